@@ -47,10 +47,7 @@ def open_asked_project(
     allow_secrets: bool | None,
     tells: bool = False,
 ) -> Project:
-    """Return the project, where a task or budget ``is_asked`` also a folder without a configuration.
-
-    That it is one is told once a command, if at all.
-    """
+    """Return the project, where a task or budget ``is_asked`` also a folder without a configuration."""
     if not is_asked or config.exists() or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     here = config.parent.absolute()
@@ -75,11 +72,7 @@ def is_named(parameter: str) -> bool:
 
 
 def from_here(path: str, base_dir: Path) -> str:
-    """Return a path or glob of the current folder as a configuration writes it: relative to ``base_dir``.
-
-    What is neither a file here nor a glob stays as it is: it may be written as the configuration writes it, or be a
-    part of a path that a focus file is known by.
-    """
+    """Return a path or glob of the current folder relative to ``base_dir``; what is neither there nor a glob stays."""
     here, base = Path.cwd(), Path(os.path.abspath(base_dir))
     full = os.path.abspath(here / path)
     is_inside = full != str(base) and Path(full).is_relative_to(base)
@@ -90,10 +83,7 @@ def from_here(path: str, base_dir: Path) -> str:
 
 
 def existing_meant(path: str, folder: Path) -> str:
-    """Return ``: did you mean "..."?`` for a path, or a glob's folder, that is not there, ``""`` where none is near.
-
-    It is mended folder by folder, by the names that there are.
-    """
+    """Return ``: did you mean "..."?`` for a path, or a glob's folder, that is not there, ``""`` where none is near."""
     asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
     for part in asked.parts:
         place = folder / meant

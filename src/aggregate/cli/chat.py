@@ -109,10 +109,7 @@ class _Piped:
 
 
 class _Typed(_Piped):
-    """Lines that a person types, with history and completion where Python has them.
-
-    A message of several lines begins with three quotation marks and ends with three at the end of a line.
-    """
+    """Lines that a person types; a message of several begins with three quotation marks and ends with three."""
 
     is_interactive = True
 

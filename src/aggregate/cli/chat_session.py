@@ -34,8 +34,6 @@ from aggregate.sending import (
 
 @dataclass
 class ChatSession:
-    """A discussion that goes on turn by turn; each turn is what ``send`` would have done."""
-
     asked: AskedTurn
     last: PreparedTurn | None = None
     discussion: str = DEFAULT
@@ -77,10 +75,7 @@ class ChatSession:
         return turn
 
     def ask(self, message: str, *, replaces: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Send a message, print the answer as it comes, and keep both; the errors are those of ``send``.
-
-        What it ``replaces``, the last turns of the discussion, stays until there is an answer.
-        """
+        """Send a message; what it ``replaces``, the last turns, stays until there is an answer."""
         check_message(message)
         self._message, self._is_answered = message, bool(replaces)
         project = self.project()

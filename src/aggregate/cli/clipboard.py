@@ -52,10 +52,7 @@ def copy_to_clipboard(
     system: str = sys.platform,
     seconds: float = _SECONDS,
 ) -> str:
-    """Put a text in UTF-8 onto the clipboard of whoever sits before the screen; return a sentence that says how.
-
-    Over ssh that is the terminal's, since a display of the other machine shows nobody anything.
-    """
+    """Return a sentence that says how; over ssh it is the terminal's, since a display there shows nobody anything."""
     usable = [
         program
         for program in (*_PROGRAMS, _TMUX)

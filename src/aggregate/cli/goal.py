@@ -45,11 +45,7 @@ _QUOTED = re.compile(r"(\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')
 
 
 def read_instruction(path: Path) -> str:
-    """Return the goal in ``path``; ``.toml`` is TOML, anything else simple YAML. Keys that nothing reads are told.
-
-    Of YAML these are read: ``key: value``, quoted values, and blocks after ``|`` and ``>``. Lists and mappings belong
-    to keys that nothing reads.
-    """
+    """Of YAML ``key: value``, quoted values, and blocks after ``|`` and ``>`` are read; unused keys are told."""
     try:
         text = read_text(path)
         is_toml = path.suffix.lower() == ".toml"
@@ -311,10 +307,7 @@ def _limits(config: Path, **options: float | None) -> EngineLimits:
 
 
 def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
-    """Return the number and the record of a project's new goal; where it cannot be recorded, a warning says so.
-
-    A goal of the same text that was interrupted is named: it may be what the user wants to go on with.
-    """
+    """Return the number and the record of a new goal; one of the same text that was interrupted is named."""
     folder = records_folder(config.parent)
     same = next((note for note in unfinished_goals(folder) if note.goal == goal), None)
     if same:

@@ -123,10 +123,7 @@ timings_option = click.option(
 
 
 def timings_data(context: click.Context) -> dict[str, Any]:
-    """Return the steps so far under ``timings``, the longest first, nothing where nobody asked for them.
-
-    A step may lie in another.
-    """
+    """Return the steps so far under ``timings``, the longest first, nothing where nobody asked for them."""
     if _STARTED not in context.meta:
         return {}
     elapsed = perf_counter() - context.meta[_STARTED]

@@ -24,10 +24,7 @@ _BLOCK_BYTES = 1 << 16
 
 
 def write_result(text: str) -> None:
-    """Write the result, a body of text, to standard output; a line break is added where it ends without one.
-
-    Elsewhere than on a terminal it is UTF-8, whatever the locale says, and its bytes stay as they are.
-    """
+    """Elsewhere than on a terminal it is UTF-8, whatever the locale says; a missing line break is added."""
     write_piece(text if not text or text.endswith("\n") else f"{text}\n")
 
 
@@ -57,12 +54,10 @@ def _write_data(data: bytearray) -> None:
 
 
 def write_rendered(text: str) -> None:
-    """Write a table with its colours, made of texts that are printable."""
     _write(text if is_terminal() else text.encode("utf-8", "backslashreplace"))
 
 
 def write_path(path: Path) -> None:
-    """Write the path of a file; a pipe gets the bytes of its name."""
     _write(f"{printable(str(path))}\n" if is_terminal() else os.fsencode(f"{path}\n"))
 
 
@@ -99,10 +94,7 @@ def is_terminal(*, err: bool = False) -> bool:
 
 
 def is_reader_gone() -> bool:
-    """Tell whether nobody will read what is written to standard output, as behind ``| head -1``.
-
-    Only POSIX systems tell so of a pipe before something is written to it.
-    """
+    """Tell whether nobody will read what is written, as behind ``| head -1``; only POSIX systems tell so of a pipe."""
     if sys.stdout is None or not hasattr(select, "poll"):
         return False
     poll = select.poll()
@@ -218,11 +210,7 @@ class Bar:
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Have a signal that ends the process do so as an error does: what is half written is removed before.
-
-    Signals that are ignored, as under ``nohup``, stay so. The exit code is 128 and the signal's number, as a shell has
-    it.
-    """
+    """Have a signal end the process as an error does; those that are ignored, as under ``nohup``, stay so."""
     import signal  # which a list of commands does without
 
     ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -244,10 +232,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
-    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet.
-
-    A signal that ends the process does so in good order.
-    """
+    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet."""
     with ExitStack() as stack:
         stack.enter_context(orderly_termination())
         rich = None

@@ -17,7 +17,7 @@ from aggregate.cli.output import Bar, say, warn, warn_all
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index
 from aggregate.prompt import Request, for_reader, request_for, stream_prompt
-from aggregate.sending import PromptMeter, log_written_prompt
+from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
@@ -98,33 +98,21 @@ class WrittenPrompt:
         self, request: Request, index: Index, *, counts: bool, bar: Bar, is_file: bool = True
     ) -> None:
         self.request = request
-        self._recorder = None
         counter = None
-        if request.is_audited and is_file:
-            from aggregate.sending import AuditRecorder
-
-            self._recorder = AuditRecorder(request)
-        if counts or self._recorder:
+        has_account = request.is_audited and is_file
+        if counts or has_account:
             # A quiet run tells of no tokens, and starts without what counts them.
             from aggregate.prompt import SegmentCounter
 
             counter = SegmentCounter(index)
-        self._is_counted = counter is not None
         self.stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        self.meter = PromptMeter(counter)
-        stream = self._recorder.watch(self.stream) if self._recorder else self.stream
-        self.pieces = self.meter.pieces(stream)
+        self.meter = PromptMeter(request, counter, has_account=has_account)
+        self.pieces = self.meter.pieces(self.stream)
 
     def record(self, path: Path | None) -> None:
-        if self._is_counted:
-            from aggregate.prompt import PromptTokens
-
-            self.tokens = PromptTokens.of(self.meter.places, self.meter.counts())
-            if path and self._recorder:
-                self._recorder.write(path, self.stream, self.tokens)
+        self.tokens = self.meter.tokens()
         if path:
-            segments = self.tokens.segments if self.tokens else ()
-            self.prefix = log_written_prompt(path, self.meter.fingerprint(segments), self.request)
+            self.prefix = self.meter.record(path, self.stream, self.tokens)
 
     def warnings(self) -> list[str]:
         """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""

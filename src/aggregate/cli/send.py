@@ -314,10 +314,7 @@ def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
 def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
 ) -> tuple[PreparedCompaction, CompletedCompaction | None]:
-    """Let the model summarise the oldest turns of a discussion, having said what that costs.
-
-    With ``shows_summary`` the summary is printed, as the answer that was asked for.
-    """
+    """Let the model summarise the oldest turns, having said what that costs; ``shows_summary`` prints it as the answer."""
     prepared = prepare_compaction(
         project, asked.selection, on_wait=_say_wait, require_key=not dry_run
     )

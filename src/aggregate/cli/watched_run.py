@@ -131,7 +131,7 @@ class _WatchedRun:
         written = WrittenPrompt(request, self._index, counts=True, bar=Bar())
         # Held here until it is known whether it differs: what was the same would be a number for nothing.
         pieces = list(written.pieces)
-        digests = written.meter.fingerprint().digests
+        digests = written.meter.digests
         if digests != self._digests:
             path = write_numbered(
                 request.output_dir, request.namespace, pieces, project=request.written_in
@@ -180,11 +180,7 @@ def watched_root(request: Request) -> str:
 
 
 def names_of_changes(paths: Iterable[str], request: Request, known: Iterable[str]) -> list[str]:
-    """Return changed files as a reader knows them: relative to the project where they lie in it, git's own last.
-
-    Left out are folders, since what has come with one is named itself, and what came and went between two prompts,
-    such as a file that an editor writes before it moves it over another; ``known`` is what the one before depended on.
-    """
+    """Left out are folders, and what came and went between two prompts; ``known`` are files of the one before."""
     root, known = watched_root(request), set(known)
     files = [path for path in paths if not Path(path).is_dir()]
     present = [path for path in files if path in known or os.path.lexists(path)]

@@ -26,8 +26,6 @@ ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
 
 class ComposeArguments(Arguments):
-    """What ``compose`` is asked."""
-
     task: str = Field(description="What you are about to do; quote errors and tracebacks whole")
     budget: int | None = Field(
         None, ge=1, description="Most tokens; default: what one answer holds"
@@ -42,8 +40,6 @@ class ComposeArguments(Arguments):
 
 
 class ReadArguments(Arguments):
-    """What ``read`` is asked."""
-
     path: Path = Field(description="File, or handle of a prompt")
     view: Literal["full", "skeleton", "outline", "summary"] = "full"
     lines: str = Field(default="", pattern=r"^(\d{1,9}(-\d{0,9})?)?$", description="A-B, 1-based")
@@ -52,14 +48,10 @@ class ReadArguments(Arguments):
 
 
 class OutlineArguments(Arguments):
-    """What ``outline`` is asked."""
-
     path: Path = Field(default="", description="Folder or file; default: the whole project")
 
 
 class FindArguments(Arguments):
-    """What ``find`` is asked."""
-
     query: str = Field(
         min_length=1,
         max_length=1000,
@@ -70,8 +62,6 @@ class FindArguments(Arguments):
 
 
 class ExplainArguments(Arguments):
-    """What ``explain`` is asked."""
-
     handle: str = Field(default="", description="Of a prompt; default: the last")
     path: Path = Field(default="", description="File; default: all that the prompt shows")
 
@@ -85,8 +75,6 @@ class WorkerResult(Arguments):
 
 
 class ResultsArguments(Arguments):
-    """What ``results`` is asked."""
-
     outputs: list[WorkerResult] = Field(min_length=1)
     strategy: Literal["concat", "json", "merge", "first", "last"] = "concat"
 

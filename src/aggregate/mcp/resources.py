@@ -60,10 +60,7 @@ def list_presets(workspace: Workspace) -> list[tuple[str, str]]:
 
 
 def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str]) -> str:
-    """Return the prompt of a preset; a person has asked for it, so it has the size that they say.
-
-    Without a budget of the preset's or the caller's it is as long as an answer.
-    """
+    """A person has asked for it, so it has the size that they say; else it is as long as an answer."""
     task = Task(arguments["task"]) if arguments.get("task", "").strip() else None
     text = arguments.get("budget", "")
     try:

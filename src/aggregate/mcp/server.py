@@ -55,8 +55,6 @@ async def _new_connection(_server: Server[Connection]) -> AsyncIterator[Connecti
 
 
 class AgentServer:
-    """Answers the requests of agents about one project."""
-
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._lock = threading.Lock()
@@ -260,6 +258,5 @@ def _sentence(error: AggregateError) -> str:
 
 
 def _failure(sentence: str) -> types.CallToolResult:
-    """Return a mistake, which may quote an argument of any length."""
     text = f"{sentence[:_FAILURE_CHARACTERS]}…" if sentence[_FAILURE_CHARACTERS:] else sentence
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)

@@ -21,10 +21,7 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
-    """Return the application; requests without the token, or for another host, are refused.
-
-    A page in a browser could otherwise ask it under a name of its own that leads here.
-    """
+    """A page in a browser could else ask under a name of its own that leads here: names and a token keep it out."""
     names = [host_in_url(name) for name in (*LOOPBACK, host)]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,

@@ -101,8 +101,6 @@ class KeptPrompt(NamedTuple):
 
 
 class ShownPrompt(NamedTuple):
-    """A prompt that a reader was shown: in which call, and what was said to be doubtful about it."""
-
     call: int
     notes: frozenset[str]
 
@@ -132,10 +130,7 @@ class Connection:
 
 
 class Workspace:
-    """One project; each request sees its configuration and files as they are then.
-
-    Where there is no ``config``, the project is all files of that folder. No answer has more than ``cap`` tokens.
-    """
+    """Each request sees the configuration and files as they are then; no answer has more than ``cap`` tokens."""
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
         self._config = config
@@ -171,10 +166,7 @@ class Workspace:
     def request(
         self, *, preset: str | None = None, task: Task | None = None, budget: int | None = None
     ) -> Request:
-        """Return what the project's configuration asks for, secrets replaced.
-
-        Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks.
-        """
+        """Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks."""
         request = request_for(
             self.project(),
             preset=preset,

@@ -46,11 +46,7 @@ from aggregate.sending.turn_preparation import USER, PreparedTurn, prepare_turn
 
 
 def project_discussion(project: Project, name: str, *, is_new: bool = False) -> DiscussionTurns:
-    """Return the turns of a discussion, ``""`` or ``"default"`` for the default one.
-
-    It raises a ``ConfigError`` where there is none of this name, unless it may be new, or its file cannot be used, and
-    a ``ScopeError`` where that is a link to elsewhere.
-    """
+    """Return the turns of a discussion, ``""`` or ``"default"`` for the default one."""
     scope = scope_of(project)
     return discussion_turns(project, discussion_name(name), scope=scope, is_new=is_new)
 
@@ -146,10 +142,7 @@ class PreparedCompaction:
 
     @property
     def pays_back_after(self) -> int | None:
-        """After how many further turns that follow quickly it has cost less, ``None`` where no price is known.
-
-        What stays of the discussion is written once more, and each turn reads less.
-        """
+        """After how many turns it has cost less: what stays is written once more, and each turn reads less."""
         policy, costs = self.turn.plan.policy, self.price
         million = price(self.turn, Usage(fresh=1_000_000))
         saved = self.tokens - _SUMMARY_TOKENS
@@ -192,11 +185,7 @@ def prepare_compaction(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> PreparedCompaction:
-    """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
-
-    Where all turns exceed the model's window, the oldest that fit become a summary. A discussion that is too short, or
-    has no file of its own, is a ``ConfigError``.
-    """
+    """Nothing is written or sent. Where all turns exceed the model's window, the oldest that fit become a summary."""
     name = discussion_name(select_model(project, selection, require_key=False).discussion)
     turns = project_discussion(project, name, is_new=True)
     if name == NO_DISCUSSION or project.path is None or turns.path is None:

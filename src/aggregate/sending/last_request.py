@@ -16,7 +16,13 @@ from aggregate.sending.cache.fingerprint import PromptFingerprint, digest
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy
 from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients.own_models import cache_policy
-from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, sent_requests
+from aggregate.sending.request_log import (
+    LoggedRequest,
+    SentRecord,
+    own_hashes,
+    read_segment,
+    recent_requests,
+)
 
 _LONGEST_PAUSE = 7 * 86_400
 """Seconds. Who comes back after weeks tells nothing of how quickly the next turns follow."""
@@ -99,9 +105,13 @@ def find_last_request(
     """
     recipient = (provider, model, digest(system))
     own = other = last = None
+    # What the user has not written here counts in a trusted project alone.
     trusted = is_trusted(project_root(request.base_dir))
-    for logged, record in sent_requests(request.output_dir, request.namespace, trusted=trusted):
-        sent = _last_request(logged, record, request, recipient)
+    hashes = None if trusted else frozenset(own_hashes(request.output_dir))
+    for logged in recent_requests(request.output_dir, request.namespace, own=hashes):
+        if logged.sent is None:
+            continue
+        sent = _last_request(logged, logged.sent, request, recipient)
         last = sent if last is None or (sent.is_own and not last.is_own) else last
         if not sent.may_be_cached:
             continue

@@ -7,7 +7,7 @@ request. So the hashes of the records that the user has written are remembered i
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -142,10 +142,7 @@ def _record_hash(text: str) -> str:
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
-    """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
-
-    Hashes of segments that were not counted have ``0`` tokens.
-    """
+    """Record a prompt that was written but not sent; what was not counted has ``0`` tokens."""
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if logged.sent is None), None)
     write_request(LoggedRequest(path, fingerprint))
@@ -153,35 +150,23 @@ def log_written_prompt(
 
 
 def recent_requests(
-    output_dir: Path, namespace: str, *, before: Path | None = None
+    output_dir: Path,
+    namespace: str,
+    *,
+    before: Path | None = None,
+    own: Collection[str] | None = None,
 ) -> Iterator[LoggedRequest]:
-    for path in _recent_prompts(output_dir, namespace, before=before):
-        if logged := read_request(path):
-            yield logged
-
-
-def sent_requests(
-    output_dir: Path, namespace: str, *, trusted: bool
-) -> Iterator[tuple[LoggedRequest, SentRecord]]:
-    """Yield the last requests that were sent, with what is known of that, newest first.
-
-    Records that the user has not written here count where they are ``trusted``: those of a trusted project.
-    """
-    own = frozenset(own_hashes(output_dir))
-    for path in _recent_prompts(output_dir, namespace):
-        logged = read_request(path, own=None if trusted else own)
-        if logged and logged.sent:
-            yield logged, logged.sent
-
-
-def _recent_prompts(output_dir: Path, namespace: str, *, before: Path | None = None) -> list[Path]:
+    """Yield the last requests that have a record, newest first; only those ``before`` a prompt if that is given."""
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
         paths = paths[: paths.index(before)]
-    return paths[-_RECENT:][::-1]
+    for path in paths[-_RECENT:][::-1]:
+        if logged := read_request(path, own=own):
+            yield logged
 
 
-def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRequest | None:
+def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedRequest | None:
+    """Return what was recorded of a prompt, ``None`` where nothing usable is, or it is none of the user's ``own``."""
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
         if own is not None and _record_hash(text) not in own:
@@ -189,10 +174,8 @@ def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRe
         data = json.loads(text)
         if data["version"] != _VERSION:
             return None
-        segments = tuple(
-            _read_hash(*written, is_first=not number)
-            for number, written in enumerate(data["links"])
-        )
+        links = enumerate(data["links"])
+        segments = tuple(_read_hash(*written, is_first=not number) for number, written in links)
         sent = data.get("sent")
         record = None if sent is None else _read_sent(sent, count=len(segments))
         return LoggedRequest(prompt, PromptFingerprint(segments), record)
@@ -201,10 +184,7 @@ def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRe
 
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
-    """Return the text of a segment as it was written, ``None`` where the prompt is gone or was edited.
-
-    The first segment behind the system prompt has the number 1.
-    """
+    """Return a segment as it was written, the first one behind the system prompt by 1; ``None`` where it was edited."""
     before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
     start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
     try:

@@ -35,7 +35,12 @@ class CompletedTurn:
 
 
 def send_turn(
-    prepared: PreparedTurn, project: Project, *, on_text: OnText | None = None
+    prepared: PreparedTurn,
+    project: Project,
+    *,
+    on_text: OnText | None = None,
+    received: Reply | None = None,
+    begun: float | None = None,
 ) -> CompletedTurn:
     """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
 
@@ -44,34 +49,9 @@ def send_turn(
     discussion stays as it was. Where the project is a mapping and not a file, its caller keeps the turns.
 
     ``on_text`` is called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
-    output that was closed, the rest is still received and kept, and the error is raised at the end.
-
-    Raises:
-        ClientError: The provider refused, failed, or answered nothing.
-        OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
-            sent.
+    output that was closed, the rest is still received and kept, and the error is raised at the end. An answer that was
+    ``received``, to a request ``begun`` then in seconds since the epoch, is kept likewise, and nothing is sent.
     """
-
-    def ask(file: _ReplyFile) -> Reply:
-        return prepared.client.exchange(prepared.plan, on_text=file, options=prepared.options)
-
-    return _completed(prepared, project, ask, on_text=on_text)
-
-
-def record_turn(
-    prepared: PreparedTurn, project: Project, reply: Reply, *, begun: float
-) -> CompletedTurn:
-    return _completed(prepared, project, lambda _: reply, begun=begun)
-
-
-def _completed(
-    prepared: PreparedTurn,
-    project: Project,
-    ask: Callable[["_ReplyFile"], Reply],
-    *,
-    on_text: OnText | None = None,
-    begun: float | None = None,
-) -> CompletedTurn:
     request, client = prepared.request, prepared.client
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
@@ -88,7 +68,9 @@ def _completed(
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
         try:
-            reply = ask(file)
+            reply = received or client.exchange(
+                prepared.plan, on_text=file, options=prepared.options
+            )
             file.finish(_text_or_refusal(reply))
         except BaseException as error:
             if not file.is_empty:
@@ -161,24 +143,15 @@ def _text_or_refusal(reply: Reply) -> str:
 
 
 class _ReplyFile:
-    """Takes an answer piece by piece to a file beside its prompt, and passes each piece on.
-
-    Each is with the system before the next one comes, so a kill at any moment loses nothing that had come: it is paid
-    for. Where nothing but blanks came, no file stays.
-
-    Attributes:
-        path: The file.
-        is_empty: Whether nothing but blanks has come.
-        problem: Why it does not hold all, ``""`` where it does: a full disk is no reason to stop listening.
-        error: What ``on_text`` raised when its output broke; nothing more is passed on then, but all is kept.
-    """
+    """Each piece is with the system before the next one comes: a kill at any moment loses nothing that is paid for."""
 
     def __init__(
         self, prompt: Path, on_text: OnText | None, *, on_first: Callable[[], None]
     ) -> None:
         self.path = reply_path(prompt)
-        self.problem = ""
-        self.is_empty = True
+        self.problem = ""  # why it does not hold all: a full disk is no reason to stop listening
+        self.is_empty = True  # nothing but blanks has come
+        # What ``on_text`` raised when its output broke; nothing more is passed on, but all is kept
         self.error: OSError | OutputError | None = None
         self._on_text, self._on_first = on_text, on_first
         self._pieces: list[str] = []

@@ -196,10 +196,7 @@ def _chosen(
 
 
 def _expected_change(parts: Sequence[HashedSegment]) -> int:
-    """Return how many segments, the system prompt included, stand before the first one that is expected to change.
-
-    It is the one place that requests of different workers agree on, who share what stands before it and no more.
-    """
+    """Return how many segments, the system prompt included, stand before the first one that is expected to change."""
     has_files = False
     for place, part in enumerate(parts, start=1):
         if part.section is Section.HISTORY:

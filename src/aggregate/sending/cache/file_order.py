@@ -60,11 +60,7 @@ def order_for_sending(
     count: CountTokens,
     grown: Collection[str] | None = None,
 ) -> OrderedPrompt:
-    """Return the prompt in the order for sending.
-
-    With a budget more or less of a file may be shown than before, and ``grown`` are the files of which all that was
-    shown is shown still: no other may stand there in an older version.
-    """
+    """``grown`` are, with a budget, the files of which all that was shown still is: no other may stay as it was."""
     rewritten = _rewritten(prompt, policy, earlier, changes, count, grown)
     segments = rewritten
     # With a budget what is not shown differs from turn to turn, and stands before the discussion.
@@ -172,10 +168,7 @@ def _rewritten(
 def count_changes(
     prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return how often each file of the prompt has changed, this turn included; a new file counts as changed.
-
-    ``seen`` has the hash of each file when it was last sent, ``changes`` how often it had changed by then.
-    """
+    """Return how often each file has changed, this turn included; ``seen`` has the hashes of those sent last."""
     now = file_digests(prompt)
     changed = {path for path in now if seen.get(path) != now[path]}
     fade = FORGET if changed else 1.0

@@ -106,10 +106,7 @@ class HashedPrompt:
         system_tokens: int = 0,
         images: Mapping[Image, int] | None = None,
     ) -> "HashedPrompt":
-        """Return a prompt whose segments have ``tokens``.
-
-        ``images`` stand, each with its tokens, behind the section that names them; without that there are none.
-        """
+        """``images`` stand, each with its tokens, behind the section that names them."""
         segments = []
         for segment, size in zip(prompt.segments, tokens, strict=True):
             part = HashedSegment.of(segment, size)
@@ -151,8 +148,6 @@ class DivergenceCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrefixReport:
-    """What two prompts share, in o200k tokens."""
-
     kept: int
     before: int  # of the earlier prompt, 0 where they were not counted
     total: int

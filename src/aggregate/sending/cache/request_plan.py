@@ -96,19 +96,10 @@ def plan_request(
     pauses: Pauses = NO_PAUSES,
     writes: bool = True,
 ) -> RequestPlan:
-    """Plan the request that sends ``prompt`` and then ``message``.
+    """Plan the request that sends ``prompt`` and then ``message``, which will not be there next time.
 
-    Args:
-        prompt: The instructions and the segments.
-        policy: The provider's cache.
-        message: What is said behind the prompt and will not be there next time; no breakpoint stands behind it.
-        message_tokens: Its tokens.
-        earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
-        replaced: How many segments stand before what the next request replaces for certain; ``0`` where nothing is.
-        age: Seconds since the last request.
-        lifetime: How long its new entries are to live.
-        pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
-        writes: Off for a request that none follows: it writes nothing that nobody would read.
+    Breakpoints of the ``earlier`` request, ``age`` seconds ago, are kept as far as the bytes are the same; the rest is
+    as ``EarlierRequest`` has it.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))

@@ -122,11 +122,7 @@ def retained_files(
 
 
 def expected_price(policy: CachePolicy, *, total: int, read: int, extra: int) -> float:
-    """Return what a prompt costs in this turn and those after it, in prices of an input token.
-
-    Now all is written that cannot be read; in the turns to come, the ``extra`` tokens that the prompt has beyond those
-    of the files as they are now are read.
-    """
+    """Return what a prompt costs in this turn and those after it, which read the ``extra`` tokens, in input tokens."""
     return policy.write * (total - read) + policy.read * (read + TURNS * extra)
 
 
@@ -180,11 +176,7 @@ def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> i
 def continued_segments(
     earlier: CachedPrompt, prompt: HashedPrompt, count: CountTokens
 ) -> tuple[HashedSegment, ...] | None:
-    """Return the last prompt with what is new behind it, ``None`` where it cannot be carried on.
-
-    It cannot where something before the discussion, but for a file that is no longer there, has gone or is another one,
-    and where the text that was sent is no longer to be had.
-    """
+    """Return the last prompt with what is new behind it, ``None`` where else than in files it has changed."""
     parts = (*prompt.segments, *earlier.gone)
     files = {part.path: part for part in parts if part.section is Section.FILES and part.path}
     history = [part for part in prompt.segments if part.section is Section.HISTORY]
@@ -209,10 +201,7 @@ def continued_segments(
 
 @dataclass(frozen=True, slots=True)
 class _CarriedPrompt:
-    """The last prompt, and what is to be told behind it.
-
-    The first segments of the last prompt that stay are a list of their numbers and hashes.
-    """
+    """The last prompt, whose first segments stay, as their numbers and hashes, and what is to be told behind it."""
 
     earlier: CachedPrompt
     prompt: HashedPrompt

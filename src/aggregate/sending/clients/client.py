@@ -271,11 +271,7 @@ class RedactingClient:
 def with_redaction(
     client: ChatClient, *, allow: Collection[str] = (), tell: Callable[[str], None] | None = None
 ) -> ChatClient:
-    """Return a client that passes no secrets on to ``client``.
-
-    ``allow`` are hashes of values that are no secrets; ``tell`` is called with one sentence for each secret, once
-    however often it is sent.
-    """
+    """``allow`` are hashes of values that are no secrets; ``tell`` is called once for each secret."""
     return RedactingClient(client, Redaction(frozenset(allow)), tell)
 
 
@@ -313,10 +309,7 @@ class ScriptedTransport:
 def scripted_client(
     script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
 ) -> Client:
-    """Return a client that answers by a script, without network or key, as if ``model``'s cache and prices held.
-
-    By default each request is answered with a line about what was sent.
-    """
+    """Return a client that answers by a script, without network or key, as if ``model``'s cache and prices held."""
     answers = script if callable(script) else iter(script) if script is not None else _describe
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
 

@@ -34,20 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """How long to wait for a server, in seconds, and how much to take from it.
+    """How long to wait for a server, in seconds, and how many bytes to take from it."""
 
-    Attributes:
-        connect: For the connection, the look-up of the host's name included: a server that is there accepts one within
-            a second, also from the other side of the world.
-        read: For the next bytes of the answer: models that think send none for minutes where it is not streamed.
-        size: The most bytes of an answer: 128,000 tokens take 40 MB where each comes in an event of its own.
-        event: The most bytes of a line of an answer that comes in events: an SDK takes minutes for 100 MB of them.
-    """
-
-    connect: float = 10.0
-    read: float = 600.0
-    size: int = 100_000_000
-    event: int = 10_000_000
+    connect: float = 10.0  # a server that is there accepts one within a second
+    read: float = 600.0  # models that think send nothing for minutes where it is not streamed
+    size: int = 100_000_000  # 128,000 tokens take 40 MB where each comes in an event of its own
+    event: int = 10_000_000  # an SDK takes minutes for a line of 100 MB
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -63,10 +55,7 @@ class SdkApi:
     connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        """Return the SDK's client; the key is left in no variable of a frame that an error passes through.
-
-        ``variable`` and ``others`` name headers of the environment, which are meant for the SDK's own provider alone.
-        """
+        """``variable`` and ``others`` name headers of the environment, which are for the SDK's own provider alone."""
         is_own = class_name.removeprefix("Async").lower() == self.provider
         signed = None if self.connect else self.key
         options = {

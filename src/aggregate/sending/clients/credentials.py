@@ -104,7 +104,6 @@ def check_address(url: str) -> None:
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of an address, ``""`` for what is none."""
     parts = _split(url)
     if parts is None or parts.scheme not in _PORTS or not parts.hostname:
         return ""
@@ -126,12 +125,10 @@ def is_loopback_host(host: str) -> bool:
 
 
 def host_in_url(host: str) -> str:
-    """Return a host as it stands in an address, where version 6 of the protocol is put in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def display_address(url: str) -> str:
-    """Return an address without user, password, query and fragment, as it stands behind the words "the address"."""
     parts = _split(url)
     if parts is None or not parts.hostname:
         return UNREADABLE

@@ -34,10 +34,7 @@ class ImageRules:
 def _patches(
     size: int, *, edge: int = 0, most: int, factor: float = 1.0
 ) -> Callable[[int, int], int]:
-    """Return the rule of square patches of ``size`` pixels, each of ``factor`` tokens.
-
-    An image that has too many, or an edge longer than ``edge`` where that is not 0, is scaled down before.
-    """
+    """Return the rule of square patches; an image that has too many, or too long an edge, is scaled down before."""
 
     def tokens(width: int, height: int) -> int:
         scale = min(1.0, edge / max(width, height)) if edge else 1.0

@@ -90,10 +90,7 @@ async def _ask(
 
 
 def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
-    """Return the JSON of a request: plain texts, or content parts where breakpoints are set.
-
-    Only OpenAI itself, also on Azure, knows its newer fields.
-    """
+    """Only OpenAI itself, also on Azure, knows its newer fields."""
     plan = request.plan
     is_openai = api_family(provider, request.model) == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"

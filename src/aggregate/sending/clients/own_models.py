@@ -56,10 +56,7 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
 
 
 def age_note(provider: str, model: str, today: date) -> str:
-    """Return a sentence where the shipped tables may be out of date for a model, ``""`` where they are not.
-
-    A server of one's own is in no table, and a model of which the user says all that matters needs none.
-    """
+    """Return a sentence where the shipped tables may be out of date for a model, ``""`` where they are not."""
     days = (today - date.fromisoformat(AS_OF)).days
     table = own_model(model)
     if days <= _OLD_DAYS or provider in (COMPATIBLE, SCRIPTED):
@@ -88,10 +85,7 @@ _PRICE_LIST_IDS = {
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
-    """Return the price of ``usage`` in US dollars, ``None`` for a model that is not in the list.
-
-    What the user's own configuration says goes before the list.
-    """
+    """Return the price in US dollars, by the user's own configuration, then the list; ``None`` where it is in none."""
     table, policy = own_model(model), cache_policy(provider, model)
     # Of the longer lifetime, beyond the shorter one, whose price alone the list has
     surcharge = Decimal(0)
@@ -190,10 +184,7 @@ def check_window(
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
-    """Return a warning where a server reports so few input tokens that it cannot have read the whole request.
-
-    Servers on one's own machine cut what exceeds their window and say nothing: Ollama reads 4,096 tokens by default.
-    """
+    """Servers on one's own machine cut what exceeds their window in silence: Ollama reads 4,096 tokens by default."""
     read = usage.input
     if not read or sent < _FEWEST_TO_JUDGE:
         return ()

@@ -89,7 +89,6 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
 
 
 def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) -> TokenRatio:
-    """Return the ratio, within bounds, of what a provider has reported to what was sent in some requests."""
     thousandths = -(-reported * _WHOLE // sent)
     bounded = min(max(thousandths, LOWEST), HIGHEST)
     many = f"{requests:,} requests" if requests != 1 else "one request"
@@ -125,7 +124,6 @@ class _Reported(NamedTuple):
 
 
 def token_ratio(provider: str, model: str) -> TokenRatio:
-    """Return how many tokens a provider counts for each of ours: as it has reported, at first by the shipped table."""
     path = _path()
     sums = _read(path).get((provider, model)) if path and provider not in _UNTOLD else None
     if sums is None:
@@ -134,10 +132,7 @@ def token_ratio(provider: str, model: str) -> TokenRatio:
 
 
 def record_usage(provider: str, model: str, *, sent: int, usage: Usage) -> tuple[str, ...]:
-    """Keep what a provider has reported for a request of ``sent`` tokens of ours; no input means that nothing was.
-
-    Returns a sentence where that was odd or could not be kept.
-    """
+    """Keep what a provider reports for ``sent`` tokens of ours; return a sentence where that is odd or not kept."""
     path = _path()
     if path is None or provider in _UNTOLD or not usage.input or sent < _FEWEST_TOKENS:
         return ()
