@@ -87,18 +87,15 @@ def existing_meant(path: str, folder: Path) -> str:
     asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
     for part in asked.parts:
         place = folder / meant
-        name = part if os.path.lexists(place / part) else nearest_path(part, _names(place))
+        try:
+            names = sorted(os.listdir(place))  # noqa: PTH208
+        except OSError:
+            names = []
+        name = part if os.path.lexists(place / part) else nearest_path(part, names)
         if not name:
             return ""
         meant = os.path.join(meant, name)
     return "" if Path(meant) == asked else f': did you mean "{meant}"?'
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))  # noqa: PTH208
-    except OSError:
-        return []
 
 
 def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
@@ -106,8 +103,7 @@ def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -
     return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
 
 
-_SHOWN = 100
-"""Characters of a mistaken value that an error shows."""
+_SHOWN = 100  # characters of a mistaken value that an error shows
 _POINTS_AT = "Show this file, or what is around these lines, whatever it costs, and rank from there"
 
 

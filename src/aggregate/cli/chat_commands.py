@@ -23,10 +23,8 @@ from aggregate.sending import (
 )
 from aggregate.sending.clients import NAMES, provider_of_model
 
-_PLANNED = "And?"
-"""What a plan is made for where no message is named and nothing was asked yet."""
-_AS_CONFIGURED = "none"
-"""Takes a setting of this session back."""
+_PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet
+_AS_CONFIGURED = "none"  # takes a setting of this session back
 
 
 class Leave(Exception):  # noqa: N818 - no error

@@ -21,8 +21,7 @@ _SECONDS = 5
 """For all programs together: each takes the text and goes into the background at once, or has nobody to give it to."""
 _TERMINAL_BYTES = 74_994
 """What every terminal takes that knows OSC 52: the sequence with it in base64 has 100,000 bytes."""
-_ERROR_BYTES = 200
-"""Of what a program says of its failure: a sentence."""
+_ERROR_BYTES = 200  # of what a program says of its failure: a sentence
 
 
 class _Program(NamedTuple):

@@ -121,8 +121,7 @@ CONDUCT: Mapping[str, Row] = {
     ),
 }
 
-DEFAULT = "run"
-"""The command that is meant where none is named."""
+DEFAULT = "run"  # the command that is meant where none is named
 
 _WHOLE = 1_000
 

@@ -27,10 +27,8 @@ from aggregate.prompt import (
     select_files,
 )
 
-_COUNTED = 2000
-"""Files up to which tokens are counted at once; more take as long as a run."""
-_REMARK = "NOTE: "
-"""What a warning begins with that says what a glob leaves out by design, such as binary files."""
+_COUNTED = 2000  # files up to which tokens are counted at once; more take as long as a run
+_REMARK = "NOTE: "  # what a warning begins with that says what a glob leaves out by design, such as binary files
 _BROKEN, _MISTAKEN = 1, 2
 """Exit codes: something that is named is not there, and a configuration that cannot be used at all."""
 

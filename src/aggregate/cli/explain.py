@@ -229,7 +229,7 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
     if origin.kind is OriginKind.FILE:
         if origin.stands_for:
             say(f"{prompt.name}:{line} is {origin.stands_for}")
-        data = _content(origin.source, request)
+        data = _content(request.base_dir / origin.source)
         _tell_changed_file(origin.source, data, audit, origin.first, _shown(prompt, line, origin))
 
 
@@ -243,7 +243,7 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
         raise ConfigError(f"{path} is no file of {prompt.name}{remedy}")
     number = source_map.find(path, line) or 0
     origin = source_map.origin(number) if number else None
-    data = _content(path, request)
+    data = _content(request.base_dir / path)
     if origin is None:
         lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
         if not 1 <= line <= lines:
@@ -286,23 +286,6 @@ def _why_not(row: FileChoice | None) -> str:
     return f"{reason}{more}"
 
 
-def _content(path: str, request: Request) -> bytes | None:
-    try:
-        return read_bytes(request.base_dir / path, limit=CONTENT_BYTES)
-    except (OSError, ValueError):
-        return None
-
-
-def _shown(prompt: Path, line: int, origin: Origin | None) -> str | None:
-    if origin is None or not origin.is_verbatim:
-        return None
-    try:
-        lines = decode(read_bytes(prompt, limit=CONTENT_BYTES)).text.split("\n")
-    except (OSError, ValueError):
-        return None
-    return lines[line - 1] if line <= len(lines) else None
-
-
 def _tell_changed_prompt(path: Path, audit: Audit) -> None:
     """Say so where a prompt is not as it was written: its lines may have moved."""
     try:
@@ -329,3 +312,17 @@ def _tell_changed_file(
         has_changed = shown is not None and now != [shown]
     if has_changed:
         say(f"{path} has changed since the prompt was written: lines are those of then")
+
+
+def _shown(prompt: Path, line: int, origin: Origin | None) -> str | None:
+    """Return a line of a prompt as it is now, ``None`` where it shows no line of a file as it is."""
+    data = _content(prompt) if origin is not None and origin.is_verbatim else None
+    lines = decode(data).text.split("\n") if data is not None else []
+    return lines[line - 1] if 0 < line <= len(lines) else None
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path, limit=CONTENT_BYTES)
+    except (OSError, ValueError):
+        return None

@@ -36,7 +36,7 @@ from aggregate.project.configuration import (
     user_config,
 )
 from aggregate.prompt import redaction_for
-from aggregate.sending.clients import cache_policy, open_client, with_redaction
+from aggregate.sending.clients import RedactingClient, cache_policy, open_client
 
 _USED = ("goal", "description")
 _ESCAPES = {"n": "\n", "t": "\t"}
@@ -103,12 +103,9 @@ def _joined(value: str, lines: list[str]) -> str:
 
 _SIGN = "⚠️  Warning: "
 """How a result begins its warning of failed steps (D-73); the command says by itself that it is one."""
-_LIMIT_EXIT = 3
-"""The exit code of a goal that ended at a limit."""
-_SHOWN = 200
-"""Characters of a call's arguments in a message."""
-_WIDTH = 80
-"""Characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal."""
+_LIMIT_EXIT = 3  # the exit code of a goal that ended at a limit
+_SHOWN = 200  # characters of a call's arguments in a message
+_WIDTH = 80  # characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal
 _USUAL = EngineLimits()
 
 
@@ -280,7 +277,7 @@ def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -
     redaction = redaction_for(sending=True, wanted=redact)
     if not redaction.replaces:
         return ChatModel(client, model, read_price=read_price)
-    hiding = with_redaction(client, allow=redaction.allow, tell=warn)
+    hiding = RedactingClient(client, allow=redaction.allow, tell=warn)
     return ChatModel(hiding, model, read_price=read_price)
 
 

@@ -19,8 +19,7 @@ from aggregate.base.text import group_warnings, printable
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_BLOCK_BYTES = 1 << 16
-"""What is written at once of a body that comes in pieces."""
+_BLOCK_BYTES = 1 << 16  # what is written at once of a body that comes in pieces
 
 
 def write_result(text: str) -> None:
@@ -42,15 +41,11 @@ def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
         waiting += piece
         last = piece or last
         if len(waiting) >= _BLOCK_BYTES:
-            _write_data(waiting)
+            write_piece(waiting.decode())
             waiting = bytearray()
     if last and not last.endswith(b"\n") and (not exactly or is_terminal()):
         waiting += b"\n"
-    _write_data(waiting)
-
-
-def _write_data(data: bytearray) -> None:
-    _write(printable(data.decode(), body=True) if is_terminal() else bytes(data))
+    write_piece(waiting.decode())
 
 
 def write_rendered(text: str) -> None:
@@ -187,8 +182,7 @@ def _drop(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-_LONG_WORK = 200
-"""Files below which a run is over before a bar could be read."""
+_LONG_WORK = 200  # files below which a run is over before a bar could be read
 
 
 class Bar:

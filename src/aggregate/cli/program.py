@@ -25,8 +25,7 @@ from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130
 """Exit codes; ``BUG`` is the one that ``sysexits.h`` has for an error of the program itself."""
 
-DEBUG = "AGGREGATE_DEBUG"
-"""The environment variable that shows the traceback of an error that nobody foresaw."""
+DEBUG = "AGGREGATE_DEBUG"  # the environment variable that shows the traceback of an error that nobody foresaw
 
 MISTAKES = (
     ConfigError,

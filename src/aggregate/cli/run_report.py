@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
     from aggregate.sending.cache import PrefixReport
 
-_LARGEST = 8
-"""Files that are listed one by one: these and the sections fit onto a small terminal."""
+_LARGEST = 8  # files that are listed one by one: these and the sections fit onto a small terminal
 
 _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""

@@ -195,7 +195,16 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
     if not dry_run:
         completed = deliver(turn, project, as_json=asked.as_json)
         if not asked.quiet:
-            _print_report(turn, completed)
+            for warning in completed.warnings:
+                warn(warning)
+            diffs = [diffs_sentence(turn)] if turn.ordered.older else []
+            say(*diffs, *([turn.report.sentence] if turn.report else []))
+            warn_of_end(completed)
+            files = (completed.path, completed.history)
+            say(
+                _usage_sentence(turn, completed.reply.usage),
+                ", ".join(str(file) for file in files if file is not None),
+            )
     elif asked.as_json:
         write_result(json.dumps(plan_data(turn), indent=2))
     else:
@@ -280,18 +289,6 @@ def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]
     }
 
 
-def _print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
-    for warning in completed.warnings:
-        warn(warning)
-    if turn.ordered.older:
-        say(diffs_sentence(turn))
-    if turn.report:
-        say(turn.report.sentence)
-    warn_of_end(completed)
-    say(_usage_sentence(turn, completed.reply.usage))
-    say(", ".join(str(file) for file in (completed.path, completed.history) if file is not None))
-
-
 def warn_of_end(completed: CompletedTurn) -> None:
     if completed.reply.stop.value != "end":
         warn(f"the answer is not complete ({completed.reply.stop.value})")
@@ -314,7 +311,7 @@ def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
 def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
 ) -> tuple[PreparedCompaction, CompletedCompaction | None]:
-    """Let the model summarise the oldest turns, having said what that costs; ``shows_summary`` prints it as the answer."""
+    """Let the model summarise the oldest turns, having said what that costs; ``shows_summary`` prints it."""
     prepared = prepare_compaction(
         project, asked.selection, on_wait=_say_wait, require_key=not dry_run
     )

@@ -12,8 +12,7 @@ from aggregate.base.errors import ToolError
 
 Path = Annotated[str, Field(max_length=4096)]
 
-_MOST_NAMES = 200
-"""Each is looked for in all files, while others wait."""
+_MOST_NAMES = 200  # each is looked for in all files, while others wait
 
 
 class Arguments(BaseModel):

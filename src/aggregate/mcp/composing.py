@@ -22,8 +22,7 @@ from aggregate.prompt import (
 
 _HANDLE: Final = 40
 """Tokens of the line that names a prompt's handle: some 25, by what its digits come to."""
-_NOTES: Final = 200
-"""Tokens of what is doubtful about what was asked."""
+_NOTES: Final = 200  # tokens of what is doubtful about what was asked
 
 
 def compose(

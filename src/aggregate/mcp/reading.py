@@ -14,8 +14,7 @@ from aggregate.mcp.workspace import Connection, Progress, Workspace, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import render_files
 
-_SAID: Final = 120
-"""Tokens that an answer may have beside what is read."""
+_SAID: Final = 120  # tokens that an answer may have beside what is read
 
 
 class _Page(NamedTuple):

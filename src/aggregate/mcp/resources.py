@@ -16,8 +16,7 @@ from aggregate.sending import find_prompt
 _SCHEME: Final = "aggregate"
 FILE_TEMPLATE: Final = f"{_SCHEME}://file/{{+path}}{{?view,lines,symbol}}"
 PROMPT_TEMPLATE: Final = f"{_SCHEME}://prompt/{{name}}"
-_MOST_LISTED: Final = 50
-"""Prompts that are listed, the newest first."""
+_MOST_LISTED: Final = 50  # prompts that are listed, the newest first
 
 
 def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:

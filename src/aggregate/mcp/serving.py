@@ -1,26 +1,20 @@
 """The server on standard input and output, or over streamable HTTP: on this machine, for who knows the token."""
 
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
-from typing import Any
 
 import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
 from aggregate.sending.clients import LOOPBACK, host_in_url
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-
-def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
+def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIApp:
     """A page in a browser could else ask under a name of its own that leads here: names and a token keep it out."""
     names = [host_in_url(name) for name in (*LOOPBACK, host)]
     security = TransportSecuritySettings(
@@ -33,7 +27,7 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
     )
     expected = f"Bearer {token}".encode()
 
-    async def with_token(scope: Message, receive: Receive, send: Send) -> None:
+    async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not secrets.compare_digest(given, expected):

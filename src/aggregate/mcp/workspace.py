@@ -25,8 +25,7 @@ from aggregate.prompt import (
 
 _MOST_CHARACTERS: Final = 8_000_000
 """Of texts that are kept to make diffs from; beyond, the files that were shown longest ago are sent whole again."""
-_MOST_PROMPTS: Final = 32
-"""Composed prompts that are kept to be read in parts."""
+_MOST_PROMPTS: Final = 32  # composed prompts that are kept to be read in parts
 _PREFIX, _DIGITS = "p-", 8
 
 Progress = Callable[[int, int], None]

@@ -109,10 +109,8 @@ SUMMARY: Final = "Summary"
 """Who says a summary, as the discussion calls them: to the model it is a part of what the user sends."""
 STAYING: Final = 4
 """The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
-SUMMARY_WORDS: Final = 600
-"""The most that a summary is asked to have."""
-_SUMMARY_TOKENS: Final = 800
-"""What a summary of so many words has."""
+SUMMARY_WORDS: Final = 600  # the most that a summary is asked to have
+_SUMMARY_TOKENS: Final = 800  # what a summary of so many words has
 _FEWEST_TOKENS: Final = 1_000
 """Of the turns that become a summary: of fewer it would hardly be shorter."""
 _NAME_LENGTH: Final = 40

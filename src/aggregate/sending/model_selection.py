@@ -35,8 +35,7 @@ OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
 """The providers that have models of their own only."""
-_SHOWN = 60
-"""Characters of an alias that a sentence shows."""
+_SHOWN = 60  # characters of an alias that a sentence shows
 
 
 @dataclass(frozen=True, slots=True)

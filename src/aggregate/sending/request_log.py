@@ -42,8 +42,7 @@ _MOST: Final = 200
 _VERSION = 2
 _RECENT = 20
 """How many records are looked through for one that fits: reading each takes time, and caches forget within an hour."""
-_LARGEST_NUMBER = 2**40
-"""No prompt has as many bytes."""
+_LARGEST_NUMBER = 2**40  # no prompt has as many bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from aggregate.sending.clients.token_ratios import record_usage
 from aggregate.sending.request_log import LoggedRequest, write_request
 from aggregate.sending.turn_preparation import USER, PreparedTurn
 
-ASSISTANT = "AI"
-"""Who answers, as the discussion calls them."""
+ASSISTANT = "AI"  # who answers, as the discussion calls them
 
 
 @dataclass(frozen=True, slots=True)

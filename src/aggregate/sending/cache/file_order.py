@@ -36,8 +36,7 @@ cost a model's attention. It is more than ``retention.LARGEST``, so that what is
 MOST_BEHIND = 0.3
 """What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
 prompt, the files are written anew instead, before the discussion."""
-_LEAST_BEHIND = 6_000
-"""Tokens that may stand there in any case: small budgets leave a larger part to the question."""
+_LEAST_BEHIND = 6_000  # tokens that may stand there in any case: small budgets leave a larger part to the question
 _SELDOM = 0.02
 """How often a file changes that was never seen to; one that changed just now has 1. About what is left of a change
 after 200 further turns with changes, so that any change that is remembered counts more."""

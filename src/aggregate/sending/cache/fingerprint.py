@@ -8,10 +8,8 @@ from enum import StrEnum
 from aggregate.base.text import common_prefix
 from aggregate.base.values import SEPARATOR, Image, Prompt, Section, Segment
 
-SYSTEM = "system"
-"""Stands for the section of the first segment: the instructions that are sent before the prompt."""
-CountTokens = Callable[[str], int]
-"""Returns the o200k tokens of a text."""
+SYSTEM = "system"  # stands for the section of the first segment: the instructions that are sent before the prompt
+CountTokens = Callable[[str], int]  # returns the o200k tokens of a text
 
 
 @dataclass(frozen=True, slots=True)

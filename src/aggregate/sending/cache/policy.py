@@ -20,10 +20,8 @@ SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
 
 
 class CacheLookup(StrEnum):
-    BREAKPOINTS = "breakpoints"
-    """Entries end at breakpoints that the request sets."""
-    PREFIX = "prefix"
-    """Any prefix of an earlier request."""
+    BREAKPOINTS = "breakpoints"  # entries end at breakpoints that the request sets
+    PREFIX = "prefix"  # any prefix of an earlier request
     NONE = "none"
 
 

@@ -35,10 +35,8 @@ NO_PAUSES = Pauses()
 class BlockRole(StrEnum):
     SYSTEM = "system"
     DOCUMENT = "document"
-    USER = "user"
-    """A turn of the discussion that the user has said."""
-    ASSISTANT = "assistant"
-    """A turn of the discussion that the model has said."""
+    USER = "user"  # a turn of the discussion that the user has said
+    ASSISTANT = "assistant"  # a turn of the discussion that the model has said
     MESSAGE = "message"
 
 
@@ -124,7 +122,12 @@ def _blocks(
     prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int], *, usual: int
 ) -> list[RequestBlock]:
     breakpoints = frozenset(layout.breakpoints)
-    ends = layout.ends if breakpoints else _turn_ends(prompt)
+    ends: Sequence[int] = layout.ends
+    if not breakpoints:  # blocks are as long as can be, but for turns and images
+        numbered = enumerate(prompt.segments, start=1)
+        turns = [place for place, part in numbered if excerpt_turn(part.segment)]
+        behind = [place + 1 for place in turns]
+        ends = sorted({*turns, *behind, len(prompt.segments) + 1, *image_ends(prompt)})
     blocks: list[RequestBlock] = []
     if prompt.system:
         lifetime = layout.lifetime(1, usual)
@@ -149,13 +152,6 @@ def _blocks(
                 RequestBlock(BlockRole.DOCUMENT, "", size, ends_here, lifetime, image=image)
             )
     return blocks
-
-
-def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
-    places = range(1, len(prompt.segments) + 1)
-    turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
-    ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1, *image_ends(prompt)}
-    return tuple(sorted(ends - {1}))
 
 
 def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:

@@ -17,7 +17,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "client": "Client with_redaction",
+            "client": "Client RedactingClient",
             "credentials": "LOOPBACK host_in_url is_loopback_host",
             "own_models": "age_note cache_policy context_window cost listed_models",
             "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",

@@ -18,8 +18,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-PROVIDERS = frozenset({"anthropic", "minimax"})
-"""Who speaks it."""
+PROVIDERS = frozenset({"anthropic", "minimax"})  # who speaks it
 _STOPS = {
     "end_turn": FinishReason.END,
     "stop_sequence": FinishReason.END,

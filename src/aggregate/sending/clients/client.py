@@ -59,10 +59,8 @@ class StreamForwarder:
 logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})
 """Statuses of a request that a provider does not understand."""
-NO_IMAGES: Final = 500
-"""The status of llama.cpp's server for images where its model takes none."""
-LEFT_OUT: Final = "left_out"
-"""In a reply's ``raw``: what the provider has refused beside the text."""
+NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
+LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refused beside the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +233,8 @@ class RedactingClient:
     """Replaces the secrets in everything that it passes on, for texts that tools and other workers make on the way."""
 
     client: ChatClient
-    redaction: Redaction
-    tell: Callable[[str], None] | None = field(default=None, repr=False)
+    allow: Collection[str] = ()  # hashes of values that are no secrets
+    tell: Callable[[str], None] | None = field(default=None, repr=False)  # once for each secret
     _told: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def send(
@@ -259,20 +257,13 @@ class RedactingClient:
         )
 
     def _redacted(self, place: str, text: str) -> str:
-        result = redact(text, self.redaction)
+        result = redact(text, Redaction(frozenset(self.allow)))
         for finding in result.findings:
             sentence = f"{place}:{finding.line}: {finding.sentence}"
             if self.tell and sentence not in self._told:
                 self._told.add(sentence)
                 self.tell(sentence)
         return result.text
-
-
-def with_redaction(
-    client: ChatClient, *, allow: Collection[str] = (), tell: Callable[[str], None] | None = None
-) -> ChatClient:
-    """``allow`` are hashes of values that are no secrets; ``tell`` is called once for each secret."""
-    return RedactingClient(client, Redaction(frozenset(allow)), tell)
 
 
 _MODEL = "claude-sonnet-5"

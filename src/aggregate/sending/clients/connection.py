@@ -9,7 +9,7 @@ import re
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from json import JSONDecodeError
@@ -190,7 +190,12 @@ class SdkErrorTranslator:
         from httpx2 import HTTPError, StreamError
         from pydantic import ValidationError
 
-        chain = list(_causes(error, outer=self._outer))
+        # The error and what led to it, the last one first, up to what the caller was handling before.
+        chain: list[BaseException] = []
+        cause: BaseException | None = error
+        while cause is not None and cause is not self._outer and cause not in chain:
+            chain.append(cause)
+            cause = cause.__cause__ or cause.__context__
         if what := _permanent_problem(chain):
             return ProviderError(f"{self._provider} {_one_line(self._key.hide(what))}")
         if isinstance(error, self._sdk_errors):
@@ -256,14 +261,6 @@ def missing_sdk(provider: str, module: str) -> ClientSetupError:
     return ClientSetupError(
         f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
     )
-
-
-def _causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and error is not outer and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:

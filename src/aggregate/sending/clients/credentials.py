@@ -79,10 +79,8 @@ def auth_headers(
     }
 
 
-UNREADABLE = "that cannot be read"
-"""Stands for what is no address, behind the words "the address"."""
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""The names of this machine that only it can reach."""
+UNREADABLE = "that cannot be read"  # stands for what is no address, behind the words "the address"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")  # the names of this machine that only it can reach
 _PORTS = {"http": 80, "https": 443}
 
 

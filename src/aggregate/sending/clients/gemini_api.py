@@ -23,8 +23,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
-PROVIDERS = frozenset({"gemini"})
-"""Who speaks it."""
+PROVIDERS = frozenset({"gemini"})  # who speaks it
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
 _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(
     _REFUSED, FinishReason.REFUSED

@@ -32,8 +32,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 _MOST_BYTES = 8_000_000
 """A little less than the 8 MiB at which the program cuts its standard input off."""
-_LONGEST_LINE = 64_000_000
-"""Bytes of one line, which holds one event: more than any answer has."""
+_LONGEST_LINE = 64_000_000  # bytes of one line, which holds one event: more than any answer has
 _NO_RESULT = "it ended without a result"
 _TRANSIENT = ("429", "500", "503", "overloaded", "exhausted", "unavailable")
 _REASONS = {

@@ -33,8 +33,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFor
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})
-"""Who speaks it."""
+PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})  # who speaks it
 _STOPS = {
     "stop": FinishReason.END,
     "length": FinishReason.LENGTH,

@@ -24,8 +24,7 @@ from aggregate.sending.cache.policy import (
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio
 
-_OLD_DAYS: Final = 90
-"""Providers change prices and rules of caches about once in a quarter."""
+_OLD_DAYS: Final = 90  # providers change prices and rules of caches about once in a quarter
 _MILLION: Final = 1_000_000
 
 
@@ -140,8 +139,7 @@ _WINDOW_STEP = 1024
 _CUT_SHARE = 0.95
 """Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
 chance once in a thousand requests."""
-_FEWEST_TO_JUDGE = 512
-"""Below, what a server adds or leaves out of its own weighs too much."""
+_FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own weighs too much
 
 
 def context_window(model: str) -> int | None:

@@ -14,12 +14,9 @@ from aggregate.sending.cache.request_plan import RequestPlan
 class ResponseFormat(StrEnum):
     """How far an answer can be bound to a schema."""
 
-    TEXT = "text"
-    """Not at all: the answer is read as it comes."""
-    OBJECT = "object"
-    """Some JSON object; which one is said in the text."""
-    SCHEMA = "schema"
-    """JSON of that schema."""
+    TEXT = "text"  # not at all: the answer is read as it comes
+    OBJECT = "object"  # some JSON object; which one is said in the text
+    SCHEMA = "schema"  # JSON of that schema
 
 
 class Effort(StrEnum):
@@ -91,8 +88,7 @@ def unused_options(provider: str, model: str, options: "RequestOptions") -> tupl
     return tuple(warnings)
 
 
-OnText = Callable[[str], None]
-"""Called with each piece of the answer as it comes."""
+OnText = Callable[[str], None]  # called with each piece of the answer as it comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +115,7 @@ class RequestOptions:
     effort: Effort | None = None
 
 
-DEFAULT_OPTIONS: Final = RequestOptions()
-"""No instructions, the usual limits, nothing sent before."""
+DEFAULT_OPTIONS: Final = RequestOptions()  # no instructions, the usual limits, nothing sent before
 
 
 class ChatClient(Protocol):

@@ -102,16 +102,14 @@ def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) ->
 RATIOS_FILE: Final = "token_ratios.json"
 """In the user's own state folder: a project may come from somebody else, and the ratio belongs to a model."""
 _VERSION: Final = 1
-_MOST_MODELS: Final = 200
-"""More than anybody asks; the ones that were asked longest ago go first."""
+_MOST_MODELS: Final = 200  # more than anybody asks; the ones that were asked longest ago go first
 _FEWEST_TOKENS: Final = 200
 """Of a request that says something about a vocabulary: below, the few tokens that a server puts around a message weigh
 too much."""
 _FADE: Final = (3, 4)
 """What earlier requests count after one more: what is sent now is most like what was sent last, and one odd report is
 outweighed after two others."""
-_LARGEST: Final = 2**50
-"""No sum of tokens is larger."""
+_LARGEST: Final = 2**50  # no sum of tokens is larger
 _UNTOLD: Final = frozenset({SCRIPTED, "gemini-cli"})
 """The scripted client counts as we do. The program ``gemini`` adds instructions and tools of its own to each request,
 thousands of tokens that are no matter of the vocabulary."""
