@@ -34,8 +34,7 @@ COMMANDS: Mapping[str, Row] = {
         "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.",
     ),
     "chat": Row(
-        "chat",
-        "Go on with a discussion, message by message; each is sent and kept as by send.",
+        "chat", "Go on with a discussion, message by message; each is sent and kept as by send."
     ),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(

@@ -31,12 +31,7 @@ from aggregate.cli.output import (
 )
 from aggregate.cli.run_report import AskedRun, WrittenPrompt
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import (
-    Request,
-    compose_prompt,
-    for_reader,
-    write_numbered,
-)
+from aggregate.prompt import Request, compose_prompt, for_reader, write_numbered
 
 
 @click.command()

@@ -61,9 +61,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         outline,
     ),
     "find": ToolSpec(
-        "Where a name is defined and used, with lines; or where a text stands.",
-        FindArguments,
-        find,
+        "Where a name is defined and used, with lines; or where a text stands.", FindArguments, find
     ),
     "explain": ToolSpec("Why files are in or out of a composed prompt.", ExplainArguments, explain),
     "results": ToolSpec(
