@@ -25,7 +25,6 @@ from aggregate.sending import (
     SelectedModel,
     dollars,
     last_exchange,
-    price,
     project_discussion,
     select_model,
     take_back,
@@ -84,12 +83,12 @@ class ChatSession:
         completed = deliver(turn, project, as_json=self.asked.as_json, indent=None)
         self._is_answered = True
         usage = completed.reply.usage
-        self._count(usage, price(turn, usage))
+        self._count(usage, turn.price(usage))
         self._say_news(completed.warnings)
         warn_of_end(completed)
         if not self.asked.quiet:
             in_all = f"; {self._price()} in all" if self.turns > 1 else ""
-            say(f"{_tokens(usage)}; {dollars(price(turn, usage))}{in_all}")
+            say(f"{_tokens(usage)}; {dollars(turn.price(usage))}{in_all}")
 
     def undo(self) -> str:
         self._is_answered = False
@@ -107,10 +106,9 @@ class ChatSession:
         self.ask(str(last[0]["content"]), replaces=last)
 
     def compact(self) -> None:
-        prepared, compacted = compact(self.project(), self.asked)
-        if compacted is not None:
-            usage = compacted.completed.reply.usage
-            self._count(usage, price(prepared.turn, usage))
+        if compacted := compact(self.project(), self.asked):
+            turn, completed = compacted
+            self._count(completed.reply.usage, turn.price(completed.reply.usage))
 
     def totals(self) -> str:
         return f"{counted(self.turns, 'answer')}: {_tokens(self._usage)}; {self._price()}"

@@ -39,22 +39,18 @@ from aggregate.cli.output import (
     write_rows,
 )
 from aggregate.project.configuration import Project
-from aggregate.project.history import DEFAULT, NO_DISCUSSION
+from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import for_reader
 from aggregate.sending import (
-    CompletedCompaction,
     CompletedTurn,
     ModelSelection,
-    PreparedCompaction,
     PreparedTurn,
     compact_discussion,
-    diffs_sentence,
     dollars,
     plan_data,
     plan_lines,
     prepare_compaction,
     prepare_turn,
-    price,
     send_turn,
 )
 from aggregate.sending.clients import Effort, age_note
@@ -197,8 +193,7 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
         if not asked.quiet:
             for warning in completed.warnings:
                 warn(warning)
-            diffs = [diffs_sentence(turn)] if turn.ordered.older else []
-            say(*diffs, *([turn.report.sentence] if turn.report else []))
+            say(*turn.news)
             warn_of_end(completed)
             files = (completed.path, completed.history)
             say(
@@ -268,7 +263,7 @@ def deliver(
 
 def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
     reply, usage = completed.reply, completed.reply.usage
-    amount = price(turn, usage)
+    amount = turn.price(usage)
     return {
         "text": reply.text,
         "stop": reply.stop.value,
@@ -304,13 +299,13 @@ def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
     return (
         f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
         f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{usage.output:,} out; {dollars(price(turn, usage))}{hypothetical}"
+        f"{usage.output:,} out; {dollars(turn.price(usage))}{hypothetical}"
     )
 
 
 def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
-) -> tuple[PreparedCompaction, CompletedCompaction | None]:
+) -> tuple[PreparedTurn, CompletedTurn] | None:
     """Let the model summarise the oldest turns, having said what that costs; ``shows_summary`` prints it."""
     prepared = prepare_compaction(
         project, asked.selection, on_wait=_say_wait, require_key=not dry_run
@@ -318,9 +313,9 @@ def compact(
     if not asked.quiet:
         warn_all(for_reader(prepared.turn.warnings), more="run --json")
     if dry_run:
-        plan = json.dumps(_compaction_data(prepared), indent=2)
+        plan = json.dumps(prepared.data, indent=2)
         write_result(plan) if asked.as_json else write_rows(prepared.sentence)
-        return prepared, None
+        return None
     if not asked.quiet:
         say(prepared.sentence)
     streams = shows_summary and not asked.as_json
@@ -331,24 +326,10 @@ def compact(
         if streams and not completed.reply.text.endswith("\n"):
             write_piece("\n")
         elif shows_summary and asked.as_json:
-            data = _compaction_data(prepared) | _answer_data(prepared.turn, completed)
+            data = prepared.data | _answer_data(prepared.turn, completed)
             write_result(json.dumps(data, indent=2))
     if not asked.quiet:
         for warning in completed.warnings:
             warn(warning)
         say(_usage_sentence(prepared.turn, completed.reply.usage), compacted.sentence)
-    return prepared, compacted
-
-
-def _compaction_data(prepared: PreparedCompaction) -> dict[str, object]:
-    return {
-        "provider": prepared.turn.client.provider,
-        "model": prepared.turn.client.model,
-        "discussion": prepared.name or DEFAULT,
-        "turns": len(prepared.turns),
-        "tokens": prepared.tokens,
-        "kept_as": prepared.kept_as,
-        "cost": None if prepared.price is None else float(prepared.price),
-        "pays_back_after": prepared.pays_back_after,
-        "warnings": list(prepared.turn.warnings),
-    }
+    return prepared.turn, completed

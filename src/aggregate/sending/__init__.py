@@ -17,12 +17,12 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "discussions": "CompletedCompaction PreparedCompaction compact_discussion delete_discussion fork_discussion last_exchange prepare_compaction project_discussion take_back",
+            "discussions": "compact_discussion delete_discussion fork_discussion last_exchange prepare_compaction project_discussion take_back",
             "host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
             "model_selection": "COMPANIES ModelSelection SelectedModel select_model",
             "prompt_meter": "PromptMeter",
             "request_log": "LoggedRequest find_prompt read_request recent_requests",
-            "send_plan": "diffs_sentence dollars plan_data plan_lines price",
+            "send_plan": "dollars plan_data plan_lines",
             "turn": "CompletedTurn send_turn",
             "turn_preparation": "PreparedTurn prepare_turn",
         },

@@ -40,7 +40,6 @@ from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_o
 from aggregate.prompt.sections import build_discussion_section
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.send_plan import price
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
 from aggregate.sending.turn_preparation import USER, PreparedTurn, prepare_turn
 
@@ -136,13 +135,13 @@ class PreparedCompaction:
     @property
     def price(self) -> Decimal | None:
         output = min(_SUMMARY_TOKENS, self.turn.options.max_output)
-        return price(self.turn, replace(self.turn.expected, output=output))
+        return self.turn.price(replace(self.turn.expected, output=output))
 
     @property
     def pays_back_after(self) -> int | None:
         """After how many turns it has cost less: what stays is written once more, and each turn reads less."""
         policy, costs = self.turn.plan.policy, self.price
-        million = price(self.turn, Usage(fresh=1_000_000))
+        million = self.turn.price(Usage(fresh=1_000_000))
         saved = self.tokens - _SUMMARY_TOKENS
         if costs is None or not million or saved <= 0:
             return None
@@ -162,6 +161,20 @@ class PreparedCompaction:
         )
         after = self.pays_back_after
         return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
+
+    @property
+    def data(self) -> dict[str, object]:
+        return {
+            "provider": self.turn.client.provider,
+            "model": self.turn.client.model,
+            "discussion": self.name or DEFAULT,
+            "turns": len(self.turns),
+            "tokens": self.tokens,
+            "kept_as": self.kept_as,
+            "cost": None if self.price is None else float(self.price),
+            "pays_back_after": self.pays_back_after,
+            "warnings": list(self.turn.warnings),
+        }
 
 
 @dataclass(frozen=True, slots=True)

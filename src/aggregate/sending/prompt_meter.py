@@ -54,7 +54,7 @@ class PromptMeter:
                 self._source_map.add(segment)
             data = segment.text.encode()
             self._hashes.append(
-                SegmentHash.of_bytes(data, 0, section=segment.section, source=segment.source)
+                SegmentHash.of(data, 0, section=segment.section, source=segment.source)
             )
             yield data
             last = segment.text, data

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from aggregate.base.disk import is_file
 from aggregate.base.errors import BudgetError, ConfigError, PromptTooLongError, ProviderError
+from aggregate.base.text import short_list
 from aggregate.base.tokens import count
 from aggregate.base.values import (
     AUTO,
@@ -49,7 +51,7 @@ from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
 from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
-from aggregate.sending.clients.own_models import cache_policy, check_window, context_window
+from aggregate.sending.clients.own_models import cache_policy, check_window, context_window, cost
 from aggregate.sending.clients.protocol import RequestOptions, unused_options
 from aggregate.sending.clients.token_ratios import OWN_COUNT, token_ratio
 from aggregate.sending.last_request import LastRequest, find_last_request
@@ -92,6 +94,19 @@ class PreparedTurn:
     def provider_tokens(self) -> int:
         """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
         return self.client.ratio.provider_tokens(self.plan.total)
+
+    @property
+    def news(self) -> list[str]:
+        """Which files are sent as the cache holds them, what their diffs cost, and what is kept of the prefix."""
+        older, extra = self.ordered.older, self.ordered.extra
+        diffs = (
+            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
+        )
+        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
+
+    def price(self, usage: Usage) -> Decimal | None:
+        """Return what ``usage`` costs in US dollars, ``None`` where no price is known."""
+        return cost(usage, self.client.model, provider=self.client.provider)
 
     @property
     def prompt(self) -> Prompt:

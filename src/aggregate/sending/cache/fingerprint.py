@@ -23,13 +23,9 @@ class SegmentHash:
     size: int
 
     @classmethod
-    def of(cls, text: str, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
-        data = text.encode("utf-8", "surrogatepass")
-        return cls.of_bytes(data, tokens, section=section, source=source)
-
-    @classmethod
-    def of_bytes(cls, data: bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
-        return cls(section, source, _digest(data), tokens, len(data))
+    def of(cls, text: str | bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        return cls(section, source, digest(data), tokens, len(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +43,9 @@ class PromptFingerprint:
         return sum(segment.tokens for segment in self.segments)
 
 
-def digest(text: str) -> str:
+def digest(text: str | bytes) -> str:
     """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
-    return _digest(text.encode("utf-8", "surrogatepass"))
-
-
-def _digest(data: bytes) -> str:
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
