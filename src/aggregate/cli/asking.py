@@ -83,7 +83,6 @@ def from_here(path: str, base_dir: Path) -> str:
 
 
 def existing_meant(path: str, folder: Path) -> str:
-    """Return ``: did you mean "..."?`` for a path, or a glob's folder, that is not there, ``""`` where none is near."""
     asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
     for part in asked.parts:
         place = folder / meant

@@ -173,8 +173,6 @@ def _set_budget(session: ChatSession, text: str) -> None:
 
 
 def _pointer(name: str, parse: Callable[[str], Any]) -> Callable[[ChatSession, str], None]:
-    """Return what points at something, if there is a text, and says at what."""
-
     def run(session: ChatSession, text: str) -> None:
         if text:
             session.point_at(**{name: parse("" if text == _AS_CONFIGURED else text)})

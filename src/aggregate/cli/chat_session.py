@@ -74,7 +74,6 @@ class ChatSession:
         return turn
 
     def ask(self, message: str, *, replaces: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Send a message; what it ``replaces``, the last turns, stays until there is an answer."""
         check_message(message)
         self._message, self._is_answered = message, bool(replaces)
         project = self.project()

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A command that is not loaded yet."""
-
     module: str  # below aggregate.cli; it holds the command under its name
     summary: str  # the first sentence of the command's help, which a test compares with it
     needs_dbos: bool = False  # the module cannot be loaded without the extra "agents"
@@ -126,8 +124,6 @@ _WHOLE = 1_000
 
 
 class Described(click.Group):
-    """A group whose list shows the whole first sentence of each command, and not as much of it as fits into a line."""
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(self.summaries().items()))
@@ -137,8 +133,6 @@ class Described(click.Group):
 
 
 class LazyGroup(Described):
-    """A group whose commands are loaded when they are asked for; lists and completion come from its table."""
-
     table: Mapping[str, Row] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:

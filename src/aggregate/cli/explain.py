@@ -81,7 +81,6 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
 
 
 def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
-    """Return the rows that a path or a glob of the current folder names, else by a part of their paths."""
     named = from_here(path, request.base_dir)
     exact = [row for row in audit.rows if row.path in (named, path)]
     if exact:
@@ -112,7 +111,6 @@ def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
 
 
 def is_prompt(name: str, request: Request) -> bool:
-    """Tell whether a person's word names a prompt, by its number or its path, and no file of the project."""
     if re.fullmatch(r"[0-9]+", name):
         return True
     path = Path(name)
@@ -287,7 +285,6 @@ def _why_not(row: FileChoice | None) -> str:
 
 
 def _tell_changed_prompt(path: Path, audit: Audit) -> None:
-    """Say so where a prompt is not as it was written: its lines may have moved."""
     try:
         size = path.stat().st_size
     except OSError:
@@ -300,7 +297,6 @@ def _tell_changed_prompt(path: Path, audit: Audit) -> None:
 def _tell_changed_file(
     path: str, data: bytes | None, audit: Audit, line: int, shown: str | None
 ) -> None:
-    """Say so where a file is not as the prompt was made of it, or at least its line not as it was shown."""
     row = _row_of(path, audit)
     if data is None:
         say(f"{path} is not there any more: lines are those of then")

@@ -271,7 +271,6 @@ def goal(
 
 
 def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
-    """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says."""
     client = open_client(provider, model=model, base_url=base_url)
     read_price = cache_policy(provider, model or client.model).read
     redaction = redaction_for(sending=True, wanted=redact)
@@ -304,7 +303,6 @@ def _limits(config: Path, **options: float | None) -> EngineLimits:
 
 
 def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
-    """Return the number and the record of a new goal; one of the same text that was interrupted is named."""
     folder = records_folder(config.parent)
     same = next((note for note in unfinished_goals(folder) if note.goal == goal), None)
     if same:

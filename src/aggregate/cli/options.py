@@ -123,7 +123,6 @@ timings_option = click.option(
 
 
 def timings_data(context: click.Context) -> dict[str, Any]:
-    """Return the steps so far under ``timings``, the longest first, nothing where nobody asked for them."""
     if _STARTED not in context.meta:
         return {}
     elapsed = perf_counter() - context.meta[_STARTED]

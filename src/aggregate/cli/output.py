@@ -101,7 +101,6 @@ def is_reader_gone() -> bool:
 
 
 def write_to_terminal(sequence: str) -> bool:
-    """Send a control sequence of ours to the terminal that a person looks at; return whether there is one."""
     for stream in (sys.stderr, sys.stdout):
         if stream is not None and stream.isatty():
             try:
@@ -186,8 +185,6 @@ _LONG_WORK = 200  # files below which a run is over before a bar could be read
 
 
 class Bar:
-    """A bar that appears once there is much to do; without a terminal it does nothing."""
-
     def __init__(self, title: str = "", rich: "Progress | None" = None) -> None:
         self._title = title
         self._rich = rich
@@ -226,7 +223,6 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
-    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet."""
     with ExitStack() as stack:
         stack.enter_context(orderly_termination())
         rich = None

@@ -88,8 +88,6 @@ class AskedRun:
 
 
 class WrittenPrompt:
-    """A prompt whose tokens are counted, and whose account is kept, as its pieces are written."""
-
     tokens: "PromptTokens | None" = None
     prefix: "PrefixReport | None" = None
 
@@ -114,7 +112,6 @@ class WrittenPrompt:
             self.prefix = self.meter.record(path, self.stream, self.tokens)
 
     def warnings(self) -> list[str]:
-        """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
         stream, tokens = self.stream, self.tokens
         warnings = [
             *unknown_names(stream.missing),

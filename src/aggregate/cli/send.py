@@ -129,7 +129,6 @@ class AskedTurn:
         )
 
     def seeds(self, project: Project) -> Task | None:
-        """Return what is pointed at, as a task whose text the message will be; ``None`` for nothing."""
         task = read_task(None, symbols=self.symbols, since=self.since)
         places = typed_places(self.focus, project.folder / project.config.files.base_dir)
         return replace(task or Task(), focus=places) if places else task
@@ -240,7 +239,6 @@ def _say_wait(seconds: float, error: ProviderError) -> None:
 
 
 def notes_on(turn: PreparedTurn) -> Sequence[str]:
-    """Return a sentence where a turn begins a discussion with a name, and where the shipped tables are old."""
     age = age_note(turn.client.provider, turn.client.model, date.today())
     name = turn.request.discussion
     is_first = name not in ("", NO_DISCUSSION) and len(turn.request.history) == 1

@@ -89,7 +89,6 @@ def _doubts(kept: KeptPrompt) -> list[str]:
 
 
 def _notes(workspace: Workspace, kept: KeptPrompt, *, told: Container[str] = ()) -> str:
-    """Return these doubts, one line each, but for those that the reader was told with the same prompt."""
     notes = "".join(f"[{sentence}]\n" for sentence in _doubts(kept) if sentence not in told)
     return workspace.capped(notes, limit=_NOTES, more="aggregate run says them")
 

@@ -27,7 +27,6 @@ _MOST_NAMED: Final = 300
 def _look(
     workspace: Workspace, path: str, progress: Progress, *, tool: str
 ) -> tuple[FileCorpus, str, dict[int, str]]:
-    """Return all files, the place that is meant, and the numbers and paths of the files at or below it."""
     request = workspace.request()
     corpus = workspace.read_files(request, progress).corpus
     workspace.index.flush()
@@ -166,7 +165,6 @@ def _rows_with_definitions(corpus: FileCorpus, rows: dict[int, str]) -> Iterator
 
 
 def _folders(files: Iterable[FileFacts], place: str) -> Iterator[str]:
-    """Yield the folders and files right below a place, the folders with what they hold."""
     start = len(place) + 1 if place else 0
     folders: dict[str, list[FileFacts]] = {}
     for facts in files:

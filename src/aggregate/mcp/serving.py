@@ -40,11 +40,9 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIAp
 
 
 def serve_on_stdio(config: Path, *, cap: int) -> None:
-    """Answer on standard input and output until the input ends; no answer has more than ``cap`` tokens."""
     anyio.run(AgentServer(Workspace(config, cap=cap)).serve_stdio)
 
 
 def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:
-    """Answer over HTTP, at ``host`` and ``port``, who shows the ``token``, until interrupted."""
     app = http_app(AgentServer(Workspace(config, cap=cap)), token=token, host=host, port=port)
     uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -25,7 +25,6 @@ from aggregate.mcp.workspace import Connection, Progress, Workspace
 def _fold_results(
     workspace: Workspace, _connection: Connection, asked: ResultsArguments, _progress: Progress
 ) -> str:
-    """Return the merged values, and which failed; no code of the caller is run."""
     outputs = [
         LabelledOutput(output.value, output.label or None, error=output.error or None)
         for output in asked.outputs

@@ -119,7 +119,6 @@ class Connection:
     cancelled: list[Call] = field(default_factory=list)
 
     def forget_cancelled(self) -> None:
-        """Know nothing of what answers have shown that nobody got."""
         while self.cancelled:
             number = self.cancelled.pop().number
             self.ledger.forget(number)
@@ -140,7 +139,6 @@ class Workspace:
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
 
     def capped(self, text: str, *, more: str, limit: int | None = None) -> str:
-        """Return an answer, or as much of it as fits, with what to do for ``more``."""
         return capped(text, self.cap if limit is None else limit, self.count, more=more)
 
     def read_files(self, request: Request, progress: Progress) -> ReadFiles:
@@ -179,7 +177,6 @@ class Workspace:
         return replace(request, scope=scope, task=request.task if task else None)
 
     def keep(self, request: Request, composition: Composition) -> KeptPrompt:
-        """Keep a prompt, to be read in parts; the handle follows from its text."""
         markdown = composition.prompt.markdown
         handle = f"{_PREFIX}{_digest(markdown)[:_DIGITS]}"
         kept = KeptPrompt(handle, request, composition, markdown)

@@ -51,7 +51,6 @@ def project_discussion(project: Project, name: str, *, is_new: bool = False) -> 
 
 
 def fork_discussion(project: Project, old: str, new: str) -> Path:
-    """Write the discussion ``new`` with all turns of ``old``, and return the path of its file (rule S-5)."""
     old, new = discussion_name(old), discussion_name(new)
     if NO_DISCUSSION in (old, new):
         raise ConfigError(f'"{NO_DISCUSSION}" is no discussion: take another name')

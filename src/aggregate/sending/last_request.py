@@ -58,7 +58,6 @@ class LastRequest:
 
     @property
     def pauses(self) -> Pauses:
-        """The pauses between the last turns, the one before the turn that is prepared now included."""
         earlier = Pauses(self.sent.pauses)
         is_pause = self.logged is not None and self.is_own and self.age <= _LONGEST_PAUSE
         return earlier.then(self.age) if is_pause else earlier

@@ -284,7 +284,6 @@ def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
 def _decided_by_project(
     projects: SendTable, selection: ModelSelection, persona: PersonaTable, said: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return a sentence on what a project's own file has chosen without the user naming it: that may cost more."""
     said = [*said]
     if projects.persona and not selection.persona:
         said.append(f'persona "{projects.persona}"')

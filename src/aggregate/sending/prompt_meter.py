@@ -44,7 +44,6 @@ class PromptMeter:
         return PromptTokens.of(places, self._counter.counts())
 
     def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
-        """Yield the prompt as it is written, in UTF-8."""
         last: tuple[str, bytes] | None = None
         for segment in segments:
             if last is not None:

@@ -199,7 +199,6 @@ def read_segment(request: LoggedRequest, number: int) -> str | None:
 
 
 def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
-    """Return the prompt that a person names by its number or its path; it need not exist."""
     if re.fullmatch(r"\d+", name):
         paths = dict(numbered_files(output_dir, namespace))
         return paths.get(int(name), output_dir / f"{namespace}_{int(name):03d}.md")

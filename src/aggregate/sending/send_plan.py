@@ -93,7 +93,6 @@ def _origins_sentence(turn: PreparedTurn) -> str:
 
 
 def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
-    """Return the blocks of the request that hold tokens; the instructions are no segments of the prompt."""
     plan, layout = turn.plan, turn.plan.layout
     blocks = []
     for start, end in pairwise((0, *layout.ends)):

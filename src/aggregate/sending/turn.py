@@ -178,7 +178,6 @@ class _ReplyFile:
             self.path.unlink(missing_ok=True)
 
     def name_in(self, error: BaseException, content: str) -> None:
-        """Add a note to an error that ``content`` is in the file, if anything is."""
         if not self.is_empty:
             extent = f", as far as it could be written ({self.problem})" if self.problem else ""
             error.add_note(f"{content} is in {self.path}{extent}")

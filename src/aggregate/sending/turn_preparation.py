@@ -97,7 +97,6 @@ class PreparedTurn:
 
     @property
     def news(self) -> list[str]:
-        """Which files are sent as the cache holds them, what their diffs cost, and what is kept of the prefix."""
         older, extra = self.ordered.older, self.ordered.extra
         diffs = (
             f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
@@ -105,7 +104,6 @@ class PreparedTurn:
         return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
 
     def price(self, usage: Usage) -> Decimal | None:
-        """Return what ``usage`` costs in US dollars, ``None`` where no price is known."""
         return cost(usage, self.client.model, provider=self.client.provider)
 
     @property
@@ -264,7 +262,6 @@ def _request(
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
-    """Return the images of the request's screenshots that the model takes, with their tokens by our count."""
     if not request.screenshots:
         return {}, ()
     screenshots = find_screenshots(

@@ -51,8 +51,6 @@ class CacheLifetime(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """The pauses between the last turns of a discussion, in seconds."""
-
     seconds: Sequence[float] = ()
 
     def share(self, longer_than: float, up_to: float) -> float:
@@ -73,8 +71,6 @@ class Pauses:
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """Where a request's blocks end, and at which of these ends breakpoints stand."""
-
     digests: tuple[str, ...]  # of the segments
     ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
     breakpoints: tuple[int, ...]  # in order; a subset of ``ends``

@@ -115,7 +115,6 @@ def _rewritten(
     count: CountTokens,
     grown: Collection[str] | None,
 ) -> tuple[HashedSegment, ...]:
-    """Return the prompt with its discussion last, and the files written anew from where that is cheapest."""
     section = [part for part in prompt.segments if part.section is Section.FILES]
     first = next((place for place, part in enumerate(section) if part.path), len(section))
     headings = section[:first]

@@ -14,8 +14,6 @@ CountTokens = Callable[[str], int]  # returns the o200k tokens of a text
 
 @dataclass(frozen=True, slots=True)
 class SegmentHash:
-    """One segment: where it comes from, a hash of its bytes, its o200k tokens, and its size in bytes."""
-
     section: str
     source: str
     digest: str
@@ -73,7 +71,6 @@ class HashedSegment:
 
     @property
     def path(self) -> str:
-        """The file, ``""`` for a heading."""
         return self.segment.source
 
     @property

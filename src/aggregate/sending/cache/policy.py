@@ -143,7 +143,6 @@ _WINDOWS = {
 
 
 def policy_for(provider: str, model: str) -> CachePolicy:
-    """Return the cache of a provider's model; a provider that is not in the table has none."""
     base = _BY_PROVIDER.get(api_family(provider, model), NO_CACHE)
     if provider == COMPATIBLE or base is NO_CACHE:
         return base

@@ -77,7 +77,6 @@ class RequestPlan:
 
     @property
     def total(self) -> int:
-        """All input tokens, by o200k."""
         return self.tokens[-1] + self.message_tokens
 
 

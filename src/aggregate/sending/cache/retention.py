@@ -211,7 +211,6 @@ class _CarriedPrompt:
     def shared_prefix(
         self, history: Sequence[HashedSegment]
     ) -> list[tuple[int, SegmentHash]] | None:
-        """Return what of the last prompt stays: up to the first turn of the discussion that is another one now."""
         others = [
             part.hash.digest
             for part in self.prompt.segments
@@ -237,7 +236,6 @@ class _CarriedPrompt:
         return sum(old.section == Section.HISTORY for _, old in staying)
 
     def untold_changes(self, staying: Sequence[tuple[int, SegmentHash]]) -> list[Segment] | None:
-        """Return what is to be told of the files, ``None`` where it is not known what was told."""
         by_file = _numbers_by_file(staying)
         changes: list[Segment] = []
         for path, part in self.files.items():

@@ -300,7 +300,6 @@ class ScriptedTransport:
 def scripted_client(
     script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
 ) -> Client:
-    """Return a client that answers by a script, without network or key, as if ``model``'s cache and prices held."""
     answers = script if callable(script) else iter(script) if script is not None else _describe
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """How long to wait for a server, in seconds, and how many bytes to take from it."""
-
     connect: float = 10.0  # a server that is there accepts one within a second
     read: float = 600.0  # models that think send nothing for minutes where it is not streamed
     size: int = 100_000_000  # 128,000 tokens take 40 MB where each comes in an event of its own

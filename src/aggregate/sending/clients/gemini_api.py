@@ -113,7 +113,6 @@ def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
 
 
 def parse_reply(parts: list[dict[str, Any]]) -> Reply:
-    """Return the answer in the JSON of its parts; a blocked prompt is a refusal."""
     usage: dict[str, Any] = {}
     reason, model = "", ""
     for part in parts:
@@ -128,7 +127,6 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
 
 
 def parse_text(part: Mapping[str, Any]) -> str:
-    """Return the text in one part of an answer, without thoughts."""
     pieces = (_candidate(part).get("content") or {}).get("parts") or []
     return "".join(piece.get("text") or "" for piece in pieces if not piece.get("thought"))
 

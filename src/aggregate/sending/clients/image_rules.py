@@ -34,8 +34,6 @@ class ImageRules:
 def _patches(
     size: int, *, edge: int = 0, most: int, factor: float = 1.0
 ) -> Callable[[int, int], int]:
-    """Return the rule of square patches; an image that has too many, or too long an edge, is scaled down before."""
-
     def tokens(width: int, height: int) -> int:
         scale = min(1.0, edge / max(width, height)) if edge else 1.0
         scale = min(scale, sqrt(most * size * size / (width * height)))
@@ -96,7 +94,6 @@ def image_rules(provider: str, model: str) -> ImageRules | None:
 def accepted_images(
     images: Sequence[Image], provider: str, model: str
 ) -> tuple[Mapping[Image, int], tuple[str, ...]]:
-    """Return the images that a model takes with their tokens, and a warning for what it does not."""
     rules = image_rules(provider, model)
     if not images:
         return {}, ()
@@ -118,7 +115,6 @@ def accepted_images(
 
 
 def _problem(image: Image, size: int, rules: ImageRules, *, taken: int, together: int) -> str:
-    """Return why an image is not taken, and what to do, ``""`` where it is."""
     if size > rules.largest:
         return f"it has {size:,} bytes in base64, the most is {rules.largest:,}; make it smaller or save it as JPEG"
     if rules.longest and max(image.width, image.height) > rules.longest:

@@ -138,7 +138,6 @@ def cache_key(plan: RequestPlan) -> str:
 
 
 def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
-    """Return a message as one text, which every server takes, or in parts, which can have breakpoints."""
     role = "assistant" if message.is_assistant else "user"
     if not in_parts and not message.has_images:
         return {"role": role, "content": message.text}

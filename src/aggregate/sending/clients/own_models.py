@@ -29,7 +29,6 @@ _MILLION: Final = 1_000_000
 
 
 def own_model(name: str) -> ModelTable | None:
-    """Return what the user says of a model, by its whole name in any case; ``None`` for nothing."""
     path = global_config_path()
     try:
         info = path.stat()
@@ -55,7 +54,6 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
 
 
 def age_note(provider: str, model: str, today: date) -> str:
-    """Return a sentence where the shipped tables may be out of date for a model, ``""`` where they are not."""
     days = (today - date.fromisoformat(AS_OF)).days
     table = own_model(model)
     if days <= _OLD_DAYS or provider in (COMPATIBLE, SCRIPTED):
@@ -123,7 +121,6 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
 
 
 def listed_models(provider: str) -> list[str]:
-    """Return the models of a provider that the price list names, in order; none for a provider that it lacks."""
     from genai_prices.data import providers  # half a second to load
 
     listed_id = _PRICE_LIST_IDS.get(provider, provider)
@@ -143,7 +140,6 @@ _FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own wei
 
 
 def context_window(model: str) -> int | None:
-    """Return a model's context window in tokens, ``None`` where it is not known; the user's own word goes first."""
     own = own_model(model)
     if own is not None and own.window is not None:
         return own.window

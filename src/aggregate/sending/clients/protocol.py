@@ -12,8 +12,6 @@ from aggregate.sending.cache.request_plan import RequestPlan
 
 
 class ResponseFormat(StrEnum):
-    """How far an answer can be bound to a schema."""
-
     TEXT = "text"  # not at all: the answer is read as it comes
     OBJECT = "object"  # some JSON object; which one is said in the text
     SCHEMA = "schema"  # JSON of that schema
@@ -119,8 +117,6 @@ DEFAULT_OPTIONS: Final = RequestOptions()  # no instructions, the usual limits, 
 
 
 class ChatClient(Protocol):
-    """A client: it sends a prompt to a model and returns the answer."""
-
     def send(
         self,
         prompt: Prompt,
@@ -165,6 +161,4 @@ class ModelRequest:
 class Transport(Protocol):
     """A provider's adapter: one exchange, without retries."""
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Send a request and return the answer, calling ``on_text`` with its pieces; it raises ``ProviderError``."""
-        ...
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply: ...

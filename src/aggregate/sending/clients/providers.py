@@ -57,7 +57,6 @@ _MAKERS = {
 
 
 def provider_of_model(model: str) -> str:
-    """Return whose model it is by the beginning of its name, ``""`` where that does not tell."""
     name = bare_model_name(model)
     return next((maker for start, maker in _MAKERS.items() if name.startswith(start)), "")
 
@@ -126,6 +125,5 @@ def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
 
 
 def exceeded_window(tokens: int) -> int | None:
-    """Return the largest context window of all these, in tokens, if a prompt of ``tokens`` exceeds it."""
     window = max(context_window(model) or 0 for _, model in models_to_choose())
     return window if window < tokens else None

@@ -20,8 +20,6 @@ RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 52
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and how long, in seconds."""
-
     attempts: int = 5  # exchanges in all
     first: float = 1.0  # before the second one; doubled each time
     longest: float = 30.0  # before any
@@ -107,7 +105,6 @@ class RequestStop:
                 self._cancel()
 
     async def guard(self, request: Coroutine[Any, Any, _T]) -> _T:
-        """Return what a request gives, or raise a ``ProviderError`` where it was stopped."""
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(request)
         with self._lock:
