@@ -3,7 +3,7 @@
 ``explain`` tells what was decided about its files.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
@@ -60,7 +60,7 @@ def compose(
                     file.path, file.source, sorted(lines), call=connection.calls
                 )
         return answer
-    head = _text(audit_lines(_audit(workspace, kept)))
+    head = audit_lines(_audit(workspace, kept))
     more = f'explain "{handle}" tells of single files'
     longer = f'This prompt is longer than an answer: read "{handle}" gives it in parts.\n\n'
     room = workspace.cap - workspace.count(longer + ending)
@@ -89,17 +89,13 @@ def _doubts(kept: KeptPrompt) -> list[str]:
 
 
 def _notes(workspace: Workspace, kept: KeptPrompt, *, told: Container[str] = ()) -> str:
-    notes = "".join(f"[{sentence}]\n" for sentence in _doubts(kept) if sentence not in told)
+    notes = [f"[{sentence}]" for sentence in _doubts(kept) if sentence not in told]
     return workspace.capped(notes, limit=_NOTES, more="aggregate run says them")
 
 
 def _audit(workspace: Workspace, kept: KeptPrompt) -> Audit:
     prompt = kept.composition.prompt
     return audit_of(kept.request, kept.composition, count_prompt(prompt, index=workspace.index))
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
 
 
 def explain(
@@ -110,11 +106,11 @@ def explain(
         raise ToolError("explain: there is no prompt yet: compose one, or name its handle")
     audit = _audit(workspace, workspace.prompt(handle))
     if not asked.path:
-        lines = list(audit_lines(audit, title=handle))
-        return workspace.capped(_text(lines), more="name a path to be told of one file")
+        lines = audit_lines(audit, title=handle)
+        return workspace.capped(lines, more="name a path to be told of one file")
     rows = [row for row in audit.rows if row.path == asked.path]
     rows = rows or [row for row in audit.rows if is_named(row.path, row.entry, [asked.path])]
     if not rows:
         raise ToolError(f"explain: no candidate of {handle} is called {asked.path}")
-    lines = [line for row in rows for line in row_lines(audit, row)]
-    return workspace.capped(_text(lines), more="name a longer path")
+    told = (line for row in rows for line in row_lines(audit, row))
+    return workspace.capped(told, more="name a longer path")

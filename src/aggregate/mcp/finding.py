@@ -69,8 +69,7 @@ def find(
         most = f"the first {number:,}" if number >= _MOST_LINES else _number(number, "line")
         where = f" below {place}" if place else ""
         lines = [f"{most} with {_shortened(query)!r}{where}", *matches]
-    text = "".join(f"{line}\n" for line in lines)
-    return workspace.capped(text, more="name a longer text, or a path to look below")
+    return workspace.capped(lines, more="name a longer text, or a path to look below")
 
 
 def _definitions(corpus: FileCorpus, names: Sequence[str], below: dict[int, str]) -> Iterator[str]:
@@ -137,18 +136,14 @@ def outline(
         number: f"{below[number]}  {_size([facts])}{', generated' if facts.is_generated else ''}"
         for number, facts in files.items()
     }
-    text = ""
-    if len(files) <= _MOST_NAMED:
-        text = _lines(heading, _rows_with_definitions(corpus, rows))
-    if not text or workspace.count(text) > workspace.cap:
-        text = _lines(heading, rows.values())
-    if workspace.count(text) > workspace.cap:
-        text = _lines(heading, _folders(files.values(), place))
-    return workspace.capped(text, more="outline a folder below")
-
-
-def _lines(heading: str, lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in (heading, *lines))
+    named = _rows_with_definitions(corpus, rows) if len(files) <= _MOST_NAMED else ()
+    for way in (named, rows.values()):
+        lines = [heading, *way]
+        text = "".join(f"{line}\n" for line in lines)
+        if len(lines) > 1 and workspace.count(text) <= workspace.cap:
+            return text
+    folders = _folders(files.values(), place)
+    return workspace.capped([heading, *folders], more="outline a folder below")
 
 
 def _size(files: Iterable[FileFacts]) -> str:

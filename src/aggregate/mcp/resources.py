@@ -8,6 +8,7 @@ from aggregate.base.disk import read_text
 from aggregate.base.errors import ToolError
 from aggregate.base.values import AUTO, Task, parse_amount
 from aggregate.mcp.arguments import ReadArguments, parse
+from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Workspace, is_handle
 from aggregate.prompt import compose_prompt, numbered_files, presets_of, redact_text
@@ -36,7 +37,7 @@ def read_resource(workspace: Workspace, uri: str) -> str:
         return read(workspace, Connection(), asked)
     if address.scheme == _SCHEME and address.netloc == "prompt" and name:
         text = _prompt(workspace, name)
-        return workspace.capped(text, more="open the file to see them")
+        return capped(text, workspace.cap, workspace.count, more="open the file to see them")
     raise ToolError(f"there is no {uri[:200]!r}: there are {FILE_TEMPLATE} and {PROMPT_TEMPLATE}")
 
 

@@ -31,8 +31,7 @@ def _fold_results(
     ]
     merged = merge_outputs(outputs, asked.strategy)
     lines = (result_text(merged), *merged.errors, *merged.warnings)
-    text = "".join(f"{line}\n" for line in lines)
-    return workspace.capped(text, more="fold fewer results at once")
+    return workspace.capped(lines, more="fold fewer results at once")
 
 
 class ToolSpec(NamedTuple):

@@ -138,7 +138,8 @@ class Workspace:
         self._files = OpenFiles()
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
 
-    def capped(self, text: str, *, more: str, limit: int | None = None) -> str:
+    def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
+        text = "".join(f"{line}\n" for line in lines)
         return capped(text, self.cap if limit is None else limit, self.count, more=more)
 
     def read_files(self, request: Request, progress: Progress) -> ReadFiles:

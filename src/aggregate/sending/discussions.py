@@ -1,9 +1,8 @@
 """What is done to whole discussions of a project: fork, delete, take back the last turn, and make a long one short.
 
-To make one short its oldest turns become one summary, which the model itself is asked for. All turns stay as another
-discussion, so nothing is lost. The summary is asked for behind the prompt as it was sent, as long as a cache holds
-that: reading it costs a tenth. Else the turns alone are sent. What a cache holds of the files stays readable behind a
-summary, what it holds of the discussion does not.
+The model itself is asked for a summary of the oldest turns; all stay as another discussion, so nothing is lost. It is
+asked for behind the prompt as it was sent, as long as a cache holds that: reading it costs a tenth. Else the turns
+alone are sent.
 """
 
 from collections.abc import Callable
@@ -119,6 +118,7 @@ somebody who goes on with it and will no longer see them. Keep what was asked, w
 tried and failed, what is still open, and the names of files, functions, values, errors and commands as they were \
 written. Leave out what was taken back later, and what the files themselves show. Answer with the summary alone, in at \
 most {words} words."""
+_question = partial(_INSTRUCTIONS.format, words=SUMMARY_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,6 @@ class PreparedCompaction:
 @dataclass(frozen=True, slots=True)
 class CompletedCompaction:
     completed: CompletedTurn  # the answer with the summary, and its files
-    history: Path  # the file of the discussion
     kept: Path  # the file with all turns as they were
     kept_as: str  # the name of that discussion
 
@@ -241,7 +240,7 @@ def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> Pre
         return replace(request, discussion=NO_DISCUSSION)
 
     try:
-        turn = prepare(_question(number), aside=outside)
+        turn = prepare(_question(turns=number), aside=outside)
     except (PromptTooLongError, BudgetError):
         return None
     return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
@@ -257,26 +256,17 @@ def _of_turns_alone(
 
     while True:
         try:
-            return prepare(_question(len(oldest)), aside=alone), oldest
+            return prepare(_question(turns=len(oldest)), aside=alone), oldest
         except PromptTooLongError:
             if len(oldest) < 4:
                 raise
             oldest = oldest[: len(oldest) // 2]
 
 
-def _question(turns: int) -> str:
-    return _INSTRUCTIONS.format(turns=turns, words=SUMMARY_WORDS)
-
-
 def compact_discussion(
     prepared: PreparedCompaction, project: Project, *, on_text: OnText | None = None
 ) -> CompletedCompaction:
-    """Ask for the summary, keep all turns as another discussion, and put the summary in the place of the oldest.
-
-    ``on_text`` is called with each piece; if it raises an ``OSError`` or an ``OutputError``, as for an output that was
-    closed, the discussion is compacted all the same, and the error is raised at the end. After any other error the
-    discussion is as it was.
-    """
+    """If ``on_text`` raises an ``OSError`` or ``OutputError``, that comes at the end; any other changes nothing."""
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")
     root = discussions_root(project)
@@ -305,7 +295,7 @@ def compact_discussion(
         raise
     if broken:
         raise broken[0]
-    return CompletedCompaction(completed, history, kept, prepared.kept_as)
+    return CompletedCompaction(completed, kept, prepared.kept_as)
 
 
 def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:

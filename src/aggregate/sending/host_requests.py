@@ -1,8 +1,7 @@
 """Requests for hosts with an SDK of their own: planned here, sent by them, and recorded here.
 
-``plan_for`` needs no key and reaches nobody. ``to_anthropic``, ``to_openai`` and ``to_gemini`` return the arguments of
-the SDKs' own calls as plain mappings; the host may change them as it likes, as long as the beginning stays. ``record``
-then keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
+The host may change the arguments of the SDKs' own calls as it likes, as long as the beginning stays. ``record`` then
+keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
 """
 
 import time

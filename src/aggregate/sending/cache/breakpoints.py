@@ -10,8 +10,6 @@ of five minutes does not survive. What is written seldom and read often, such as
 the next turn adds earns it where long pauses are common. Providers want longer lifetimes before shorter ones, and an
 entry cannot be trusted to outlive the shorter-lived one that it was built on: so the first new breakpoints get the
 longer lifetime, the others the shorter one, and none behind a shorter-lived entry a longer one.
-
-A place is a number of segments, the system prompt included: breakpoint 3 stands behind the third one.
 """
 
 from bisect import bisect_left, bisect_right

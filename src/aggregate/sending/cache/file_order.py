@@ -4,8 +4,6 @@ A file that changes ends the cached prefix. What stands behind it is written aga
 are written if files stand in the order of how often they change for each of their tokens (Smith's rule for the weighted
 sum of completion times). The order must not change where the prefix is intact: files that were sent keep their places,
 some of them in older versions (see ``retention``), with diffs of these behind the files.
-
-All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

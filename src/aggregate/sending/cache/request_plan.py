@@ -1,14 +1,8 @@
 """The cache plan: from segments to a request's blocks with breakpoints, without moving a byte.
 
-The blocks' texts are the prompt's markdown, and the message behind it. A block begins with the separator, so that it
-keeps its bytes whatever follows. An excerpt of the discussion is a block of its own, which also has the plain words and
-whose they are: ``messages_of`` makes messages of them.
-
-Breakpoints that an earlier request set, and that still stand behind the same bytes, are kept, because only there can a
-cache be read; new ones have fixed places (see ``breakpoints``).
-
-Segments are counted as in the prompt's fingerprint, where the system prompt is the first one. A number of segments
-names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
+A block begins with the separator, so that it keeps its bytes whatever follows. An excerpt of the discussion is a block
+of its own, of which ``messages_of`` makes a message. Breakpoints that still stand behind the same bytes are kept,
+because only there can a cache be read. A number of segments, the system prompt included, names the place behind them.
 """
 
 from collections.abc import Sequence

@@ -5,8 +5,7 @@ full. There are two ways to leave the older version where it stands. With the pr
 shows what became of it (``retained_files``). With the prompt carried on, nothing that was sent moves: each change is
 told once, between the last answer and the question, as a diff from what was told before; the file as it is now is what
 stands in the files with all diffs applied in their order (``continued_segments``). Both take room, and a model's
-attention, in each further turn. So it ends once it is cheaper to write the files anew, and never takes more than a part
-of the prompt.
+attention, in each further turn: it ends once writing the files anew is cheaper, and has its limit.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -92,9 +91,8 @@ def retained_files(
 ) -> list[RetainedFile]:
     """Return the files that stay where they stand, so that this turn and those after it cost least.
 
-    ``files`` are those as they are now, and what is told of those that are gone; ``behind`` them stand so many tokens.
-    With a budget no file but those that have ``grown`` may stay in an older version, for a diff tells only of what is
-    new or was edited.
+    ``files`` are those as they are now, and what is told of those that are gone, with ``behind`` tokens behind them.
+    With a budget only those that have ``grown`` may stay in an older version: a diff tells of what is new or edited.
     """
     old = earlier.numbered(Section.FILES)
     readable = earlier.readable()

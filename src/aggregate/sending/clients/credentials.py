@@ -63,10 +63,9 @@ def auth_headers(
 ) -> dict[str, Any]:
     """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
 
-    SDKs read headers from the process's environment, where gateways want a key, and send them wherever their address
-    leads: also to another provider than the one they are meant for. The ``variable`` has ``Name: value`` on each line,
-    ``others`` are headers that the SDK makes of other variables, and ``omit`` is its mark for what is left out. Without
-    a key the SDK signs by itself.
+    SDKs send these wherever their address leads: also to another provider than the one they are meant for. The
+    ``variable`` has ``Name: value`` on each line, ``others`` are headers that the SDK makes of other variables, and
+    ``omit`` is its mark for what is left out. Without a key the SDK signs by itself.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)

@@ -47,14 +47,9 @@ _TABLE: Final[Mapping[str, Mapping[str, Capabilities]]] = {
     # The newest models of Anthropic and OpenAI refuse a temperature, and Anthropic's SDK has lost the word.
     "anthropic": {
         "": _THINKING,
-        "claude-haiku-4": _TYPED,
-        "claude-sonnet-4": _TYPED,
+        **dict.fromkeys(("claude-haiku-4", "claude-sonnet-4", "claude-opus-4"), _TYPED),
         "claude-sonnet-4-6": _THINKING,
-        "claude-opus-4": _TYPED,
-        "claude-opus-4-5": _THINKING,
-        "claude-opus-4-6": _THINKING,
-        "claude-opus-4-7": _THINKING,
-        "claude-opus-4-8": _THINKING,
+        **{f"claude-opus-4-{minor}": _THINKING for minor in (5, 6, 7, 8)},
     },
     "openai": {"": _THINKING, "gpt-4o": _COOLED, "gpt-4.1": _COOLED},
     # Google: below its own temperature Gemini 3 may loop.

@@ -34,21 +34,11 @@ thrice as many has been counted for something else than the request."""
 # 1.35 times as many again, of which a fifth is taken for source code. Google's, DeepSeek's and MiniMax's are estimates
 # from comparisons of a few texts. All lie above the middle of what was found: the first prompt should be too short
 # rather than too long, and the second one is fitted by what the provider has reported for the first.
+_LATER_CLAUDES: Final = ("haiku-5", "sonnet-5", "opus-4-7", "opus-4-8", "opus-5", "fable", "mythos")
 _BY_MODEL: Final[Mapping[str, int]] = {
-    "chatgpt": 1000,
-    "codex": 1000,
-    "gpt-": 1000,
-    "o1": 1000,
-    "o3": 1000,
-    "o4": 1000,
+    **dict.fromkeys(("chatgpt", "codex", "gpt-", "o1", "o3", "o4"), 1000),
     "claude": 1250,
-    "claude-opus-4-7": 1500,
-    "claude-opus-4-8": 1500,
-    "claude-fable": 1500,
-    "claude-haiku-5": 1500,
-    "claude-mythos": 1500,
-    "claude-opus-5": 1500,
-    "claude-sonnet-5": 1500,
+    **{f"claude-{name}": 1500 for name in _LATER_CLAUDES},
     "deepseek": 1100,
     "gemini": 1150,
     "minimax": 1050,
