@@ -112,11 +112,6 @@ def _fork(session: ChatSession, text: str) -> None:
     _discussion(session, text)
 
 
-def _discussions(session: ChatSession) -> list[str]:
-    path = session.project().path
-    return [DEFAULT, NO_DISCUSSION, *(named_discussions(path) if path else ())]
-
-
 def who(selected: SelectedModel) -> str:
     client = selected.client
     model = f"{client.provider} {client.model}".strip()
@@ -235,7 +230,10 @@ _COMMANDS = {
     ),
     "retry": _Command("", "Ask the last question once more.", lambda session, _: session.retry()),
     "discussion": _Command(
-        "[NAME]", "Go on in another discussion, or begin one.", _discussion, _discussions
+        "[NAME]",
+        "Go on in another discussion, or begin one.",
+        _discussion,
+        lambda session: [DEFAULT, NO_DISCUSSION, *named_discussions(session.asked.config)],
     ),
     "fork": _Command("NAME", "Go on in a copy of this discussion.", _fork),
     "compact": _Command(

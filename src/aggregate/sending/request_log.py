@@ -218,34 +218,25 @@ def _read_hash(
 def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
     from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES  # of sent prompts alone
 
-    changes = {str(path): float(often) for path, often in data["changes"].items()}
-    if not all(0 <= often <= _LARGEST_NUMBER for often in changes.values()):
-        raise ValueError("a file has changed a number of times that cannot be")
-    breakpoints = _places(data["marks"], count)
-    lifetimes = tuple(_integer(seconds) for seconds in data.get("lifetimes", ()))
-    if len(lifetimes) not in (0, len(breakpoints)):
-        raise ValueError("there is not one lifetime for each breakpoint")
     pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
     return SentRecord(
         str(data["provider"]),
         str(data["model"]),
         _places(data["ends"], count),
-        breakpoints,
-        changes,
+        _places(data["marks"], count),
+        {str(path): float(often) for path, often in data["changes"].items()},
         {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()},
         tuple(_read_shown(*written) for written in data.get("shown", ())),
-        lifetimes,
+        tuple(_integer(seconds) for seconds in data.get("lifetimes", ())),
         pauses[-REMEMBERED_PAUSES:],
         str(data.get("discussion", "")),
     )
 
 
 def _read_shown(
-    path: str, level: str, lines: Sequence[Sequence[object]], content_hash: str, tokens: int
+    path: str, level: str, lines: Sequence[Sequence[int]], content_hash: str, tokens: int
 ) -> SentFile:
-    runs = tuple((_integer(first, 1), _integer(last, 1)) for first, last in lines)
-    if any(last < first for first, last in runs):
-        raise ValueError("a run of lines ends before it begins")
+    runs = tuple((_integer(first, 1), _integer(last, int(first))) for first, last in lines)
     return SentFile(str(path), Level(level), runs, str(content_hash), _integer(tokens))
 
 

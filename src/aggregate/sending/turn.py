@@ -91,12 +91,9 @@ def send_turn(
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
         client.provider, client.model, sent=sent, usage=usage
     )
-    if left_out := reply.raw.get(LEFT_OUT):
-        what = ", ".join(left_out)
-        refused = (
-            f"{client.provider} has refused the request with {what}: it was sent again without"
-        )
-        warnings = (refused, *warnings)
+    if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):
+        refused = f"{client.provider} has refused the request with {left_out}"
+        warnings = (f"{refused}: it was sent again without", *warnings)
     # A trusted project's own records suffice.
     if problem and not is_trusted(project_root(request.base_dir)):
         warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
