@@ -17,10 +17,8 @@ from aggregate.base.disk import find_program
 from aggregate.base.errors import OutputError
 from aggregate.cli.output import write_to_terminal
 
-_SECONDS = 5
-"""For all programs together: each takes the text and goes into the background at once, or has nobody to give it to."""
-_TERMINAL_BYTES = 74_994
-"""What every terminal takes that knows OSC 52: the sequence with it in base64 has 100,000 bytes."""
+_SECONDS = 5  # for all programs together: each goes into the background at once, or has nobody to give it to
+_TERMINAL_BYTES = 74_994  # what every terminal takes that knows OSC 52: 100,000 bytes in base64
 _ERROR_BYTES = 200  # of what a program says of its failure: a sentence
 
 

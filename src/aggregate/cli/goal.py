@@ -101,8 +101,7 @@ def _joined(value: str, lines: list[str]) -> str:
     return " ".join(part for part in (folded, *lines) if part)
 
 
-_SIGN = "⚠️  Warning: "
-"""How a result begins its warning of failed steps (D-73); the command says by itself that it is one."""
+_SIGN = "⚠️  Warning: "  # how a result begins its warning of failed steps (D-73)
 _LIMIT_EXIT = 3  # the exit code of a goal that ended at a limit
 _SHOWN = 200  # characters of a call's arguments in a message
 _WIDTH = 80  # characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal

@@ -101,8 +101,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
     return outside(secrets(command))
 
 
-_STARTED = "aggregate.timings.started"
-"""Where a command's context holds the time at which its options were read, if the table is asked for."""
+_STARTED = "aggregate.timings.started"  # where a command's context holds when its options were read
 
 
 def _start(context: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -22,8 +22,7 @@ from aggregate.base.errors import (
 from aggregate.cli.commands import Commands
 from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 
-FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130
-"""Exit codes; ``BUG`` is the one that ``sysexits.h`` has for an error of the program itself."""
+FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` is that of ``sysexits.h``
 
 DEBUG = "AGGREGATE_DEBUG"  # the environment variable that shows the traceback of an error that nobody foresaw
 
@@ -111,8 +110,7 @@ def _fail(message: str, code: int, error: Exception | None = None) -> int:
     return code
 
 
-_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)
-"""Of an error without a file: a help text could not be printed."""
+_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)  # without a file: a help text
 
 
 def _sentence(error: OSError) -> str:

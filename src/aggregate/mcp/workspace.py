@@ -28,8 +28,7 @@ _MOST_CHARACTERS: Final = 8_000_000
 _MOST_PROMPTS: Final = 32  # composed prompts that are kept to be read in parts
 _PREFIX, _DIGITS = "p-", 8
 
-Progress = Callable[[int, int], None]
-"""Told how many files of how many are known; raises where the caller has gone."""
+Progress = Callable[[int, int], None]  # files known, of all; raises where the caller has gone
 
 
 def is_handle(text: str) -> bool:

@@ -102,16 +102,13 @@ def discussions_root(project: Project) -> Path | None:
     return None if scope.allow_outside else Path(scope.root)
 
 
-SUMMARY: Final = "Summary"
-"""Who says a summary, as the discussion calls them: to the model it is a part of what the user sends."""
-STAYING: Final = 4
-"""The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
+SUMMARY: Final = "Summary"  # who says it; to the model it is a part of what the user sends
+STAYING: Final = 4  # the last turns, word for word: what the next question refers to
 SUMMARY_WORDS: Final = 600  # the most that a summary is asked to have
 _SUMMARY_TOKENS: Final = 800  # what a summary of so many words has
 _FEWEST_TOKENS: Final = 1_000
 """Of the turns that become a summary: of fewer it would hardly be shorter."""
-_NAME_LENGTH: Final = 40
-"""Characters of a discussion's name in that of the kept one, whose ending needs the rest of 50."""
+_NAME_LENGTH: Final = 40  # characters of a discussion's name in that of the kept one, of 50
 _INSTRUCTIONS: Final = """\
 Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \
 somebody who goes on with it and will no longer see them. Keep what was asked, what was decided and why, what was \

@@ -24,8 +24,7 @@ from aggregate.sending.request_log import (
     recent_requests,
 )
 
-_LONGEST_PAUSE = 7 * 86_400
-"""Seconds. Who comes back after weeks tells nothing of how quickly the next turns follow."""
+_LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
 
 
 @dataclass(frozen=True, slots=True)

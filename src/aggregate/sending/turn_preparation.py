@@ -64,9 +64,7 @@ from aggregate.sending.model_selection import (
 from aggregate.sending.request_log import SentRecord
 
 USER: Final = "User"  # who says the message, as the discussion calls them
-_FITS = 4
-"""How often a prompt is fitted anew where older versions of changed files take tokens of their own: each fit is a
-little shorter, and mostly the second one is right."""
+_FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
 _SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
 
 

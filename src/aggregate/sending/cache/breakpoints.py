@@ -28,9 +28,7 @@ from aggregate.sending.cache.retention import TURNS
 _MEDIAN_PAUSE, _SPREAD = 150.0, 1.028
 """People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
 normal distribution with this deviation."""
-_PRIOR_WEIGHT = 4.0
-"""The expectation counts like this many pauses that were seen: after five short ones a discussion passes for a quick
-one, and one long pause among ten is believed."""
+_PRIOR_WEIGHT = 4.0  # in pauses that were seen: after five short ones a discussion passes for quick
 REMEMBERED_PAUSES = 20
 """How many pauses are recorded: a discussion that was slow this morning may be quick now."""
 _PARTS = (5 / 6, 1 / 2)

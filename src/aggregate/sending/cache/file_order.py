@@ -23,21 +23,15 @@ from aggregate.sending.cache.retention import (
     reusable_diffs,
 )
 
-FORGET = 0.98
-"""What a change counts after one further turn with changes: half after 34 of them, so that the order follows the work
-of weeks and not that of the last hour."""
+FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
 
 
-MOST_TOLD = 0.25
-"""Changes that are told behind the discussion never take more than this part of the prompt beyond what it has now: they
-cost a model's attention. It is more than ``retention.LARGEST``, so that what is written anew lasts for many turns."""
+MOST_TOLD = 0.25  # of the prompt: what is told behind the discussion costs attention; more than ``retention.LARGEST``
 MOST_BEHIND = 0.3
 """What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
 prompt, the files are written anew instead, before the discussion."""
 _LEAST_BEHIND = 6_000  # tokens that may stand there in any case: small budgets leave a larger part to the question
-_SELDOM = 0.02
-"""How often a file changes that was never seen to; one that changed just now has 1. About what is left of a change
-after 200 further turns with changes, so that any change that is remembered counts more."""
+_SELDOM = 0.02  # how often an unseen file changes: what is left of a change after 200 turns, less than any remembered
 
 
 @dataclass(frozen=True, slots=True)

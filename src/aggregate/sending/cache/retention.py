@@ -30,14 +30,9 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.policy import CachePolicy
 
-TURNS = 10
-"""In how many further turns an older version is expected to be sent: what it takes is paid in each of them, while what
-it saves is saved once."""
-LARGEST = 0.1
-"""Older versions with their diffs never take more tokens beyond those of the files now than this part of all: they cost
-a model's attention, which no price shows."""
-_NO_LINES = ShownText("", ())
-"""What a diff shows of a file as it is now, from which a later diff leads on: no line for certain."""
+TURNS = 10  # in how many further turns an older version is expected to be sent, and paid
+LARGEST = 0.1  # of all: what older versions with their diffs take at most; they cost attention, which no price shows
+_NO_LINES = ShownText("", ())  # what a diff shows for certain of a file as it is now
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,7 @@ class StreamForwarder:
 
 
 logger: Final = logging.getLogger(__name__)
-MALFORMED: Final = frozenset({400, 422})
-"""Statuses of a request that a provider does not understand."""
+MALFORMED: Final = frozenset({400, 422})  # a request that a provider does not understand
 NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
 LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refused beside the text
 

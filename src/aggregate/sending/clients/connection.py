@@ -154,8 +154,7 @@ _TRANSIENT = (
     "api_error",
     "internal",
 )
-_LONGEST = 300
-"""Characters of a message that are shown: what providers say fits, and a page of HTML does not fill the terminal."""
+_LONGEST = 300  # characters of a message that are shown: no page of HTML fills the terminal
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
 _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 """What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down."""

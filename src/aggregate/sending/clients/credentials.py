@@ -10,8 +10,7 @@ from urllib.parse import SplitResult, quote, quote_plus, urlsplit
 from aggregate.base.errors import ClientSetupError
 
 _HIDDEN = "(hidden)"
-_SHORTEST = 6
-"""Characters of a key that is hidden: shorter ones, such as those that stand for none, occur in ordinary words."""
+_SHORTEST = 6  # characters of a key that is hidden: shorter ones occur in ordinary words
 _HEADER_VALUE = re.compile(r"[!-~]+")
 
 

@@ -16,9 +16,7 @@ AS_OF: Final = "2026-11-22"
 LARGEST_FILE: Final = 20_000_000
 """Bytes of an image that is read at all: no provider takes a larger one in a request."""
 
-_MOST_PIXELS: Final = 178_956_970
-"""Of an image of any provider: what Pillow, which most servers read images with, refuses as a bomb. A header alone may
-name billions, whose tokens would exceed every window."""
+_MOST_PIXELS: Final = 178_956_970  # Pillow refuses more as a bomb; a header alone may name billions
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,7 @@ def listed_models(provider: str) -> list[str]:
 _ALWAYS_FITS = 30_000
 """Below this size no window is looked up: the price list takes half a second to load."""
 
-_LOWEST_SHARE = 2 / 3
-"""No vocabulary in use needs fewer tokens than this part of o200k's: Chinese comes nearest, with three quarters."""
+_LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
 _WINDOW_STEP = 1024
 _CUT_SHARE = 0.95
 """Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by

@@ -23,12 +23,8 @@ from aggregate.sending.cache.policy import SCRIPTED, longest_start
 
 AS_OF: Final = "2026-11-22"
 _WHOLE: Final = 1000
-LOWEST: Final = 600
-"""No vocabulary in use needs fewer thousandths of o200k's tokens: Chinese comes nearest, with three quarters, and a
-ratio that is too low makes a prompt too long."""
-HIGHEST: Final = 3000
-"""The oldest vocabularies need twice as many for source code, which they spell blank by blank. What is reported beyond
-thrice as many has been counted for something else than the request."""
+LOWEST: Final = 600  # thousandths: Chinese comes nearest with 750, and a ratio that is too low makes a prompt too long
+HIGHEST: Final = 3000  # twice is what the oldest vocabularies need for code; beyond, something else has been counted
 # By the beginning of a model's name. Only those of OpenAI are exact. For Anthropic's, published comparisons with o200k
 # say 1.16 for English prose and 1.2 to 1.3 for source code up to Claude 4.6; its notes on later models speak of up to
 # 1.35 times as many again, of which a fifth is taken for source code. Google's, DeepSeek's and MiniMax's are estimates
@@ -89,13 +85,10 @@ def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) ->
     return TokenRatio(bounded, source)
 
 
-RATIOS_FILE: Final = "token_ratios.json"
-"""In the user's own state folder: a project may come from somebody else, and the ratio belongs to a model."""
+RATIOS_FILE: Final = "token_ratios.json"  # in the user's own folder: a ratio belongs to a model
 _VERSION: Final = 1
 _MOST_MODELS: Final = 200  # more than anybody asks; the ones that were asked longest ago go first
-_FEWEST_TOKENS: Final = 200
-"""Of a request that says something about a vocabulary: below, the few tokens that a server puts around a message weigh
-too much."""
+_FEWEST_TOKENS: Final = 200  # below, what a server puts around a message weighs too much
 _FADE: Final = (3, 4)
 """What earlier requests count after one more: what is sent now is most like what was sent last, and one odd report is
 outweighed after two others."""
