@@ -41,8 +41,7 @@ _UNNAMED = "what the system does not name, as where a folder was replaced"
 def watch_run(asked: AskedRun, index: Index) -> None:
     """Write the prompt, and the next one as soon as something that counts has changed, until interrupted.
 
-    A prompt that would be the same is not written. What cannot be composed, such as a configuration that is being
-    edited, is told once, and the next change is waited for.
+    What cannot be composed, such as a configuration that is being edited, is told once.
     """
     project = asked.open()
     run = _WatchedRun(asked, index)

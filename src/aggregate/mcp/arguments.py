@@ -1,7 +1,4 @@
-"""What agents may ask for: the arguments of each tool, as models that check them and give their schemas.
-
-Every word of a description is paid for with each request that an agent sends, so there are few.
-"""
+"""The arguments of each tool; every word of a description is paid for with each request, so there are few."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar

@@ -1,7 +1,4 @@
-"""``compose``: the prompt for a task, or where it is longer than an answer what is in it and a handle to read it by.
-
-``explain`` tells what was decided about its files.
-"""
+"""``compose``: the prompt for a task, or what is in it and a handle to read it by; ``explain`` tells of its files."""
 
 from collections.abc import Container
 from typing import Final

@@ -97,9 +97,8 @@ def find_last_request(
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
-    Where a cache no longer holds that one, or there is none: the last one of any other discussion that a cache still
-    holds, since the files of the project begin both. Else it is the last one of this discussion to any model, else of
-    any. Entries of the cache usually live for ``lifetime`` seconds.
+    Where no cache holds that one it is the last one of another discussion that a cache holds, since the files begin
+    both; else the last one of this discussion to any model, else of any.
     """
     recipient = (provider, model, digest(system))
     own = other = last = None

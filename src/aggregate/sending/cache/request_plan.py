@@ -177,10 +177,8 @@ class Message:
 def messages_of(plan: RequestPlan) -> tuple[Message, ...]:
     """Return the messages of a plan, by turns the user's and the model's; the last one is always the user's.
 
-    Every text is a piece of the numbered prompt. A block of the document goes as it stands; of a turn go the words
-    alone, without the excerpt's heading, the role and the fence, because the message itself says who speaks. Pieces of
-    one message are kept apart by a blank line, as in the prompt. Turns of the model that nothing follows are shown to
-    it as the prompt has them, with heading and role: an answer that ends a request would be continued, or refused.
+    Of a turn go the words alone, since the message itself says who speaks. Turns of the model that nothing follows are
+    shown as the prompt has them, with heading and role: an answer that ends a request would be continued, or refused.
     """
     blocks = [block for block in plan.blocks if block.role is not BlockRole.SYSTEM]
     is_said = [block.role is BlockRole.ASSISTANT for block in blocks]

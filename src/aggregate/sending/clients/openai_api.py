@@ -128,8 +128,7 @@ def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[s
 def cache_key(plan: RequestPlan) -> str:
     """Return what leads requests with the same beginning to the same machine, ``""`` where nothing can be cached.
 
-    It is a hash of the hashes of the segments that fill the shortest prefix that is cached, so it tells nothing of
-    them: where these change nothing can be read anyway, and what comes behind, such as a further turn, changes nothing.
+    It is a hash of the segments that fill the shortest prefix that is cached: where these change nothing can be read.
     """
     sizes = enumerate(plan.tokens, start=1)
     end = next((place for place, size in sizes if size >= plan.policy.minimum), 0)

@@ -1,8 +1,7 @@
 """Scripts: files of answers for the doubles that stand in for a model.
 
-All doubles read one form, as TOML or JSON: a table ``answers`` whose keys are tickets for the scripted worker and
-questions for the scripted model. An answer is a text, or a table of ``ScriptedReply``; a question, which a goal may ask
-again, may have a list of these.
+All read one form, as TOML or JSON: a table ``answers`` by ticket or question. An answer is a text, or a table of
+``ScriptedReply``; a question, which a goal may ask again, may have a list of these.
 """
 
 import json
