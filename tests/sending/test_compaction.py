@@ -20,14 +20,13 @@ from aggregate.project.history import append_turns
 from aggregate.project.history.history_reader import load_history
 from aggregate.sending import (
     ModelSelection,
-    PreparedCompaction,
     compact_discussion,
     prepare_compaction,
     prepare_turn,
     send_turn,
 )
 from aggregate.sending.clients.client import scripted_client
-from aggregate.sending.discussions import SUMMARY
+from aggregate.sending.discussions import SUMMARY, PreparedCompaction
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted")

@@ -11,7 +11,6 @@ from aggregate.base.disk import guard_process
 
 
 def main() -> None:
-    """Run the command line and end the process with its exit code."""
     guard_process()
     # Plugins of the library that checks configurations could only watch this program; looking for them reads the
     # metadata of everything installed, and what it finds is run.

@@ -47,10 +47,7 @@ def open_asked_project(
     allow_secrets: bool | None,
     tells: bool = False,
 ) -> Project:
-    """Return the project, where a task or budget ``is_asked`` also a folder without a configuration.
-
-    That it is one is told once a command, if at all.
-    """
+    """Return the project, where a task or budget ``is_asked`` also a folder without a configuration."""
     if not is_asked or config.exists() or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     here = config.parent.absolute()
@@ -70,17 +67,12 @@ def open_asked_project(
 
 
 def is_named(parameter: str) -> bool:
-    """Tell whether the user has named a parameter of the command."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
 
 
 def from_here(path: str, base_dir: Path) -> str:
-    """Return a path or glob of the current folder as a configuration writes it: relative to ``base_dir``.
-
-    What is neither a file here nor a glob stays as it is: it may be written as the configuration writes it, or be a
-    part of a path that a focus file is known by.
-    """
+    """Return a path or glob of the current folder relative to ``base_dir``; what is neither there nor a glob stays."""
     here, base = Path.cwd(), Path(os.path.abspath(base_dir))
     full = os.path.abspath(here / path)
     is_inside = full != str(base) and Path(full).is_relative_to(base)
@@ -91,35 +83,26 @@ def from_here(path: str, base_dir: Path) -> str:
 
 
 def existing_meant(path: str, folder: Path) -> str:
-    """Return ``: did you mean "..."?`` for a path, or a glob's folder, that is not there, ``""`` where none is near.
-
-    It is mended folder by folder, by the names that there are.
-    """
     asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
     for part in asked.parts:
         place = folder / meant
-        name = part if os.path.lexists(place / part) else nearest_path(part, _names(place))
+        try:
+            names = sorted(os.listdir(place))  # noqa: PTH208
+        except OSError:
+            names = []
+        name = part if os.path.lexists(place / part) else nearest_path(part, names)
         if not name:
             return ""
         meant = os.path.join(meant, name)
     return "" if Path(meant) == asked else f': did you mean "{meant}"?'
 
 
-def _names(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))  # noqa: PTH208
-    except OSError:
-        return []
-
-
 def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
-    """Return warnings of a prompt; those that end with a path that is not there say which one is meant."""
     meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
     return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
 
 
-_SHOWN = 100
-"""Characters of a mistaken value that an error shows."""
+_SHOWN = 100  # characters of a mistaken value that an error shows
 _POINTS_AT = "Show this file, or what is around these lines, whatever it costs, and rank from there"
 
 
@@ -133,7 +116,6 @@ def _amount(context: click.Context, parameter: click.Parameter, value: str | Non
 
 
 def budget_option(text: str) -> Callable[..., Callable[..., Any]]:
-    """Return the option ``--budget``: a number of tokens as people write it, or ``auto``."""
     return click.option("--budget", metavar="N|auto", callback=_amount, help=text)
 
 
@@ -145,7 +127,6 @@ task_option = click.option(
 
 
 def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[..., None]:
-    """Add ``focus``, ``symbol`` and ``since``; ``focus`` says what else the first one does."""
     focus_option = click.option(
         "--focus",
         metavar="PATH[:LINE[-LINE]]",
@@ -169,7 +150,6 @@ def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[.
 
 
 def task_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``sentence``, ``task``, ``budget``, ``focus``, ``symbol``, ``since`` and ``explain``."""
     explain_option = click.option(
         "--explain",
         is_flag=True,
@@ -184,7 +164,6 @@ def task_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:
-    """Return the task that a text, ``@FILE`` or ``-``, and the seeds name, ``None`` where they name none."""
     if argument is None and not symbols and not since:
         return None
     if any(not symbol.strip() for symbol in symbols):
@@ -212,7 +191,6 @@ def _read_file(name: str) -> str:
 
 
 def task_argument(words: tuple[str, ...], task: str | None) -> str | None:
-    """Return the task's text as it was named: by ``--task``, or by a sentence alone."""
     if not words:
         return task
     sentence = " ".join(words)[:_SHOWN]
@@ -237,7 +215,6 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
 
 
 def read_input() -> str:
-    """Return all of standard input, as UTF-8 whatever the locale says."""
     if sys.stdin is None:
         raise click.UsageError("there is no standard input to read: it is closed")
     data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)

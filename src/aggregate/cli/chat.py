@@ -25,8 +25,7 @@ try:
 except ImportError:  # Windows, which does not tell what was typed ahead
     termios = None  # type: ignore[assignment]
 
-_BLOCK = '"""'
-"""Begins and ends a message of several lines, as in TOML and Python."""
+_BLOCK = '"""'  # begins and ends a message of several lines, as in TOML and Python
 _MORE_SECONDS = 0.05
 """How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read."""
 
@@ -51,7 +50,6 @@ def chat(asked: AskedTurn) -> None:
 
 
 def _answer_all(session: ChatSession, lines: "_Piped") -> None:
-    """Answer message after message until there is none; on a terminal also after a mistake."""
     while True:
         try:
             message = lines.read("" if session.discussion == DEFAULT else session.discussion)
@@ -110,10 +108,7 @@ class _Piped:
 
 
 class _Typed(_Piped):
-    """Lines that a person types, with history and completion where Python has them.
-
-    A message of several lines begins with three quotation marks and ends with three at the end of a line.
-    """
+    """Lines that a person types; a message of several begins with three quotation marks and ends with three."""
 
     is_interactive = True
 
@@ -183,7 +178,6 @@ def _line(label: str) -> str:
 
 
 def _typed_ahead() -> str:
-    """Return what was typed or pasted and nobody has read yet."""
     if termios is None:
         return ""
     descriptor, data = sys.stdin.fileno(), b""

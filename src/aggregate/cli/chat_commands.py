@@ -23,10 +23,8 @@ from aggregate.sending import (
 )
 from aggregate.sending.clients import NAMES, provider_of_model
 
-_PLANNED = "And?"
-"""What a plan is made for where no message is named and nothing was asked yet."""
-_AS_CONFIGURED = "none"
-"""Takes a setting of this session back."""
+_PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet
+_AS_CONFIGURED = "none"  # takes a setting of this session back
 
 
 class Leave(Exception):  # noqa: N818 - no error
@@ -41,7 +39,6 @@ class _Command(NamedTuple):
 
 
 def run_command(session: ChatSession, line: str) -> None:
-    """Do what a line that begins with a slash says."""
     name, _, rest = line[1:].partition(" ")
     if name not in _COMMANDS:
         hint = did_you_mean(f"/{name}", [f"/{known}" for known in _COMMANDS])
@@ -52,7 +49,6 @@ def run_command(session: ChatSession, line: str) -> None:
 
 
 def completions(session: ChatSession, before: str, word: str) -> list[str]:
-    """Return what ``word`` may become behind ``before``: names of commands, then what the command takes."""
     if not before and word.startswith("/"):
         return [f"/{name} " for name in _COMMANDS if name.startswith(word[1:])]
     name, blank, _ = before.removeprefix("/").partition(" ")
@@ -116,13 +112,7 @@ def _fork(session: ChatSession, text: str) -> None:
     _discussion(session, text)
 
 
-def _discussions(session: ChatSession) -> list[str]:
-    path = session.project().path
-    return [DEFAULT, NO_DISCUSSION, *(named_discussions(path) if path else ())]
-
-
 def who(selected: SelectedModel) -> str:
-    """Return who is asked, as a person reads it."""
     client = selected.client
     model = f"{client.provider} {client.model}".strip()
     persona = selected.origins.get("persona")
@@ -163,7 +153,6 @@ def _ask_persona(session: ChatSession, text: str) -> None:
 
 
 def _aliases(session: ChatSession) -> list[str]:
-    """Return the aliases of models that the project and the user have defined."""
     return sorted({*session.project().config.send.aliases, *user_config().send.aliases})
 
 
@@ -179,8 +168,6 @@ def _set_budget(session: ChatSession, text: str) -> None:
 
 
 def _pointer(name: str, parse: Callable[[str], Any]) -> Callable[[ChatSession, str], None]:
-    """Return what points at something, if there is a text, and says at what."""
-
     def run(session: ChatSession, text: str) -> None:
         if text:
             session.point_at(**{name: parse("" if text == _AS_CONFIGURED else text)})
@@ -243,7 +230,10 @@ _COMMANDS = {
     ),
     "retry": _Command("", "Ask the last question once more.", lambda session, _: session.retry()),
     "discussion": _Command(
-        "[NAME]", "Go on in another discussion, or begin one.", _discussion, _discussions
+        "[NAME]",
+        "Go on in another discussion, or begin one.",
+        _discussion,
+        lambda session: [DEFAULT, NO_DISCUSSION, *named_discussions(session.asked.config)],
     ),
     "fork": _Command("NAME", "Go on in a copy of this discussion.", _fork),
     "compact": _Command(

@@ -25,7 +25,6 @@ from aggregate.sending import (
     SelectedModel,
     dollars,
     last_exchange,
-    price,
     project_discussion,
     select_model,
     take_back,
@@ -34,8 +33,6 @@ from aggregate.sending import (
 
 @dataclass
 class ChatSession:
-    """A discussion that goes on turn by turn; each turn is what ``send`` would have done."""
-
     asked: AskedTurn
     last: PreparedTurn | None = None
     discussion: str = DEFAULT
@@ -48,11 +45,9 @@ class ChatSession:
     _said: set[str] = field(default_factory=set)
 
     def project(self) -> Project:
-        """Open the project as it is now."""
         return self.asked.open()
 
     def point_at(self, **seeds: object) -> SelectedModel:
-        """Take other seeds, or another selection, if they can be used, and return who is asked with them."""
         asked = replace(self.asked, **seeds)  # type: ignore[arg-type]
         project = asked.open()
         selected = select_model(project, asked.selection)
@@ -64,17 +59,14 @@ class ChatSession:
         return selected
 
     def select(self, **changes: object) -> SelectedModel:
-        """Ask another model, in another discussion or within another budget; return who is asked."""
         return self.point_at(selection=replace(self.asked.selection, **changes))  # type: ignore[arg-type]
 
     def questions(self) -> list[str]:
-        """Return what the user has asked in this discussion, oldest first."""
         turns = project_discussion(self.project(), self.discussion, is_new=True)
         said = (turn for turn in turns.all if isinstance(turn, dict))
         return [str(turn.get("content", "")) for turn in said if turn.get("role") == "User"]
 
     def plan(self, message: str) -> PreparedTurn:
-        """Return the turn that would say ``message``; nothing is written or sent."""
         return self._prepared(prepare(self.project(), self.asked, message, require_key=False))
 
     def _prepared(self, turn: PreparedTurn) -> PreparedTurn:
@@ -82,10 +74,6 @@ class ChatSession:
         return turn
 
     def ask(self, message: str, *, replaces: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Send a message, print the answer as it comes, and keep both; the errors are those of ``send``.
-
-        What it ``replaces``, the last turns of the discussion, stays until there is an answer.
-        """
         check_message(message)
         self._message, self._is_answered = message, bool(replaces)
         project = self.project()
@@ -94,15 +82,14 @@ class ChatSession:
         completed = deliver(turn, project, as_json=self.asked.as_json, indent=None)
         self._is_answered = True
         usage = completed.reply.usage
-        self._count(usage, price(turn, usage))
+        self._count(usage, turn.price(usage))
         self._say_news(completed.warnings)
         warn_of_end(completed)
         if not self.asked.quiet:
             in_all = f"; {self._price()} in all" if self.turns > 1 else ""
-            say(f"{_tokens(usage)}; {dollars(price(turn, usage))}{in_all}")
+            say(f"{_tokens(usage)}; {dollars(turn.price(usage))}{in_all}")
 
     def undo(self) -> str:
-        """Take the last question with its answer out of the discussion, and return the question."""
         self._is_answered = False
         return take_back(self.project(), self.discussion)
 
@@ -118,14 +105,11 @@ class ChatSession:
         self.ask(str(last[0]["content"]), replaces=last)
 
     def compact(self) -> None:
-        """Let the model put a summary in the place of the discussion's oldest turns."""
-        prepared, compacted = compact(self.project(), self.asked)
-        if compacted is not None:
-            usage = compacted.completed.reply.usage
-            self._count(usage, price(prepared.turn, usage))
+        if compacted := compact(self.project(), self.asked):
+            turn, completed = compacted
+            self._count(completed.reply.usage, turn.price(completed.reply.usage))
 
     def totals(self) -> str:
-        """Return what the turns have cost, as a person reads it."""
         return f"{counted(self.turns, 'answer')}: {_tokens(self._usage)}; {self._price()}"
 
     def _count(self, usage: Usage, amount: Decimal | None) -> None:

@@ -17,12 +17,9 @@ from aggregate.base.disk import find_program
 from aggregate.base.errors import OutputError
 from aggregate.cli.output import write_to_terminal
 
-_SECONDS = 5
-"""For all programs together: each takes the text and goes into the background at once, or has nobody to give it to."""
-_TERMINAL_BYTES = 74_994
-"""What every terminal takes that knows OSC 52: the sequence with it in base64 has 100,000 bytes."""
-_ERROR_BYTES = 200
-"""Of what a program says of its failure: a sentence."""
+_SECONDS = 5  # for all programs together: each goes into the background at once, or has nobody to give it to
+_TERMINAL_BYTES = 74_994  # what every terminal takes that knows OSC 52: 100,000 bytes in base64
+_ERROR_BYTES = 200  # of what a program says of its failure: a sentence
 
 
 class _Program(NamedTuple):
@@ -52,10 +49,7 @@ def copy_to_clipboard(
     system: str = sys.platform,
     seconds: float = _SECONDS,
 ) -> str:
-    """Put a text in UTF-8 onto the clipboard of whoever sits before the screen; return a sentence that says how.
-
-    Over ssh that is the terminal's, since a display of the other machine shows nobody anything.
-    """
+    """Return a sentence that says how; over ssh it is the terminal's, since a display there shows nobody anything."""
     usable = [
         program
         for program in (*_PROGRAMS, _TMUX)
@@ -92,7 +86,6 @@ def copy_to_clipboard(
 def _run(
     path: str, program: _Program, data: bytes, environment: Mapping[str, str], *, seconds: float
 ) -> str:
-    """Return why the program did not take the text, ``""`` where it did."""
     is_utf8 = program.encoding == "utf-8"
     # A file, since a pipe would be held by what stays in the background as long as it holds the text.
     with TemporaryFile() as errors:

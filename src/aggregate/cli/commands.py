@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A command that is not loaded yet."""
-
     module: str  # below aggregate.cli; it holds the command under its name
     summary: str  # the first sentence of the command's help, which a test compares with it
     needs_dbos: bool = False  # the module cannot be loaded without the extra "agents"
@@ -34,8 +32,7 @@ COMMANDS: Mapping[str, Row] = {
         "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.",
     ),
     "chat": Row(
-        "chat",
-        "Go on with a discussion, message by message; each is sent and kept as by send.",
+        "chat", "Go on with a discussion, message by message; each is sent and kept as by send."
     ),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
@@ -121,46 +118,35 @@ CONDUCT: Mapping[str, Row] = {
     ),
 }
 
-DEFAULT = "run"
-"""The command that is meant where none is named."""
+DEFAULT = "run"  # the command that is meant where none is named
 
 _WHOLE = 1_000
 
 
 class Described(click.Group):
-    """A group whose list shows the whole first sentence of each command, and not as much of it as fits into a line."""
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self.summaries().items()))
 
     def summaries(self) -> dict[str, str]:
-        """Return what the list says, by command."""
         return {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
 
 
 class LazyGroup(Described):
-    """A group whose commands are loaded when they are asked for; lists and completion come from its table."""
-
     table: Mapping[str, Row] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the table's order."""
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one command."""
         return load(cmd_name, self.table) if cmd_name in self.table else None
 
     def summaries(self) -> dict[str, str]:
-        """Return the list from the table."""
         return {name: row.summary for name, row in self.table.items()}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that is mistyped is answered with the nearest."""
         if args[0] not in self.table and not ctx.resilient_parsing:
             raise NoSuchCommand(args[0], possibilities=self.table, ctx=ctx)
         return super().resolve_command(ctx, args)
@@ -193,7 +179,6 @@ class Commands(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a word that is near none may be meant for a task."""
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
@@ -236,7 +221,6 @@ def is_sentence(argument: str) -> bool:
 
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
-    """Return the command called ``name``, which is also its name in its module."""
     row = table[name]
     if row.needs_dbos:
         require_dbos()
@@ -252,7 +236,6 @@ def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
 
 
 def require_dbos() -> None:
-    """Make sure that runs of tracks are possible."""
     if find_spec("dbos") is None:
         raise StateError(
             "running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'"

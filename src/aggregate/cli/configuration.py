@@ -19,20 +19,11 @@ from aggregate.project.configuration import first_config, nearest_config
 from aggregate.project.files import FolderListing, dependency_folders
 from aggregate.project.git import append_folders, unignored
 from aggregate.project.paths import IgnoreRules
-from aggregate.prompt import (
-    compose_prompt,
-    count_prompt,
-    open_project,
-    request_for,
-    select_files,
-)
+from aggregate.prompt import compose_prompt, count_prompt, open_project, request_for, select_files
 
-_COUNTED = 2000
-"""Files up to which tokens are counted at once; more take as long as a run."""
-_REMARK = "NOTE: "
-"""What a warning begins with that says what a glob leaves out by design, such as binary files."""
-_BROKEN, _MISTAKEN = 1, 2
-"""Exit codes: something that is named is not there, and a configuration that cannot be used at all."""
+_COUNTED = 2000  # files up to which tokens are counted at once; more take as long as a run
+_REMARK = "NOTE: "  # what a warning begins with that says what a glob leaves out by design, such as binary files
+_BROKEN, _MISTAKEN = 1, 2  # exit codes: something named is not there; not to be used at all
 
 
 @click.command()

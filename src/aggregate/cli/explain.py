@@ -81,7 +81,6 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
 
 
 def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
-    """Return the rows that a path or a glob of the current folder names, else by a part of their paths."""
     named = from_here(path, request.base_dir)
     exact = [row for row in audit.rows if row.path in (named, path)]
     if exact:
@@ -96,7 +95,6 @@ def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
 
 
 def print_audit(audit: Audit, *, title: str = "") -> None:
-    """Print an account: what it is about, its files by tokens, and what else takes tokens or was cut."""
     width, bold, plain = 0, "", ""
     if is_terminal():
         width, bold, plain = shutil.get_terminal_size().columns, "\x1b[1m", "\x1b[0m"
@@ -108,13 +106,11 @@ def print_audit(audit: Audit, *, title: str = "") -> None:
 
 
 def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
-    """Print everything about some files of an account."""
     for number, row in enumerate(rows):
         write_rows(*([""] if number else []), *row_lines(audit, row))
 
 
 def is_prompt(name: str, request: Request) -> bool:
-    """Tell whether a person's word names a prompt, by its number or its path, and no file of the project."""
     if re.fullmatch(r"[0-9]+", name):
         return True
     path = Path(name)
@@ -125,7 +121,6 @@ def is_prompt(name: str, request: Request) -> bool:
 
 
 def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
-    """Return the prompt that a person names, and its account."""
     path = find_prompt(request.output_dir, request.namespace, name)
     audit = read_audit(path)
     if audit is None:
@@ -137,7 +132,6 @@ def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
 
 
 def newest_prompt(request: Request) -> tuple[Path, Audit]:
-    """Return the newest prompt that has an account, and that."""
     newest = newest_audited(request.output_dir, request.namespace)
     if newest is None:
         raise ConfigError(f"no prompt in {request.output_dir} has an account of its lines: {_HOW}")
@@ -233,7 +227,7 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
     if origin.kind is OriginKind.FILE:
         if origin.stands_for:
             say(f"{prompt.name}:{line} is {origin.stands_for}")
-        data = _content(origin.source, request)
+        data = _content(request.base_dir / origin.source)
         _tell_changed_file(origin.source, data, audit, origin.first, _shown(prompt, line, origin))
 
 
@@ -247,7 +241,7 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
         raise ConfigError(f"{path} is no file of {prompt.name}{remedy}")
     number = source_map.find(path, line) or 0
     origin = source_map.origin(number) if number else None
-    data = _content(path, request)
+    data = _content(request.base_dir / path)
     if origin is None:
         lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
         if not 1 <= line <= lines:
@@ -290,26 +284,7 @@ def _why_not(row: FileChoice | None) -> str:
     return f"{reason}{more}"
 
 
-def _content(path: str, request: Request) -> bytes | None:
-    try:
-        return read_bytes(request.base_dir / path, limit=CONTENT_BYTES)
-    except (OSError, ValueError):
-        return None
-
-
-def _shown(prompt: Path, line: int, origin: Origin | None) -> str | None:
-    """Return a line of a prompt as it is now, ``None`` where it shows no line of a file as it is."""
-    if origin is None or not origin.is_verbatim:
-        return None
-    try:
-        lines = decode(read_bytes(prompt, limit=CONTENT_BYTES)).text.split("\n")
-    except (OSError, ValueError):
-        return None
-    return lines[line - 1] if line <= len(lines) else None
-
-
 def _tell_changed_prompt(path: Path, audit: Audit) -> None:
-    """Say so where a prompt is not as it was written: its lines may have moved."""
     try:
         size = path.stat().st_size
     except OSError:
@@ -322,7 +297,6 @@ def _tell_changed_prompt(path: Path, audit: Audit) -> None:
 def _tell_changed_file(
     path: str, data: bytes | None, audit: Audit, line: int, shown: str | None
 ) -> None:
-    """Say so where a file is not as the prompt was made of it, or at least its line not as it was shown."""
     row = _row_of(path, audit)
     if data is None:
         say(f"{path} is not there any more: lines are those of then")
@@ -334,3 +308,17 @@ def _tell_changed_file(
         has_changed = shown is not None and now != [shown]
     if has_changed:
         say(f"{path} has changed since the prompt was written: lines are those of then")
+
+
+def _shown(prompt: Path, line: int, origin: Origin | None) -> str | None:
+    """Return a line of a prompt as it is now, ``None`` where it shows no line of a file as it is."""
+    data = _content(prompt) if origin is not None and origin.is_verbatim else None
+    lines = decode(data).text.split("\n") if data is not None else []
+    return lines[line - 1] if 0 < line <= len(lines) else None
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path, limit=CONTENT_BYTES)
+    except (OSError, ValueError):
+        return None

@@ -121,10 +121,7 @@ def stats(
     """
     asked = read_task(task)
     project = open_asked_project(
-        config,
-        is_asked=asked is not None,
-        allow_outside=allow_outside,
-        allow_secrets=allow_secrets,
+        config, is_asked=asked is not None, allow_outside=allow_outside, allow_secrets=allow_secrets
     )
     request = request_for(
         project, preset=preset, with_history=False, generated=generated, task=asked

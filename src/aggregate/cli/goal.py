@@ -36,7 +36,7 @@ from aggregate.project.configuration import (
     user_config,
 )
 from aggregate.prompt import redaction_for
-from aggregate.sending.clients import cache_policy, open_client, with_redaction
+from aggregate.sending.clients import RedactingClient, cache_policy, open_client
 
 _USED = ("goal", "description")
 _ESCAPES = {"n": "\n", "t": "\t"}
@@ -45,11 +45,7 @@ _QUOTED = re.compile(r"(\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')
 
 
 def read_instruction(path: Path) -> str:
-    """Return the goal in ``path``; ``.toml`` is TOML, anything else simple YAML. Keys that nothing reads are told.
-
-    Of YAML these are read: ``key: value``, quoted values, and blocks after ``|`` and ``>``. Lists and mappings belong
-    to keys that nothing reads.
-    """
+    """Of YAML ``key: value``, quoted values, and blocks after ``|`` and ``>`` are read; unused keys are told."""
     try:
         text = read_text(path)
         is_toml = path.suffix.lower() == ".toml"
@@ -90,7 +86,6 @@ def _simple_yaml(text: str) -> dict[str, Any]:
 
 
 def _scalar(text: str) -> str:
-    """Return a value without its quotes, or without the comment behind it."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is None:
         return re.sub(r"\s+#.*$", "", text)
@@ -106,14 +101,10 @@ def _joined(value: str, lines: list[str]) -> str:
     return " ".join(part for part in (folded, *lines) if part)
 
 
-_SIGN = "⚠️  Warning: "
-"""How a result begins its warning of failed steps (D-73); the command says by itself that it is one."""
-_LIMIT_EXIT = 3
-"""The exit code of a goal that ended at a limit."""
-_SHOWN = 200
-"""Characters of a call's arguments in a message."""
-_WIDTH = 80
-"""Characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal."""
+_SIGN = "⚠️  Warning: "  # how a result begins its warning of failed steps (D-73)
+_LIMIT_EXIT = 3  # the exit code of a goal that ended at a limit
+_SHOWN = 200  # characters of a call's arguments in a message
+_WIDTH = 80  # characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal
 _USUAL = EngineLimits()
 
 
@@ -279,18 +270,16 @@ def goal(
 
 
 def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
-    """Return what answers the agent's questions; secrets in these are replaced as the user's configuration says."""
     client = open_client(provider, model=model, base_url=base_url)
     read_price = cache_policy(provider, model or client.model).read
     redaction = redaction_for(sending=True, wanted=redact)
     if not redaction.replaces:
         return ChatModel(client, model, read_price=read_price)
-    hiding = with_redaction(client, allow=redaction.allow, tell=warn)
+    hiding = RedactingClient(client, allow=redaction.allow, tell=warn)
     return ChatModel(hiding, model, read_price=read_price)
 
 
 def _limits(config: Path, **options: float | None) -> EngineLimits:
-    """Return the limits of a goal: each from its option, else as the configurations say, the user's and ``config``."""
     own, theirs = user_config().goal, None
     if config.exists() or config != nearest_config():
         theirs = load_config(config).config.goal
@@ -313,10 +302,6 @@ def _limits(config: Path, **options: float | None) -> EngineLimits:
 
 
 def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
-    """Return the number and the record of a project's new goal; where it cannot be recorded, a warning says so.
-
-    A goal of the same text that was interrupted is named: it may be what the user wants to go on with.
-    """
     folder = records_folder(config.parent)
     same = next((note for note in unfinished_goals(folder) if note.goal == goal), None)
     if same:
@@ -332,7 +317,6 @@ def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | 
 
 
 def _resumed(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
-    """Return the record of the goal to go on with, one of the project with this configuration."""
     record = recorded(records_folder(config.parent), number, repeat=interrupted == "repeat")
     calls = record.unfinished()
     if calls and interrupted is None:
@@ -346,7 +330,6 @@ def _resumed(config: Path, number: int, interrupted: str | None) -> RecordedGoal
 
 
 def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
-    """Yield what a goal did, a line for each step, indented by two blanks for each level."""
     text = " ".join(trace.text.split())
     text = f"{text[: _WIDTH - 3]}..." if len(text) > _WIDTH else text
     failed = "" if trace.ok else "failed: "

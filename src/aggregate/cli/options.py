@@ -22,7 +22,6 @@ class FiniteRange(click.FloatRange):
     def convert(
         self, value: float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return the number."""
         number = float(super().convert(value, param, ctx))
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
@@ -56,7 +55,6 @@ generated_option = click.option(
 
 
 def cache_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that work without what earlier runs have kept: ``no_cache`` and ``verify``."""
     no_cache = click.option(
         "--no-cache",
         is_flag=True,
@@ -73,7 +71,6 @@ def cache_options(command: Callable[..., None]) -> Callable[..., None]:
 def discussion_option(
     text: str, usual: str = "the one without a name"
 ) -> Callable[..., Callable[..., None]]:
-    """Return the option ``--discussion``; its help begins with ``text``, and says which is the usual one."""
     return click.option(
         "--discussion",
         metavar="NAME",
@@ -83,14 +80,12 @@ def discussion_option(
 
 
 def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the choice whether secrets are replaced, whose default the configuration may change."""
     usual = "" if sending else " with a task or a budget"
     text = f"Replace secrets, such as keys and passwords, by placeholders; by default they are replaced{usual}."
     return click.option("--redact/--no-redact", default=None, help=text)
 
 
 def scope_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that permit what a project's own files may not; ``None`` leaves it to the configuration."""
     outside = click.option(
         ALLOW_OUTSIDE,
         is_flag=True,
@@ -106,8 +101,7 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
     return outside(secrets(command))
 
 
-_STARTED = "aggregate.timings.started"
-"""Where a command's context holds the time at which its options were read, if the table is asked for."""
+_STARTED = "aggregate.timings.started"  # where a command's context holds when its options were read
 
 
 def _start(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -128,10 +122,6 @@ timings_option = click.option(
 
 
 def timings_data(context: click.Context) -> dict[str, Any]:
-    """Return the steps so far under ``timings``, the longest first, nothing where nobody asked for them.
-
-    A step may lie in another.
-    """
     if _STARTED not in context.meta:
         return {}
     elapsed = perf_counter() - context.meta[_STARTED]

@@ -19,20 +19,15 @@ from aggregate.base.text import group_warnings, printable
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_BLOCK_BYTES = 1 << 16
-"""What is written at once of a body that comes in pieces."""
+_BLOCK_BYTES = 1 << 16  # what is written at once of a body that comes in pieces
 
 
 def write_result(text: str) -> None:
-    """Write the result, a body of text, to standard output; a line break is added where it ends without one.
-
-    Elsewhere than on a terminal it is UTF-8, whatever the locale says, and its bytes stay as they are.
-    """
+    """Elsewhere than on a terminal it is UTF-8, whatever the locale says; a missing line break is added."""
     write_piece(text if not text or text.endswith("\n") else f"{text}\n")
 
 
 def write_piece(piece: str) -> None:
-    """Write a piece of a result, such as the next words of an answer."""
     if is_terminal():
         _write(printable(piece, body=True))
     else:
@@ -41,56 +36,44 @@ def write_piece(piece: str) -> None:
 
 
 def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
-    """Write the result in pieces of UTF-8; a missing line break is added, unless piped ``exactly``."""
     waiting, last = bytearray(), b""
     for piece in pieces:
         waiting += piece
         last = piece or last
         if len(waiting) >= _BLOCK_BYTES:
-            _write_data(waiting)
+            write_piece(waiting.decode())
             waiting = bytearray()
     if last and not last.endswith(b"\n") and (not exactly or is_terminal()):
         waiting += b"\n"
-    _write_data(waiting)
-
-
-def _write_data(data: bytearray) -> None:
-    _write(printable(data.decode(), body=True) if is_terminal() else bytes(data))
+    write_piece(waiting.decode())
 
 
 def write_rendered(text: str) -> None:
-    """Write a table with its colours, made of texts that are printable."""
     _write(text if is_terminal() else text.encode("utf-8", "backslashreplace"))
 
 
 def write_path(path: Path) -> None:
-    """Write the path of a file; a pipe gets the bytes of its name."""
     _write(f"{printable(str(path))}\n" if is_terminal() else os.fsencode(f"{path}\n"))
 
 
 def write_rows(*rows: str) -> None:
-    """Write lines for a person to read, each of which stays one line."""
     for row in rows:
         write_result("\t".join(map(printable, row.split("\t"))) + "\n")
 
 
 def counted(number: int, noun: str) -> str:
-    """Return how many there are of something whose plural ends with an s."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def say(*lines: str) -> None:
-    """Write lines to standard error, each of which stays one line."""
     _write_error("".join(f"{printable(line)}\n" for line in lines))
 
 
 def say_body(text: str) -> None:
-    """Write a text of many lines to standard error."""
     _write_error(printable(text, body=True))
 
 
 def warn(sentence: str) -> None:
-    """Write a warning to standard error, in one line, without the label that it has in the prompt."""
     say(f"warning: {sentence.removeprefix('ERROR: ').removeprefix('NOTE: ')}")
 
 
@@ -101,16 +84,12 @@ def warn_all(sentences: Sequence[str], *, more: str = "") -> None:
 
 
 def is_terminal(*, err: bool = False) -> bool:
-    """Return whether a person looks at standard output, or with ``err`` at standard error."""
     stream = sys.stderr if err else sys.stdout
     return stream is not None and stream.isatty()
 
 
 def is_reader_gone() -> bool:
-    """Tell whether nobody will read what is written to standard output, as behind ``| head -1``.
-
-    Only POSIX systems tell so of a pipe before something is written to it.
-    """
+    """Tell whether nobody will read what is written, as behind ``| head -1``; only POSIX systems tell so of a pipe."""
     if sys.stdout is None or not hasattr(select, "poll"):
         return False
     poll = select.poll()
@@ -122,7 +101,6 @@ def is_reader_gone() -> bool:
 
 
 def write_to_terminal(sequence: str) -> bool:
-    """Send a control sequence of ours to the terminal that a person looks at; return whether there is one."""
     for stream in (sys.stderr, sys.stdout):
         if stream is not None and stream.isatty():
             try:
@@ -203,36 +181,27 @@ def _drop(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-_LONG_WORK = 200
-"""Files below which a run is over before a bar could be read."""
+_LONG_WORK = 200  # files below which a run is over before a bar could be read
 
 
 class Bar:
-    """A bar that appears once there is much to do; without a terminal it does nothing."""
-
     def __init__(self, title: str = "", rich: "Progress | None" = None) -> None:
         self._title = title
         self._rich = rich
         self._task: TaskID | None = None
 
     def start(self, total: int) -> None:
-        """Say how much there is to do."""
         if self._rich is not None and total >= _LONG_WORK:
             self._task = self._rich.add_task(self._title, total=total)
 
     def advance(self, done: int) -> None:
-        """Say how much more is done."""
         if self._rich is not None and self._task is not None:
             self._rich.advance(self._task, done)
 
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Have a signal that ends the process do so as an error does: what is half written is removed before.
-
-    Signals that are ignored, as under ``nohup``, stay so. The exit code is 128 and the signal's number, as a shell has
-    it.
-    """
+    """Have a signal end the process as an error does; those that are ignored, as under ``nohup``, stay so."""
     import signal  # which a list of commands does without
 
     ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -254,10 +223,6 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
-    """Show a bar while the block runs, if standard error is a terminal and nobody asked for quiet.
-
-    A signal that ends the process does so in good order.
-    """
     with ExitStack() as stack:
         stack.enter_context(orderly_termination())
         rich = None

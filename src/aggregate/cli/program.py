@@ -22,11 +22,9 @@ from aggregate.base.errors import (
 from aggregate.cli.commands import Commands
 from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
 
-FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130
-"""Exit codes; ``BUG`` is the one that ``sysexits.h`` has for an error of the program itself."""
+FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` is that of ``sysexits.h``
 
-DEBUG = "AGGREGATE_DEBUG"
-"""The environment variable that shows the traceback of an error that nobody foresaw."""
+DEBUG = "AGGREGATE_DEBUG"  # the environment variable that shows the traceback of an error that nobody foresaw
 
 MISTAKES = (
     ConfigError,
@@ -66,7 +64,6 @@ a twentieth with 100,000, which a question about 7,000 files reaches."""
 
 
 def run_process() -> int:
-    """Run the command of this process and return its exit code; see ``run_program``."""
     # Hardly anything here makes cycles: what a prompt of many files is made of stays until the end.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     prepare_streams()
@@ -101,7 +98,6 @@ def run_program(arguments: list[str] | None = None, *, group: click.Group = prog
 
 
 def _with_notes(message: str, error: BaseException) -> str:
-    """Return a message with what was noted on its way up, such as where an answer was kept."""
     return "; ".join((message, *getattr(error, "__notes__", ())))
 
 
@@ -114,8 +110,7 @@ def _fail(message: str, code: int, error: Exception | None = None) -> int:
     return code
 
 
-_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)
-"""Of an error without a file: a help text could not be printed."""
+_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)  # without a file: a help text
 
 
 def _sentence(error: OSError) -> str:
@@ -130,7 +125,6 @@ def _sentence(error: OSError) -> str:
 
 
 def _unforeseen(error: Exception) -> str:
-    """Return what kind of error came from where, and how to see more."""
     from traceback import walk_tb
 
     *_, (frame, line) = walk_tb(error.__traceback__)

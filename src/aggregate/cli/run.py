@@ -31,12 +31,7 @@ from aggregate.cli.output import (
 )
 from aggregate.cli.run_report import AskedRun, WrittenPrompt
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import (
-    Request,
-    compose_prompt,
-    for_reader,
-    write_numbered,
-)
+from aggregate.prompt import Request, compose_prompt, for_reader, write_numbered
 
 
 @click.command()
@@ -124,7 +119,6 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
 def _compose(
     asked: AskedRun, request: Request, index: Index, context: click.Context
 ) -> Path | None:
-    """Write the prompt with its account, and tell of it; return its path if it has one."""
     path = None
     with progress("Rendering files", hidden=asked.quiet) as bar:
         counts = asked.as_json or not asked.quiet

@@ -17,14 +17,13 @@ from aggregate.cli.output import Bar, say, warn, warn_all
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index
 from aggregate.prompt import Request, for_reader, request_for, stream_prompt
-from aggregate.sending import PromptMeter, log_written_prompt
+from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
     from aggregate.sending.cache import PrefixReport
 
-_LARGEST = 8
-"""Files that are listed one by one: these and the sections fit onto a small terminal."""
+_LARGEST = 8  # files that are listed one by one: these and the sections fit onto a small terminal
 
 _ALWAYS_FITS = 1_000_000
 """Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
@@ -32,8 +31,6 @@ _ALWAYS_FITS = 1_000_000
 
 @dataclass
 class AskedRun:
-    """What the options of ``run`` say, each under its name."""
-
     sentence: tuple[str, ...]
     task: str | None
     budget: Amount | None
@@ -66,7 +63,6 @@ class AskedRun:
         return read_task(argument, symbols=self.symbol, since=self.since)
 
     def open(self) -> Project:
-        """Open the project as it is now."""
         return open_asked_project(
             self.config,
             is_asked=self.named_task is not None or self.budget is not None,
@@ -76,7 +72,6 @@ class AskedRun:
         )
 
     def request(self, project: Project) -> Request:
-        """Return what is asked of a project."""
         return request_for(
             project,
             strategy=self.strategy,
@@ -93,8 +88,6 @@ class AskedRun:
 
 
 class WrittenPrompt:
-    """A prompt whose tokens are counted, and whose account is kept, as its pieces are written."""
-
     tokens: "PromptTokens | None" = None
     prefix: "PrefixReport | None" = None
 
@@ -102,37 +95,23 @@ class WrittenPrompt:
         self, request: Request, index: Index, *, counts: bool, bar: Bar, is_file: bool = True
     ) -> None:
         self.request = request
-        self._recorder = None
         counter = None
-        if request.is_audited and is_file:
-            from aggregate.sending import AuditRecorder
-
-            self._recorder = AuditRecorder(request)
-        if counts or self._recorder:
+        has_account = request.is_audited and is_file
+        if counts or has_account:
             # A quiet run tells of no tokens, and starts without what counts them.
             from aggregate.prompt import SegmentCounter
 
             counter = SegmentCounter(index)
-        self._is_counted = counter is not None
         self.stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        self.meter = PromptMeter(counter)
-        stream = self._recorder.watch(self.stream) if self._recorder else self.stream
-        self.pieces = self.meter.pieces(stream)
+        self.meter = PromptMeter(request, counter, has_account=has_account)
+        self.pieces = self.meter.pieces(self.stream)
 
     def record(self, path: Path | None) -> None:
-        """Count what was written, and leave its account beside the file, if it is one."""
-        if self._is_counted:
-            from aggregate.prompt import PromptTokens
-
-            self.tokens = PromptTokens.of(self.meter.places, self.meter.counts())
-            if path and self._recorder:
-                self._recorder.write(path, self.stream, self.tokens)
+        self.tokens = self.meter.tokens()
         if path:
-            segments = self.tokens.segments if self.tokens else ()
-            self.prefix = log_written_prompt(path, self.meter.fingerprint(segments), self.request)
+            self.prefix = self.meter.record(path, self.stream, self.tokens)
 
     def warnings(self) -> list[str]:
-        """Return what was left out or is doubtful, what mistyped paths mean, and whether no model takes the prompt."""
         stream, tokens = self.stream, self.tokens
         warnings = [
             *unknown_names(stream.missing),
@@ -154,7 +133,6 @@ class WrittenPrompt:
         return warnings
 
     def tell(self, warnings: list[str]) -> None:
-        """Print the warnings, the tokens of the document, its sections and largest files, and what is kept."""
         assert self.tokens  # noqa: S101 - counted by whoever tells of it
         warn_all(for_reader(warnings), more="--json")
         if not self.stream.rows and self.stream.choices:
@@ -173,7 +151,6 @@ class WrittenPrompt:
         say(*lines, *([self.prefix.sentence] if self.prefix else []))
 
     def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
-        """Return all of this as JSON data."""
         assert self.tokens  # noqa: S101 - counted by whoever tells of it
         files = self.tokens.files
         return {

@@ -39,22 +39,18 @@ from aggregate.cli.output import (
     write_rows,
 )
 from aggregate.project.configuration import Project
-from aggregate.project.history import DEFAULT, NO_DISCUSSION
+from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import for_reader
 from aggregate.sending import (
-    CompletedCompaction,
     CompletedTurn,
     ModelSelection,
-    PreparedCompaction,
     PreparedTurn,
     compact_discussion,
-    diffs_sentence,
     dollars,
     plan_data,
     plan_lines,
     prepare_compaction,
     prepare_turn,
-    price,
     send_turn,
 )
 from aggregate.sending.clients import Effort, age_note
@@ -113,8 +109,6 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class AskedTurn:
-    """What is asked of each turn: of which project, who, about what, and how it is told."""
-
     config: Path
     selection: ModelSelection
     allow_outside: bool | None = None
@@ -126,7 +120,6 @@ class AskedTurn:
     quiet: bool = False
 
     def open(self) -> Project:
-        """Open the project as it is now."""
         return open_asked_project(
             self.config,
             is_asked=self.selection.budget is not None,
@@ -136,7 +129,6 @@ class AskedTurn:
         )
 
     def seeds(self, project: Project) -> Task | None:
-        """Return what is pointed at, as a task whose text the message will be; ``None`` for nothing."""
         task = read_task(None, symbols=self.symbols, since=self.since)
         places = typed_places(self.focus, project.folder / project.config.files.base_dir)
         return replace(task or Task(), focus=places) if places else task
@@ -198,7 +190,15 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
     if not dry_run:
         completed = deliver(turn, project, as_json=asked.as_json)
         if not asked.quiet:
-            _print_report(turn, completed)
+            for warning in completed.warnings:
+                warn(warning)
+            say(*turn.news)
+            warn_of_end(completed)
+            files = (completed.path, completed.history)
+            say(
+                _usage_sentence(turn, completed.reply.usage),
+                ", ".join(str(file) for file in files if file is not None),
+            )
     elif asked.as_json:
         write_result(json.dumps(plan_data(turn), indent=2))
     else:
@@ -206,7 +206,6 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
 
 
 def check_message(text: str) -> None:
-    """Refuse a message that cannot be sent."""
     if not text.strip():
         raise click.UsageError("the message is empty: say something")
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -221,7 +220,6 @@ def prepare(
     require_key: bool = True,
     replaces: Sequence[Mapping[str, Any]] = (),
 ) -> PreparedTurn:
-    """Prepare a turn with a progress bar; the errors are those of ``prepare_turn``."""
     with progress("Rendering files", hidden=asked.quiet) as bar:
         return prepare_turn(
             project,
@@ -241,7 +239,6 @@ def _say_wait(seconds: float, error: ProviderError) -> None:
 
 
 def notes_on(turn: PreparedTurn) -> Sequence[str]:
-    """Return a sentence where a turn begins a discussion with a name, and where the shipped tables are old."""
     age = age_note(turn.client.provider, turn.client.model, date.today())
     name = turn.request.discussion
     is_first = name not in ("", NO_DISCUSSION) and len(turn.request.history) == 1
@@ -252,7 +249,6 @@ def notes_on(turn: PreparedTurn) -> Sequence[str]:
 def deliver(
     turn: PreparedTurn, project: Project, *, as_json: bool, indent: int | None = 2
 ) -> CompletedTurn:
-    """Send a turn, and print its answer as it comes, or the whole of it as JSON."""
     with writable_output():
         completed = send_turn(turn, project, on_text=None if as_json else write_piece)
     with writable_output(f"the answer is in {completed.answer}"):
@@ -265,7 +261,7 @@ def deliver(
 
 def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
     reply, usage = completed.reply, completed.reply.usage
-    amount = price(turn, usage)
+    amount = turn.price(usage)
     return {
         "text": reply.text,
         "stop": reply.stop.value,
@@ -286,20 +282,7 @@ def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]
     }
 
 
-def _print_report(turn: PreparedTurn, completed: CompletedTurn) -> None:
-    for warning in completed.warnings:
-        warn(warning)
-    if turn.ordered.older:
-        say(diffs_sentence(turn))
-    if turn.report:
-        say(turn.report.sentence)
-    warn_of_end(completed)
-    say(_usage_sentence(turn, completed.reply.usage))
-    say(", ".join(str(file) for file in (completed.path, completed.history) if file is not None))
-
-
 def warn_of_end(completed: CompletedTurn) -> None:
-    """Say so where an answer is not complete."""
     if completed.reply.stop.value != "end":
         warn(f"the answer is not complete ({completed.reply.stop.value})")
 
@@ -314,26 +297,23 @@ def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
     return (
         f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
         f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{usage.output:,} out; {dollars(price(turn, usage))}{hypothetical}"
+        f"{usage.output:,} out; {dollars(turn.price(usage))}{hypothetical}"
     )
 
 
 def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
-) -> tuple[PreparedCompaction, CompletedCompaction | None]:
-    """Let the model summarise the oldest turns of a discussion, having said what that costs.
-
-    With ``shows_summary`` the summary is printed, as the answer that was asked for.
-    """
+) -> tuple[PreparedTurn, CompletedTurn] | None:
+    """Let the model summarise the oldest turns, having said what that costs; ``shows_summary`` prints it."""
     prepared = prepare_compaction(
         project, asked.selection, on_wait=_say_wait, require_key=not dry_run
     )
     if not asked.quiet:
         warn_all(for_reader(prepared.turn.warnings), more="run --json")
     if dry_run:
-        plan = json.dumps(_compaction_data(prepared), indent=2)
+        plan = json.dumps(prepared.data, indent=2)
         write_result(plan) if asked.as_json else write_rows(prepared.sentence)
-        return prepared, None
+        return None
     if not asked.quiet:
         say(prepared.sentence)
     streams = shows_summary and not asked.as_json
@@ -344,24 +324,10 @@ def compact(
         if streams and not completed.reply.text.endswith("\n"):
             write_piece("\n")
         elif shows_summary and asked.as_json:
-            data = _compaction_data(prepared) | _answer_data(prepared.turn, completed)
+            data = prepared.data | _answer_data(prepared.turn, completed)
             write_result(json.dumps(data, indent=2))
     if not asked.quiet:
         for warning in completed.warnings:
             warn(warning)
         say(_usage_sentence(prepared.turn, completed.reply.usage), compacted.sentence)
-    return prepared, compacted
-
-
-def _compaction_data(prepared: PreparedCompaction) -> dict[str, object]:
-    return {
-        "provider": prepared.turn.client.provider,
-        "model": prepared.turn.client.model,
-        "discussion": prepared.name or DEFAULT,
-        "turns": len(prepared.turns),
-        "tokens": prepared.tokens,
-        "kept_as": prepared.kept_as,
-        "cost": None if prepared.price is None else float(prepared.price),
-        "pays_back_after": prepared.pays_back_after,
-        "warnings": list(prepared.turn.warnings),
-    }
+    return prepared.turn, completed

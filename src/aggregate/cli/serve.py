@@ -17,10 +17,8 @@ from aggregate.sending.clients import host_in_url, is_loopback_host
 
 _TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
 _TOKEN_BYTES = 24
-_MOST_CAP = 100_000
-"""Tokens of an answer that are more than any host takes."""
-_HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"
-"""Where Claude Code says how long an answer may be."""
+_MOST_CAP = 100_000  # tokens of an answer that are more than any host takes
+_HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer may be
 
 
 @click.command()

@@ -29,14 +29,11 @@ from aggregate.project.index import Index
 from aggregate.project.watching import GitActivity, TreeWatch
 from aggregate.prompt import Request, files_of_sections, for_reader, is_output, write_numbered
 
-_INTERRUPTED = 130
-"""Exit code of what a person has interrupted, as shells have it."""
+_INTERRUPTED = 130  # exit code of what a person has interrupted, as shells have it
 _PAUSE_SECONDS = 0.2
 """Between the beginnings of two prompts: saving all files of an editor, or a checkout, takes a moment."""
-_READER_SECONDS = 0.5
-"""Between two looks whether somebody still reads: nobody notices that a pipeline ends so much later."""
-_NAMED_CHANGES = 3
-"""Files that a line names; the prompt says the rest."""
+_READER_SECONDS = 0.5  # between two looks whether somebody still reads
+_NAMED_CHANGES = 3  # files that a line names; the prompt says the rest
 _UNNAMED = "what the system does not name, as where a folder was replaced"
 """In place of files where it has only told that something is different."""
 
@@ -44,8 +41,7 @@ _UNNAMED = "what the system does not name, as where a folder was replaced"
 def watch_run(asked: AskedRun, index: Index) -> None:
     """Write the prompt, and the next one as soon as something that counts has changed, until interrupted.
 
-    A prompt that would be the same is not written. What cannot be composed, such as a configuration that is being
-    edited, is told once, and the next change is waited for.
+    What cannot be composed, such as a configuration that is being edited, is told once.
     """
     project = asked.open()
     run = _WatchedRun(asked, index)
@@ -99,13 +95,11 @@ class _WatchedRun:
         self._folder = Path.cwd()
 
     def is_own(self, path: str) -> bool:
-        """Tell whether a path is the folder that a run writes to, or a file that it writes there."""
         folder, name = os.path.split(path)
         output_dir, namespace = self._output
         return path == output_dir or (folder == output_dir and is_output(name, namespace))
 
     def write_changed(self, changes: Iterable[str]) -> Sequence[str]:
-        """Write the prompt as it is now, if it is another one; return the files that count."""
         number = self.number
         try:
             with suppress(OSError):
@@ -133,7 +127,7 @@ class _WatchedRun:
         written = WrittenPrompt(request, self._index, counts=True, bar=Bar())
         # Held here until it is known whether it differs: what was the same would be a number for nothing.
         pieces = list(written.pieces)
-        digests = written.meter.fingerprint().digests
+        digests = written.meter.digests
         if digests != self._digests:
             path = write_numbered(
                 request.output_dir, request.namespace, pieces, project=request.written_in
@@ -173,7 +167,6 @@ class _WatchedRun:
 
 
 def watched_root(request: Request) -> str:
-    """Return the folder that holds the configuration and the files, without links."""
     folders = [os.path.realpath(folder) for folder in (request.shown_from, request.base_dir)]
     try:
         common = os.path.commonpath(folders)
@@ -183,11 +176,7 @@ def watched_root(request: Request) -> str:
 
 
 def names_of_changes(paths: Iterable[str], request: Request, known: Iterable[str]) -> list[str]:
-    """Return changed files as a reader knows them: relative to the project where they lie in it, git's own last.
-
-    Left out are folders, since what has come with one is named itself, and what came and went between two prompts,
-    such as a file that an editor writes before it moves it over another; ``known`` is what the one before depended on.
-    """
+    """Left out are folders, and what came and went between two prompts; ``known`` are files of the one before."""
     root, known = watched_root(request), set(known)
     files = [path for path in paths if not Path(path).is_dir()]
     present = [path for path in files if path in known or os.path.lexists(path)]

@@ -9,9 +9,5 @@ if TYPE_CHECKING:
     from aggregate.mcp.serving import serve_on_http, serve_on_stdio
 else:
     __getattr__ = door(
-        __name__,
-        {
-            "pages": "CAP LEAST_CAP",
-            "serving": "serve_on_http serve_on_stdio",
-        },
+        __name__, {"pages": "CAP LEAST_CAP", "serving": "serve_on_http serve_on_stdio"}
     )

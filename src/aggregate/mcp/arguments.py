@@ -1,7 +1,4 @@
-"""What agents may ask for: the arguments of each tool, as models that check them and give their schemas.
-
-Every word of a description is paid for with each request that an agent sends, so there are few.
-"""
+"""The arguments of each tool; every word of a description is paid for with each request, so there are few."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
@@ -12,8 +9,7 @@ from aggregate.base.errors import ToolError
 
 Path = Annotated[str, Field(max_length=4096)]
 
-_MOST_NAMES = 200
-"""Each is looked for in all files, while others wait."""
+_MOST_NAMES = 200  # each is looked for in all files, while others wait
 
 
 class Arguments(BaseModel):
@@ -26,8 +22,6 @@ ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
 
 class ComposeArguments(Arguments):
-    """What ``compose`` is asked."""
-
     task: str = Field(description="What you are about to do; quote errors and tracebacks whole")
     budget: int | None = Field(
         None, ge=1, description="Most tokens; default: what one answer holds"
@@ -42,8 +36,6 @@ class ComposeArguments(Arguments):
 
 
 class ReadArguments(Arguments):
-    """What ``read`` is asked."""
-
     path: Path = Field(description="File, or handle of a prompt")
     view: Literal["full", "skeleton", "outline", "summary"] = "full"
     lines: str = Field(default="", pattern=r"^(\d{1,9}(-\d{0,9})?)?$", description="A-B, 1-based")
@@ -52,14 +44,10 @@ class ReadArguments(Arguments):
 
 
 class OutlineArguments(Arguments):
-    """What ``outline`` is asked."""
-
     path: Path = Field(default="", description="Folder or file; default: the whole project")
 
 
 class FindArguments(Arguments):
-    """What ``find`` is asked."""
-
     query: str = Field(
         min_length=1,
         max_length=1000,
@@ -70,8 +58,6 @@ class FindArguments(Arguments):
 
 
 class ExplainArguments(Arguments):
-    """What ``explain`` is asked."""
-
     handle: str = Field(default="", description="Of a prompt; default: the last")
     path: Path = Field(default="", description="File; default: all that the prompt shows")
 
@@ -85,14 +71,11 @@ class WorkerResult(Arguments):
 
 
 class ResultsArguments(Arguments):
-    """What ``results`` is asked."""
-
     outputs: list[WorkerResult] = Field(min_length=1)
     strategy: Literal["concat", "json", "merge", "first", "last"] = "concat"
 
 
 def parse(model: type[ArgumentsT], given: Mapping[str, Any], *, tool: str) -> ArgumentsT:
-    """Return the arguments of a call."""
     try:
         return model.model_validate(given)
     except ValidationError as error:

@@ -1,9 +1,6 @@
-"""``compose``: the prompt for a task, or where it is longer than an answer what is in it and a handle to read it by.
+"""``compose``: the prompt for a task, or what is in it and a handle to read it by; ``explain`` tells of its files."""
 
-``explain`` tells what was decided about its files.
-"""
-
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
@@ -22,14 +19,12 @@ from aggregate.prompt import (
 
 _HANDLE: Final = 40
 """Tokens of the line that names a prompt's handle: some 25, by what its digits come to."""
-_NOTES: Final = 200
-"""Tokens of what is doubtful about what was asked."""
+_NOTES: Final = 200  # tokens of what is doubtful about what was asked
 
 
 def compose(
     workspace: Workspace, connection: Connection, asked: ComposeArguments, progress: Progress
 ) -> str:
-    """Return the prompt for a task, or what is in it and its handle."""
     task = Task(
         asked.task,
         focus=tuple(map(Place.parse, asked.focus)),
@@ -62,7 +57,7 @@ def compose(
                     file.path, file.source, sorted(lines), call=connection.calls
                 )
         return answer
-    head = _text(audit_lines(_audit(workspace, kept)))
+    head = audit_lines(_audit(workspace, kept))
     more = f'explain "{handle}" tells of single files'
     longer = f'This prompt is longer than an answer: read "{handle}" gives it in parts.\n\n'
     room = workspace.cap - workspace.count(longer + ending)
@@ -91,8 +86,7 @@ def _doubts(kept: KeptPrompt) -> list[str]:
 
 
 def _notes(workspace: Workspace, kept: KeptPrompt, *, told: Container[str] = ()) -> str:
-    """Return these doubts, one line each, but for those that the reader was told with the same prompt."""
-    notes = "".join(f"[{sentence}]\n" for sentence in _doubts(kept) if sentence not in told)
+    notes = [f"[{sentence}]" for sentence in _doubts(kept) if sentence not in told]
     return workspace.capped(notes, limit=_NOTES, more="aggregate run says them")
 
 
@@ -101,24 +95,19 @@ def _audit(workspace: Workspace, kept: KeptPrompt) -> Audit:
     return audit_of(kept.request, kept.composition, count_prompt(prompt, index=workspace.index))
 
 
-def _text(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
 def explain(
     workspace: Workspace, connection: Connection, asked: ExplainArguments, _progress: Progress
 ) -> str:
-    """Return what was decided about a prompt's files, or everything about those of one path."""
     handle = asked.handle or connection.last_prompt
     if not handle:
         raise ToolError("explain: there is no prompt yet: compose one, or name its handle")
     audit = _audit(workspace, workspace.prompt(handle))
     if not asked.path:
-        lines = list(audit_lines(audit, title=handle))
-        return workspace.capped(_text(lines), more="name a path to be told of one file")
+        lines = audit_lines(audit, title=handle)
+        return workspace.capped(lines, more="name a path to be told of one file")
     rows = [row for row in audit.rows if row.path == asked.path]
     rows = rows or [row for row in audit.rows if is_named(row.path, row.entry, [asked.path])]
     if not rows:
         raise ToolError(f"explain: no candidate of {handle} is called {asked.path}")
-    lines = [line for row in rows for line in row_lines(audit, row)]
-    return workspace.capped(_text(lines), more="name a longer path")
+    told = (line for row in rows for line in row_lines(audit, row))
+    return workspace.capped(told, more="name a longer path")

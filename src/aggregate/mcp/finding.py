@@ -17,12 +17,9 @@ from aggregate.ranking import FileFacts, term_list
 _BETWEEN_NAMES: Final = r"\.|::|#|->|/"
 _NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
 """A name as languages write it, with what it stands in."""
-_LINE: Final = 160
-"""Characters of a line that an answer repeats."""
-_MOST_LINES: Final = 200
-"""Lines that are found in texts: more are no answer to anything."""
-_CHARACTERS: Final = 4
-"""Of a token, about; an outline tells sizes, not bills."""
+_LINE: Final = 160  # characters of a line that an answer repeats
+_MOST_LINES: Final = 200  # lines that are found in texts: more are no answer to anything
+_CHARACTERS: Final = 4  # of a token, about; an outline tells sizes, not bills
 _MOST_NAMED: Final = 300
 """Files whose definitions are looked up: those of more never fit into an answer."""
 
@@ -30,7 +27,6 @@ _MOST_NAMED: Final = 300
 def _look(
     workspace: Workspace, path: str, progress: Progress, *, tool: str
 ) -> tuple[FileCorpus, str, dict[int, str]]:
-    """Return all files, the place that is meant, and the numbers and paths of the files at or below it."""
     request = workspace.request()
     corpus = workspace.read_files(request, progress).corpus
     workspace.index.flush()
@@ -57,7 +53,6 @@ def _look(
 def find(
     workspace: Workspace, _connection: Connection, asked: FindArguments, progress: Progress
 ) -> str:
-    """Return the definitions of a name and where it is used, else the lines that hold a text, whatever its case."""
     corpus, place, below = _look(workspace, asked.path, progress, tool="find")
     query = asked.query.strip()
     lines: list[str] = []
@@ -74,8 +69,7 @@ def find(
         most = f"the first {number:,}" if number >= _MOST_LINES else _number(number, "line")
         where = f" below {place}" if place else ""
         lines = [f"{most} with {_shortened(query)!r}{where}", *matches]
-    text = "".join(f"{line}\n" for line in lines)
-    return workspace.capped(text, more="name a longer text, or a path to look below")
+    return workspace.capped(lines, more="name a longer text, or a path to look below")
 
 
 def _definitions(corpus: FileCorpus, names: Sequence[str], below: dict[int, str]) -> Iterator[str]:
@@ -133,7 +127,6 @@ def _number(number: int, what: str) -> str:
 def outline(
     workspace: Workspace, connection: Connection, asked: OutlineArguments, progress: Progress
 ) -> str:
-    """Return the files below a folder with their sizes, and their outermost definitions where these fit."""
     corpus, place, below = _look(workspace, asked.path, progress, tool="outline")
     if place in (facts.path for facts in corpus.files):
         return read(workspace, connection, ReadArguments(path=place, view="outline"))
@@ -143,18 +136,14 @@ def outline(
         number: f"{below[number]}  {_size([facts])}{', generated' if facts.is_generated else ''}"
         for number, facts in files.items()
     }
-    text = ""
-    if len(files) <= _MOST_NAMED:
-        text = _lines(heading, _rows_with_definitions(corpus, rows))
-    if not text or workspace.count(text) > workspace.cap:
-        text = _lines(heading, rows.values())
-    if workspace.count(text) > workspace.cap:
-        text = _lines(heading, _folders(files.values(), place))
-    return workspace.capped(text, more="outline a folder below")
-
-
-def _lines(heading: str, lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in (heading, *lines))
+    named = _rows_with_definitions(corpus, rows) if len(files) <= _MOST_NAMED else ()
+    for way in (named, rows.values()):
+        lines = [heading, *way]
+        text = "".join(f"{line}\n" for line in lines)
+        if len(lines) > 1 and workspace.count(text) <= workspace.cap:
+            return text
+    folders = _folders(files.values(), place)
+    return workspace.capped([heading, *folders], more="outline a folder below")
 
 
 def _size(files: Iterable[FileFacts]) -> str:
@@ -171,7 +160,6 @@ def _rows_with_definitions(corpus: FileCorpus, rows: dict[int, str]) -> Iterator
 
 
 def _folders(files: Iterable[FileFacts], place: str) -> Iterator[str]:
-    """Yield the folders and files right below a place, the folders with what they hold."""
     start = len(place) + 1 if place else 0
     folders: dict[str, list[FileFacts]] = {}
     for facts in files:

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-CAP: Final = 8_000
-"""Tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)."""
+CAP: Final = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
 LEAST_CAP: Final = 500
 """What an answer says besides the text that was asked for has some hundred tokens."""
-Count = Callable[[str], int]
-"""Returns the tokens of a text."""
+Count = Callable[[str], int]  # returns the tokens of a text
 
 
 def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:

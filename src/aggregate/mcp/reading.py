@@ -14,8 +14,7 @@ from aggregate.mcp.workspace import Connection, Progress, Workspace, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import render_files
 
-_SAID: Final = 120
-"""Tokens that an answer may have beside what is read."""
+_SAID: Final = 120  # tokens that an answer may have beside what is read
 
 
 class _Page(NamedTuple):
@@ -30,7 +29,6 @@ def read(
     asked: ReadArguments,
     _progress: Progress | None = None,
 ) -> str:
-    """Return what was asked for within the cap, or that it was shown already, or what has changed since."""
     if is_handle(asked.path):
         lines = workspace.prompt(asked.path).markdown.splitlines(keepends=True)
         page = _page(lines, asked, workspace)
@@ -94,7 +92,6 @@ def _range(page: _Page) -> str:
 
 
 def _page(lines: Sequence[str], asked: ReadArguments, workspace: Workspace) -> _Page:
-    """Return as many of the lines that are asked for as fit."""
     if not lines:
         return _Page(range(1), "")
     start, dash, end = asked.lines.partition("-")

@@ -8,6 +8,7 @@ from aggregate.base.disk import read_text
 from aggregate.base.errors import ToolError
 from aggregate.base.values import AUTO, Task, parse_amount
 from aggregate.mcp.arguments import ReadArguments, parse
+from aggregate.mcp.pages import capped
 from aggregate.mcp.reading import read
 from aggregate.mcp.workspace import Connection, Workspace, is_handle
 from aggregate.prompt import compose_prompt, numbered_files, presets_of, redact_text
@@ -16,12 +17,10 @@ from aggregate.sending import find_prompt
 _SCHEME: Final = "aggregate"
 FILE_TEMPLATE: Final = f"{_SCHEME}://file/{{+path}}{{?view,lines,symbol}}"
 PROMPT_TEMPLATE: Final = f"{_SCHEME}://prompt/{{name}}"
-_MOST_LISTED: Final = 50
-"""Prompts that are listed, the newest first."""
+_MOST_LISTED: Final = 50  # prompts that are listed, the newest first
 
 
 def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
-    """Return address and name of the prompts that were written, the newest first."""
     request = workspace.request()
     files = numbered_files(request.output_dir, request.namespace)
     newest = reversed(files[-_MOST_LISTED:])
@@ -29,7 +28,6 @@ def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
 
 
 def read_resource(workspace: Workspace, uri: str) -> str:
-    """Return what an address stands for, within the cap."""
     address = urlsplit(uri)
     name = unquote(address.path.lstrip("/"))
     if address.scheme == _SCHEME and address.netloc == "file" and name:
@@ -39,7 +37,7 @@ def read_resource(workspace: Workspace, uri: str) -> str:
         return read(workspace, Connection(), asked)
     if address.scheme == _SCHEME and address.netloc == "prompt" and name:
         text = _prompt(workspace, name)
-        return workspace.capped(text, more="open the file to see them")
+        return capped(text, workspace.cap, workspace.count, more="open the file to see them")
     raise ToolError(f"there is no {uri[:200]!r}: there are {FILE_TEMPLATE} and {PROMPT_TEMPLATE}")
 
 
@@ -57,16 +55,12 @@ def _prompt(workspace: Workspace, name: str) -> str:
 
 
 def list_presets(workspace: Workspace) -> list[tuple[str, str]]:
-    """Return names and descriptions of the project's context presets."""
     presets = presets_of(workspace.project()).load_all()
     return [(name, preset.description) for name, preset in sorted(presets.items())]
 
 
 def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str]) -> str:
-    """Return the prompt of a preset; a person has asked for it, so it has the size that they say.
-
-    Without a budget of the preset's or the caller's it is as long as an answer.
-    """
+    """A person has asked for it, so it has the size that they say; else it is as long as an answer."""
     task = Task(arguments["task"]) if arguments.get("task", "").strip() else None
     text = arguments.get("budget", "")
     try:

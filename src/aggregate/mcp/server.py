@@ -30,6 +30,7 @@ from aggregate.mcp.resources import (
 from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
 
+Sdk = Any  # what the SDK passes, whose type is not told
 _INSTRUCTIONS: Final = (
     "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
     "is missing. Paths are relative to the project's root."
@@ -41,10 +42,8 @@ _UNREADABLE: Final = types.JSONRPCError(
         code=types.PARSE_ERROR, message="the request is no JSON-RPC, or nested too deeply"
     ),
 )
-_FAILURE_CHARACTERS: Final = 1_000
-"""Of a sentence about a mistake; the rest is what was asked."""
-_MOST_CONNECTIONS: Final = 64
-"""Over HTTP, of which what they were shown is remembered; the one that was silent longest is told everything again."""
+_FAILURE_CHARACTERS: Final = 1_000  # of a sentence about a mistake; the rest is what was asked
+_MOST_CONNECTIONS: Final = 64  # over HTTP; the one that was silent longest is told everything again
 _PROGRESS_SECONDS: Final = 0.1
 """Between two messages about the same work: a host shows a bar, and each message costs as much as a file."""
 
@@ -55,8 +54,6 @@ async def _new_connection(_server: Server[Connection]) -> AsyncIterator[Connecti
 
 
 class AgentServer:
-    """Answers the requests of agents about one project."""
-
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._lock = threading.Lock()
@@ -76,14 +73,13 @@ class AgentServer:
         )
 
     async def serve_stdio(self) -> None:
-        """Answer on standard input and output until the input ends."""
         messages, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as relaying:
             relaying.start_soon(_relay, incoming, messages, outgoing)
             options = self.protocol.create_initialization_options()
             await self.protocol.run(requests, outgoing, options)
 
-    async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:  # noqa: ANN401 - the SDK's
+    async def _list_tools(self, _context: Sdk, _params: Sdk) -> types.ListToolsResult:
         read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
         tools = [
             types.Tool(
@@ -97,9 +93,7 @@ class AgentServer:
         return types.ListToolsResult(tools=tools)
 
     async def _call_tool(
-        self,
-        context: Any,  # noqa: ANN401 - the SDK's
-        params: types.CallToolRequestParams,
+        self, context: Sdk, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         name, arguments = params.name, params.arguments or {}
         if name not in TOOLS:
@@ -118,7 +112,7 @@ class AgentServer:
             raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
-    def _connection_of(self, context: Any) -> Connection:  # noqa: ANN401 - the SDK's
+    def _connection_of(self, context: Sdk) -> Connection:
         """Return what is known of who asks; nothing where requests do not belong together."""
         if context.request is None:  # no HTTP: one program at the other end, from start to end
             own: Connection = context.lifespan_context
@@ -149,7 +143,7 @@ class AgentServer:
             finally:
                 call.number = connection.calls
 
-    async def _list_resources(self, _context: Any, _params: Any) -> types.ListResourcesResult:  # noqa: ANN401
+    async def _list_resources(self, _context: Sdk, _params: Sdk) -> types.ListResourcesResult:
         prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
         resources = [
             types.Resource(uri=uri, name=name, mime_type="text/markdown") for uri, name in prompts
@@ -157,9 +151,7 @@ class AgentServer:
         return types.ListResourcesResult(resources=resources)
 
     async def _list_resource_templates(
-        self,
-        _context: Any,  # noqa: ANN401
-        _params: Any,  # noqa: ANN401
+        self, _context: Sdk, _params: Sdk
     ) -> types.ListResourceTemplatesResult:
         file = types.ResourceTemplate(
             uri_template=FILE_TEMPLATE, name="file", description="A file, as it is or as a view"
@@ -172,15 +164,13 @@ class AgentServer:
         return types.ListResourceTemplatesResult(resource_templates=[file, prompt])
 
     async def _read_resource(
-        self,
-        context: Any,  # noqa: ANN401
-        params: types.ReadResourceRequestParams,
+        self, context: Sdk, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         text = await self._or_error(context, lambda: read_resource(self.workspace, str(params.uri)))
         contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
         return types.ReadResourceResult(contents=[contents])
 
-    async def _list_prompts(self, _context: Any, _params: Any) -> types.ListPromptsResult:  # noqa: ANN401
+    async def _list_prompts(self, _context: Sdk, _params: Sdk) -> types.ListPromptsResult:
         presets = await anyio.to_thread.run_sync(list_presets, self.workspace)
         arguments = [
             types.PromptArgument(name="task", description="What it is for", required=False),
@@ -193,9 +183,7 @@ class AgentServer:
         return types.ListPromptsResult(prompts=prompts)
 
     async def _get_prompt(
-        self,
-        context: Any,  # noqa: ANN401
-        params: types.GetPromptRequestParams,
+        self, context: Sdk, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         text = await self._or_error(
             context, lambda: preset_prompt(self.workspace, params.name, params.arguments or {})
@@ -203,7 +191,7 @@ class AgentServer:
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    async def _or_error(self, context: Any, work: Callable[[], str]) -> str:  # noqa: ANN401
+    async def _or_error(self, context: Sdk, work: Callable[[], str]) -> str:
         def locked(_progress: Progress) -> str:
             with self._lock:
                 return work()
@@ -218,7 +206,7 @@ class _GoneError(Exception):
     """Whoever asked has gone."""
 
 
-async def _run_beside(session: Any, work: Callable[[Progress], str]) -> str:  # noqa: ANN401 - the SDK's
+async def _run_beside(session: Sdk, work: Callable[[Progress], str]) -> str:
     """Return what ``work`` does in a thread; the host hears how far it is, and what it cancels stops soon."""
     gone = threading.Event()
     told = -math.inf
@@ -246,7 +234,7 @@ async def _run_beside(session: Any, work: Callable[[Progress], str]) -> str:  # 
         raise
 
 
-async def _relay(incoming: Any, messages: Any, outgoing: Any) -> None:  # noqa: ANN401 - the SDK's streams
+async def _relay(incoming: Sdk, messages: Sdk, outgoing: Sdk) -> None:
     """Hand messages on; what cannot be read, which the SDK passes over in silence, is answered by an error."""
     async with messages:
         async for message in incoming:
@@ -261,6 +249,5 @@ def _sentence(error: AggregateError) -> str:
 
 
 def _failure(sentence: str) -> types.CallToolResult:
-    """Return a mistake, which may quote an argument of any length."""
     text = f"{sentence[:_FAILURE_CHARACTERS]}…" if sentence[_FAILURE_CHARACTERS:] else sentence
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)

@@ -1,30 +1,21 @@
 """The server on standard input and output, or over streamable HTTP: on this machine, for who knows the token."""
 
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
-from typing import Any
 
 import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
 from aggregate.sending.clients import LOOPBACK, host_in_url
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-
-def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
-    """Return the application; requests without the token, or for another host, are refused.
-
-    A page in a browser could otherwise ask it under a name of its own that leads here.
-    """
+def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIApp:
+    """A page in a browser could else ask under a name of its own that leads here: names and a token keep it out."""
     names = [host_in_url(name) for name in (*LOOPBACK, host)]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
@@ -36,7 +27,7 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
     )
     expected = f"Bearer {token}".encode()
 
-    async def with_token(scope: Message, receive: Receive, send: Send) -> None:
+    async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not secrets.compare_digest(given, expected):
@@ -49,11 +40,9 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> App:
 
 
 def serve_on_stdio(config: Path, *, cap: int) -> None:
-    """Answer on standard input and output until the input ends; no answer has more than ``cap`` tokens."""
     anyio.run(AgentServer(Workspace(config, cap=cap)).serve_stdio)
 
 
 def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:
-    """Answer over HTTP, at ``host`` and ``port``, who shows the ``token``, until interrupted."""
     app = http_app(AgentServer(Workspace(config, cap=cap)), token=token, host=host, port=port)
     uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -25,20 +25,16 @@ from aggregate.mcp.workspace import Connection, Progress, Workspace
 def _fold_results(
     workspace: Workspace, _connection: Connection, asked: ResultsArguments, _progress: Progress
 ) -> str:
-    """Return the merged values, and which failed; no code of the caller is run."""
     outputs = [
         LabelledOutput(output.value, output.label or None, error=output.error or None)
         for output in asked.outputs
     ]
     merged = merge_outputs(outputs, asked.strategy)
     lines = (result_text(merged), *merged.errors, *merged.warnings)
-    text = "".join(f"{line}\n" for line in lines)
-    return workspace.capped(text, more="fold fewer results at once")
+    return workspace.capped(lines, more="fold fewer results at once")
 
 
 class ToolSpec(NamedTuple):
-    """One tool."""
-
     description: str
     arguments: type[Arguments]
     answer: Callable[[Workspace, Connection, Any, Progress], str]
@@ -63,9 +59,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         outline,
     ),
     "find": ToolSpec(
-        "Where a name is defined and used, with lines; or where a text stands.",
-        FindArguments,
-        find,
+        "Where a name is defined and used, with lines; or where a text stands.", FindArguments, find
     ),
     "explain": ToolSpec("Why files are in or out of a composed prompt.", ExplainArguments, explain),
     "results": ToolSpec(
@@ -83,7 +77,6 @@ def call_tool(
     connection: Connection,
     progress: Progress,
 ) -> str:
-    """Return a tool's answer."""
     tool = TOOLS[name]
     asked = parse(tool.arguments, given, tool=name)
     connection.calls += 1

@@ -25,16 +25,13 @@ from aggregate.prompt import (
 
 _MOST_CHARACTERS: Final = 8_000_000
 """Of texts that are kept to make diffs from; beyond, the files that were shown longest ago are sent whole again."""
-_MOST_PROMPTS: Final = 32
-"""Composed prompts that are kept to be read in parts."""
+_MOST_PROMPTS: Final = 32  # composed prompts that are kept to be read in parts
 _PREFIX, _DIGITS = "p-", 8
 
-Progress = Callable[[int, int], None]
-"""Told how many files of how many are known; raises where the caller has gone."""
+Progress = Callable[[int, int], None]  # files known, of all; raises where the caller has gone
 
 
 def is_handle(text: str) -> bool:
-    """Tell whether a text is the handle of a prompt, and no file's path."""
     return re.fullmatch(rf"{_PREFIX}[0-9a-f]{{{_DIGITS}}}", text) is not None
 
 
@@ -86,7 +83,6 @@ class Ledger:
         return max(calls, default=0) if all(calls) else 0
 
     def earlier_text(self, name: str, text: str) -> str:
-        """Return the text that was shown whole under a name and has become another since, ``""`` for none."""
         shown = self._shown.get(name)
         return shown.text if shown is not None and shown.digest != _digest(text) else ""
 
@@ -96,8 +92,6 @@ def _digest(text: str) -> str:
 
 
 class KeptPrompt(NamedTuple):
-    """A prompt that was composed, and of what."""
-
     handle: str
     request: Request
     composition: Composition
@@ -105,24 +99,18 @@ class KeptPrompt(NamedTuple):
 
 
 class ShownPrompt(NamedTuple):
-    """A prompt that a reader was shown: in which call, and what was said to be doubtful about it."""
-
     call: int
     notes: frozenset[str]
 
 
 @dataclass(slots=True)
 class Call:
-    """A call while it is answered."""
-
     number: int = 0  # once it has one
     is_cancelled: bool = False
 
 
 @dataclass(slots=True)
 class Connection:
-    """What one reader was told."""
-
     ledger: Ledger = field(default_factory=Ledger)
     calls: int = 0  # of tools, so far
     last_prompt: str = ""  # the handle of what it composed last
@@ -130,7 +118,6 @@ class Connection:
     cancelled: list[Call] = field(default_factory=list)
 
     def forget_cancelled(self) -> None:
-        """Know nothing of what answers have shown that nobody got."""
         while self.cancelled:
             number = self.cancelled.pop().number
             self.ledger.forget(number)
@@ -140,10 +127,7 @@ class Connection:
 
 
 class Workspace:
-    """One project; each request sees its configuration and files as they are then.
-
-    Where there is no ``config``, the project is all files of that folder. No answer has more than ``cap`` tokens.
-    """
+    """Each request sees the configuration and files as they are then; no answer has more than ``cap`` tokens."""
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
         self._config = config
@@ -153,12 +137,11 @@ class Workspace:
         self._files = OpenFiles()
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
 
-    def capped(self, text: str, *, more: str, limit: int | None = None) -> str:
-        """Return an answer, or as much of it as fits, with what to do for ``more``."""
+    def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
+        text = "".join(f"{line}\n" for line in lines)
         return capped(text, self.cap if limit is None else limit, self.count, more=more)
 
     def read_files(self, request: Request, progress: Progress) -> ReadFiles:
-        """Read the files of a request, as far as they are not known; ``progress`` is told how many are."""
         done = total = 0
 
         def start(number: int) -> None:
@@ -174,17 +157,13 @@ class Workspace:
         return self._files.read(request, index=self.index, on_start=start, on_done=advance)
 
     def project(self) -> Project:
-        """Open the project as it is now."""
         config = self._config if self._config.exists() else unconfigured(self._config)
         return open_project(config, allow_outside=False, allow_secrets=False)
 
     def request(
         self, *, preset: str | None = None, task: Task | None = None, budget: int | None = None
     ) -> Request:
-        """Return what the project's configuration asks for, secrets replaced.
-
-        Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks.
-        """
+        """Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks."""
         request = request_for(
             self.project(),
             preset=preset,
@@ -198,7 +177,6 @@ class Workspace:
         return replace(request, scope=scope, task=request.task if task else None)
 
     def keep(self, request: Request, composition: Composition) -> KeptPrompt:
-        """Keep a prompt, to be read in parts; the handle follows from its text."""
         markdown = composition.prompt.markdown
         handle = f"{_PREFIX}{_digest(markdown)[:_DIGITS]}"
         kept = KeptPrompt(handle, request, composition, markdown)
@@ -209,7 +187,6 @@ class Workspace:
         return kept
 
     def prompt(self, handle: str) -> KeptPrompt:
-        """Return a prompt that was composed before."""
         if handle not in self._prompts:
             raise ToolError(f"there is no prompt {handle[:40]!r} (any more): compose it again")
         return self._prompts[handle]

@@ -38,7 +38,7 @@ from aggregate.panel.screenshots import MOST_BYTES, image_data
 from aggregate.panel.session import Session
 from aggregate.panel.state_data import state_data
 from aggregate.prompt import write_numbered
-from aggregate.sending import PromptMeter, log_written_prompt
+from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
@@ -227,17 +227,8 @@ def _texts(said: Said, *keys: str) -> list[str]:
 def write_prompt(composed: ComposedDraft) -> Path:
     """Write a prompt to the next numbered file, with its account and the record of its hashes; return its path."""
     request, prompt = composed.request, composed.composition.prompt
-    recorder = None
-    if request.is_audited:
-        from aggregate.sending import AuditRecorder  # prompts for neither have no account
-
-        recorder = AuditRecorder(request)
-    meter = PromptMeter()
-    segments = recorder.watch(composed.composition) if recorder else prompt.segments
-    path = write_numbered(
-        request.output_dir, request.namespace, meter.pieces(segments), project=request.written_in
-    )
-    if recorder:
-        recorder.write(path, composed.composition, composed.tokens)
-    log_written_prompt(path, meter.fingerprint(composed.tokens.segments), request)
+    meter = PromptMeter(request, has_account=request.is_audited)
+    pieces = meter.pieces(composed.composition if request.is_audited else prompt.segments)
+    path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
+    meter.record(path, composed.composition, composed.tokens)
     return path

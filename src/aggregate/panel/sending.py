@@ -19,7 +19,6 @@ from aggregate.sending import (
     plan_data,
     plan_lines,
     prepare_turn,
-    price,
     send_turn,
 )
 from aggregate.sending.clients import NAMES, RequestStop, context_window
@@ -123,7 +122,7 @@ class Sender:
         usage = completed.reply.usage
         parts = [
             f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
-            f"{dollars(price(turn, usage))}",
+            f"{dollars(turn.price(usage))}",
             f"the prompt is in {completed.path}",
             *completed.warnings,
         ]

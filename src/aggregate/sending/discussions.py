@@ -1,9 +1,8 @@
 """What is done to whole discussions of a project: fork, delete, take back the last turn, and make a long one short.
 
-To make one short its oldest turns become one summary, which the model itself is asked for. All turns stay as another
-discussion, so nothing is lost. The summary is asked for behind the prompt as it was sent, as long as a cache holds
-that: reading it costs a tenth. Else the turns alone are sent. What a cache holds of the files stays readable behind a
-summary, what it holds of the discussion does not.
+The model itself is asked for a summary of the oldest turns; all stay as another discussion, so nothing is lost. It is
+asked for behind the prompt as it was sent, as long as a cache holds that: reading it costs a tenth. Else the turns
+alone are sent.
 """
 
 from collections.abc import Callable
@@ -40,23 +39,17 @@ from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_o
 from aggregate.prompt.sections import build_discussion_section
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.send_plan import price
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
 from aggregate.sending.turn_preparation import USER, PreparedTurn, prepare_turn
 
 
 def project_discussion(project: Project, name: str, *, is_new: bool = False) -> DiscussionTurns:
-    """Return the turns of a discussion, ``""`` or ``"default"`` for the default one.
-
-    It raises a ``ConfigError`` where there is none of this name, unless it may be new, or its file cannot be used, and
-    a ``ScopeError`` where that is a link to elsewhere.
-    """
+    """Return the turns of a discussion, ``""`` or ``"default"`` for the default one."""
     scope = scope_of(project)
     return discussion_turns(project, discussion_name(name), scope=scope, is_new=is_new)
 
 
 def fork_discussion(project: Project, old: str, new: str) -> Path:
-    """Write the discussion ``new`` with all turns of ``old``, and return the path of its file (rule S-5)."""
     old, new = discussion_name(old), discussion_name(new)
     if NO_DISCUSSION in (old, new):
         raise ConfigError(f'"{NO_DISCUSSION}" is no discussion: take another name')
@@ -84,7 +77,6 @@ def delete_discussion(project: Project, turns: DiscussionTurns) -> None:
 def last_exchange(
     project: Project, name: str, *, question: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the last question of a discussion, which must have been ``question`` if that is given, and its answer."""
     turns = project_discussion(project, name, is_new=True)
     last = [turn for turn in turns.written[-2:] if isinstance(turn, dict)]
     if turns.path is None or [turn.get("role") for turn in last] != [USER, ASSISTANT]:
@@ -106,35 +98,28 @@ def take_back(project: Project, name: str) -> str:
 
 
 def discussions_root(project: Project) -> Path | None:
-    """Return the folder that what is written must lie in, ``None`` for anywhere."""
     scope = scope_of(project)
     return None if scope.allow_outside else Path(scope.root)
 
 
-SUMMARY: Final = "Summary"
-"""Who says a summary, as the discussion calls them: to the model it is a part of what the user sends."""
-STAYING: Final = 4
-"""The last turns, which stay word for word: two questions with their answers are what the next one refers to."""
-SUMMARY_WORDS: Final = 600
-"""The most that a summary is asked to have."""
-_SUMMARY_TOKENS: Final = 800
-"""What a summary of so many words has."""
+SUMMARY: Final = "Summary"  # who says it; to the model it is a part of what the user sends
+STAYING: Final = 4  # the last turns, word for word: what the next question refers to
+SUMMARY_WORDS: Final = 600  # the most that a summary is asked to have
+_SUMMARY_TOKENS: Final = 800  # what a summary of so many words has
 _FEWEST_TOKENS: Final = 1_000
 """Of the turns that become a summary: of fewer it would hardly be shorter."""
-_NAME_LENGTH: Final = 40
-"""Characters of a discussion's name in that of the kept one, whose ending needs the rest of 50."""
+_NAME_LENGTH: Final = 40  # characters of a discussion's name in that of the kept one, of 50
 _INSTRUCTIONS: Final = """\
 Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \
 somebody who goes on with it and will no longer see them. Keep what was asked, what was decided and why, what was \
 tried and failed, what is still open, and the names of files, functions, values, errors and commands as they were \
 written. Leave out what was taken back later, and what the files themselves show. Answer with the summary alone, in at \
 most {words} words."""
+_question = partial(_INSTRUCTIONS.format, words=SUMMARY_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedCompaction:
-    """A compaction that can be paid for."""
-
     turn: PreparedTurn  # the request for the summary
     name: str  # of the discussion, ``""`` for the default one
     turns: tuple[Any, ...]  # those that become a summary
@@ -145,18 +130,14 @@ class PreparedCompaction:
 
     @property
     def price(self) -> Decimal | None:
-        """What the summary is expected to cost in US dollars, ``None`` where no price is known."""
         output = min(_SUMMARY_TOKENS, self.turn.options.max_output)
-        return price(self.turn, replace(self.turn.expected, output=output))
+        return self.turn.price(replace(self.turn.expected, output=output))
 
     @property
     def pays_back_after(self) -> int | None:
-        """After how many further turns that follow quickly it has cost less, ``None`` where no price is known.
-
-        What stays of the discussion is written once more, and each turn reads less.
-        """
+        """After how many turns it has cost less: what stays is written once more, and each turn reads less."""
         policy, costs = self.turn.plan.policy, self.price
-        million = price(self.turn, Usage(fresh=1_000_000))
+        million = self.turn.price(Usage(fresh=1_000_000))
         saved = self.tokens - _SUMMARY_TOKENS
         if costs is None or not million or saved <= 0:
             return None
@@ -177,13 +158,24 @@ class PreparedCompaction:
         after = self.pays_back_after
         return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
 
+    @property
+    def data(self) -> dict[str, object]:
+        return {
+            "provider": self.turn.client.provider,
+            "model": self.turn.client.model,
+            "discussion": self.name or DEFAULT,
+            "turns": len(self.turns),
+            "tokens": self.tokens,
+            "kept_as": self.kept_as,
+            "cost": None if self.price is None else float(self.price),
+            "pays_back_after": self.pays_back_after,
+            "warnings": list(self.turn.warnings),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class CompletedCompaction:
-    """What became of a discussion."""
-
     completed: CompletedTurn  # the answer with the summary, and its files
-    history: Path  # the file of the discussion
     kept: Path  # the file with all turns as they were
     kept_as: str  # the name of that discussion
 
@@ -199,11 +191,7 @@ def prepare_compaction(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> PreparedCompaction:
-    """Return the request for a summary of a discussion's oldest turns; nothing is written or sent.
-
-    Where all turns exceed the model's window, the oldest that fit become a summary. A discussion that is too short, or
-    has no file of its own, is a ``ConfigError``.
-    """
+    """Nothing is written or sent. Where all turns exceed the model's window, the oldest that fit become a summary."""
     name = discussion_name(select_model(project, selection, require_key=False).discussion)
     turns = project_discussion(project, name, is_new=True)
     if name == NO_DISCUSSION or project.path is None or turns.path is None:
@@ -245,13 +233,11 @@ def prepare_compaction(
 
 
 def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
-    """Return the question behind the prompt as it is, ``None`` where that does not show all of the discussion."""
-
     def outside(request: Request) -> Request:
         return replace(request, discussion=NO_DISCUSSION)
 
     try:
-        turn = prepare(_question(number), aside=outside)
+        turn = prepare(_question(turns=number), aside=outside)
     except (PromptTooLongError, BudgetError):
         return None
     return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
@@ -260,8 +246,6 @@ def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> Pre
 def _of_turns_alone(
     prepare: Callable[..., PreparedTurn], oldest: tuple[Any, ...]
 ) -> tuple[PreparedTurn, tuple[Any, ...]]:
-    """Return the question behind the oldest turns that fit the model's window, and these turns."""
-
     def alone(request: Request) -> Request:
         nothing = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
         nothing = replace(nothing, budget=None, task=None)
@@ -269,26 +253,17 @@ def _of_turns_alone(
 
     while True:
         try:
-            return prepare(_question(len(oldest)), aside=alone), oldest
+            return prepare(_question(turns=len(oldest)), aside=alone), oldest
         except PromptTooLongError:
             if len(oldest) < 4:
                 raise
             oldest = oldest[: len(oldest) // 2]
 
 
-def _question(turns: int) -> str:
-    return _INSTRUCTIONS.format(turns=turns, words=SUMMARY_WORDS)
-
-
 def compact_discussion(
     prepared: PreparedCompaction, project: Project, *, on_text: OnText | None = None
 ) -> CompletedCompaction:
-    """Ask for the summary, keep all turns as another discussion, and put the summary in the place of the oldest.
-
-    ``on_text`` is called with each piece; if it raises an ``OSError`` or an ``OutputError``, as for an output that was
-    closed, the discussion is compacted all the same, and the error is raised at the end. After any other error the
-    discussion is as it was.
-    """
+    """If ``on_text`` raises an ``OSError`` or ``OutputError``, that comes at the end; any other changes nothing."""
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")
     root = discussions_root(project)
@@ -317,11 +292,10 @@ def compact_discussion(
         raise
     if broken:
         raise broken[0]
-    return CompletedCompaction(completed, history, kept, prepared.kept_as)
+    return CompletedCompaction(completed, kept, prepared.kept_as)
 
 
 def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
-    """Refuse a summary that is not whole, or no shorter than the turns in whose place it would come."""
     stop = completed.reply.stop
     if stop is not FinishReason.END:
         most = prepared.turn.options.max_output

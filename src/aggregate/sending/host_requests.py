@@ -1,8 +1,7 @@
 """Requests for hosts with an SDK of their own: planned here, sent by them, and recorded here.
 
-``plan_for`` needs no key and reaches nobody. ``to_anthropic``, ``to_openai`` and ``to_gemini`` return the arguments of
-the SDKs' own calls as plain mappings; the host may change them as it likes, as long as the beginning stays. ``record``
-then keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
+The host may change the arguments of the SDKs' own calls as it likes, as long as the beginning stays. ``record`` then
+keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
 """
 
 import time
@@ -24,7 +23,7 @@ from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, Re
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import project_discussion
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.turn import ASSISTANT, CompletedTurn, record_turn
+from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
 from aggregate.sending.turn_preparation import PreparedTurn, prepare_turn
 
 _HOSTS_OWN = "http://localhost"
@@ -203,7 +202,7 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
     said = (question, {"role": ASSISTANT, "content": reply.text})
     if turns.path is not None and any(pair == said for pair in pairwise(behind)):
         raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
-    return record_turn(turn, project, reply, begun=planned.begun)
+    return send_turn(turn, project, received=reply, begun=planned.begun)
 
 
 def _usage(family: str, reported: object) -> Usage:

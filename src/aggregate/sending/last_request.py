@@ -16,16 +16,19 @@ from aggregate.sending.cache.fingerprint import PromptFingerprint, digest
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy
 from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients.own_models import cache_policy
-from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, sent_requests
+from aggregate.sending.request_log import (
+    LoggedRequest,
+    SentRecord,
+    own_hashes,
+    read_segment,
+    recent_requests,
+)
 
-_LONGEST_PAUSE = 7 * 86_400
-"""Seconds. Who comes back after weeks tells nothing of how quickly the next turns follow."""
+_LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
 
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last send, as far as it matters for the next one."""
-
     logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
     sent: SentRecord = field(default_factory=lambda: SentRecord("", "", (), ()))
     # it went to the model that is asked now, with the same instructions
@@ -46,7 +49,6 @@ class LastRequest:
 
     @property
     def layout(self) -> BlockLayout | None:
-        """Where its blocks ended, if a cache may hold them."""
         if self.logged is None or not self.may_be_cached:
             return None
         sent = self.sent
@@ -55,17 +57,14 @@ class LastRequest:
 
     @property
     def pauses(self) -> Pauses:
-        """The pauses between the last turns, the one before the turn that is prepared now included."""
         earlier = Pauses(self.sent.pauses)
         is_pause = self.logged is not None and self.is_own and self.age <= _LONGEST_PAUSE
         return earlier.then(self.age) if is_pause else earlier
 
     def is_alive(self, usual: float) -> bool:
-        """Tell whether a cache still holds any of it; ``usual`` is how many seconds its entries live as a rule."""
         return self.age <= max(self.sent.lifetimes, default=usual)
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
-        """Return its prompt, and where a cache can still be read that works by ``policy``."""
         if self.logged is None:
             return None
         readable: tuple[int, ...] | None = ()
@@ -76,7 +75,6 @@ class LastRequest:
         return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
-        """Return how often each file has changed: by what was recorded, at first by the last commits."""
         if self.logged:
             return count_changes(prompt, seen=self.sent.files, changes=self.sent.changes)
         files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
@@ -99,15 +97,18 @@ def find_last_request(
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
-    Where a cache no longer holds that one, or there is none: the last one of any other discussion that a cache still
-    holds, since the files of the project begin both. Else it is the last one of this discussion to any model, else of
-    any. Entries of the cache usually live for ``lifetime`` seconds.
+    Where no cache holds that one it is the last one of another discussion that a cache holds, since the files begin
+    both; else the last one of this discussion to any model, else of any.
     """
     recipient = (provider, model, digest(system))
     own = other = last = None
+    # What the user has not written here counts in a trusted project alone.
     trusted = is_trusted(project_root(request.base_dir))
-    for logged, record in sent_requests(request.output_dir, request.namespace, trusted=trusted):
-        sent = _last_request(logged, record, request, recipient)
+    hashes = None if trusted else frozenset(own_hashes(request.output_dir))
+    for logged in recent_requests(request.output_dir, request.namespace, own=hashes):
+        if logged.sent is None:
+            continue
+        sent = _last_request(logged, logged.sent, request, recipient)
         last = sent if last is None or (sent.is_own and not last.is_own) else last
         if not sent.may_be_cached:
             continue

@@ -35,50 +35,29 @@ OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
 """The providers that have models of their own only."""
-_SHOWN = 60
-"""Characters of an alias that a sentence shows."""
+_SHOWN = 60  # characters of an alias that a sentence shows
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSelection:
-    """Who is asked; empty fields are taken from the persona, then from ``[send]``, then from the provider.
-
-    Attributes:
-        provider: One of ``aggregate.sending.clients.providers.NAMES``.
-        model: The provider's name of the model, or an alias of ``[send.aliases]``.
-        persona: The name of a persona in the configuration.
-        base_url: Where the provider is reached.
-        max_output: The most tokens that the model may write; ``None`` leaves it to the configuration.
-        redact: Whether secrets are replaced; ``None`` leaves it to the user's configuration.
-        budget: The most tokens of the whole request by the provider's count, or ``"auto"``; ``None`` leaves it to the
-            persona, then to the configuration.
-        cache: How long the provider's cache is to keep what is sent: ``auto``, ``5m``, ``1h`` or ``off``; ``""`` leaves
-            it to the configuration.
-        effort: How long the model thinks before it answers; ``None`` leaves it to the model.
-        temperature: How freely it chooses its words; ``None`` leaves it to the model.
-        system: The instructions, ``""`` for the persona's.
-        discussion: Which discussion goes on, ``""`` for the default one, or for that of the scripted client where it is
-            asked; a new name begins one, and ``"none"`` is a question outside of all.
-    """
+    """Who is asked; empty fields are taken from the persona, then from ``[send]``, then from the provider."""
 
     provider: str = ""
-    model: str = ""
+    model: str = ""  # the provider's name of it, or an alias of ``[send.aliases]``
     persona: str = ""
     base_url: str = ""
     max_output: int | None = None
     redact: bool | None = None
-    budget: Amount | str | None = None
-    cache: str = ""
+    budget: Amount | str | None = None  # of the whole request by the provider's count
+    cache: str = ""  # ``auto``, ``5m``, ``1h`` or ``off``
     effort: Effort | None = None
     temperature: float | None = None
     system: str = ""
-    discussion: str = ""
+    discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
 
 
 @dataclass(frozen=True, slots=True)
 class SelectedModel:
-    """Who is asked, and how."""
-
     client: Client
     persona: PersonaTable
     options: RequestOptions
@@ -91,8 +70,6 @@ class SelectedModel:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One place that may say who is asked, and how."""
-
     name: str  # what the plan calls it
     says: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
     provider: str = ""  # with an address alone it is ``compatible``
@@ -111,12 +88,7 @@ def select_model(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> SelectedModel:
-    """Return who is asked: by an option, else the persona, else ``[send]`` of the project, else that of the user.
-
-    Raises:
-        ConfigError: There is no such persona, or the project names an address that the user does not.
-        ClientSetupError: A key or a name is missing, or the model is another provider's.
-    """
+    """Return who is asked: by an option, else the persona, else ``[send]`` of the project, else that of the user."""
     projects, users = project.config.send, user_config().send
     is_strangers = project.path is not None and not is_users_own(project.path)
     persona_name = selection.persona or projects.persona or users.persona
@@ -127,7 +99,11 @@ def select_model(
     fitting = (source for source in named if source.provider == provider.provider)
     address = sources[0] if sources[0].base_url else next(fitting, _Source(""))
     model = _model(sources, provider, has_address=bool(address.base_url))
-    warnings = _alias_notes(project, selection.model or users.model) if is_strangers else ()
+    warnings: tuple[str, ...] = ()
+    asked = selection.model or users.model
+    target = projects.aliases.get(asked)
+    if is_strangers and target is not None and asked not in users.aliases:
+        warnings += (f'"{asked[:_SHOWN]}" is {target} by the project\'s [send.aliases]',)
     warnings += _unused(sources, provider.provider)
     if project.config.models and not is_users_own(project.path):
         warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
@@ -161,6 +137,11 @@ def select_model(
         origins["persona"] = persona_name
     if "effort" in options:
         options["effort"] = Effort(options["effort"])
+    discussion = selection.discussion
+    if not discussion and client.provider == SCRIPTED and project.path is not None:
+        # Where no model answers a discussion of its own goes on, unless one is configured.
+        turns = discussion_turns(project, None, scope=scope_of(project))
+        discussion = "" if turns.configured or turns.path else SCRIPTED
     cache = selection.cache or (users.cache if "cache" in users.model_fields_set else "")
     if not cache and projects.cache in ("1h", "off"):
         # An hour costs more to write, and without a cache everything is paid in full.
@@ -171,17 +152,14 @@ def select_model(
         replace(DEFAULT_OPTIONS, **options, system=selection.system or persona.system_prompt),
         CacheLifetime(cache or projects.cache),
         display_address(address.base_url) if address.base_url else "",
-        _discussion(project, selection.discussion, client.provider),
+        discussion,
         origins,
         warnings,
     )
 
 
 def with_default_budget(project: Project) -> Project:
-    """Return the project with the budget of ``[send]`` as its usual one: a preset's goes before it.
-
-    The project's own ``[budget]`` goes before the user's ``[send]``.
-    """
+    """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
     config = project.config
     budget = config.send.budget
     if budget is None and config.budget.tokens is None:
@@ -200,8 +178,6 @@ def _sources(
     *,
     is_strangers: bool,
 ) -> Sequence[_Source]:
-    """Return all that may name a model, in order of precedence: options, the persona, and the tables ``[send]``."""
-
     def source(
         name: str, says: PersonaTable | SendTable, key: str = "", *, is_projects: bool = False
     ) -> _Source:
@@ -249,15 +225,7 @@ def _without_alias(
     return replace(source, provider=provider, model=model)
 
 
-def _alias_notes(project: Project, model: str) -> tuple[str, ...]:
-    target = project.config.send.aliases.get(model)
-    if target is None or model in user_config().send.aliases:
-        return ()
-    return (f'"{model[:_SHOWN]}" is {target} by the project\'s [send.aliases]',)
-
-
 def _provider(sources: Sequence[_Source]) -> _Source:
-    """Return which source names the provider; where nobody does, the model tells it."""
     option, persona, *tables = sources
     # An address that the caller names alone is of no provider but one's own.
     address = [replace(option, provider=COMPATIBLE)] if option.base_url else []
@@ -271,7 +239,6 @@ def _provider(sources: Sequence[_Source]) -> _Source:
 
 
 def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
-    """Return which source names the model, unless that is another company's than the one that is asked."""
     option, persona, *_ = sources
     asked = provider.provider
     for source in sources:
@@ -302,7 +269,6 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
 
 
 def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    """Return a warning of what a persona names for another provider than the one that is asked."""
     option, persona, *_ = sources
     names = []
     if persona.model and not option.model:
@@ -315,18 +281,9 @@ def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
     return (f"{what}: not used with --provider {provider}",)
 
 
-def _discussion(project: Project, named: str, provider: str) -> str:
-    """Return which discussion goes on: where no model answers one of its own, unless one is named or configured."""
-    if named or provider != SCRIPTED or project.path is None:
-        return named
-    turns = discussion_turns(project, None, scope=scope_of(project))
-    return "" if turns.configured or turns.path else SCRIPTED
-
-
 def _decided_by_project(
     projects: SendTable, selection: ModelSelection, persona: PersonaTable, said: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return a sentence on what a project's own file has chosen without the user naming it: that may cost more."""
     said = [*said]
     if projects.persona and not selection.persona:
         said.append(f'persona "{projects.persona}"')
@@ -344,10 +301,7 @@ def _decided_by_project(
 def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
-    """Return where keys are read from for an address that a project's own file names, and what to say of it.
-
-    Else a project that came from somebody else could have the key, and the prompt, sent to an address of theirs.
-    """
+    """A project that came from somebody else could else have the key, and the prompt, sent to an address of theirs."""
     base_url, users = address.base_url, user_config()
     tables: list[PersonaTable | SendTable] = [users.send, *users.personas.values()]
     named = (table for table in tables if table.base_url)

@@ -7,7 +7,7 @@ request. So the hashes of the records that the user has written are remembered i
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -42,8 +42,7 @@ _MOST: Final = 200
 _VERSION = 2
 _RECENT = 20
 """How many records are looked through for one that fits: reading each takes time, and caches forget within an hour."""
-_LARGEST_NUMBER = 2**40
-"""No prompt has as many bytes."""
+_LARGEST_NUMBER = 2**40  # no prompt has as many bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,6 @@ class SentRecord:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One request: its prompt's file, the hashes, and what is known if it was sent."""
-
     path: Path
     fingerprint: PromptFingerprint
     sent: SentRecord | None = None
@@ -112,7 +109,6 @@ def write_request(request: LoggedRequest) -> str:
 
 
 def _remember(output_dir: Path, text: str) -> str:
-    """Remember a record as this user's; return why that cannot be done, ``""`` where it is."""
     if user_state_folder() is None:
         return f"there is no home folder: set {STATE_VARIABLE}"
     path = state_folder(output_dir) / _FILE
@@ -129,7 +125,6 @@ def _remember(output_dir: Path, text: str) -> str:
 
 
 def own_hashes(output_dir: Path) -> tuple[str, ...]:
-    """Return the hashes of the records written to ``output_dir``, oldest first; none where that is damaged."""
     try:
         hashes = json.loads(read_text(state_folder(output_dir) / _FILE))
         return tuple(str(recorded) for recorded in hashes)
@@ -146,10 +141,7 @@ def _record_hash(text: str) -> str:
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
-    """Record a prompt that was written but not sent, and return what it keeps of the last one of this kind.
-
-    Hashes of segments that were not counted have ``0`` tokens.
-    """
+    """Record a prompt that was written but not sent; what was not counted has ``0`` tokens."""
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if logged.sent is None), None)
     write_request(LoggedRequest(path, fingerprint))
@@ -157,36 +149,22 @@ def log_written_prompt(
 
 
 def recent_requests(
-    output_dir: Path, namespace: str, *, before: Path | None = None
+    output_dir: Path,
+    namespace: str,
+    *,
+    before: Path | None = None,
+    own: Collection[str] | None = None,
 ) -> Iterator[LoggedRequest]:
     """Yield the last requests that have a record, newest first; only those ``before`` a prompt if that is given."""
-    for path in _recent_prompts(output_dir, namespace, before=before):
-        if logged := read_request(path):
-            yield logged
-
-
-def sent_requests(
-    output_dir: Path, namespace: str, *, trusted: bool
-) -> Iterator[tuple[LoggedRequest, SentRecord]]:
-    """Yield the last requests that were sent, with what is known of that, newest first.
-
-    Records that the user has not written here count where they are ``trusted``: those of a trusted project.
-    """
-    own = frozenset(own_hashes(output_dir))
-    for path in _recent_prompts(output_dir, namespace):
-        logged = read_request(path, own=None if trusted else own)
-        if logged and logged.sent:
-            yield logged, logged.sent
-
-
-def _recent_prompts(output_dir: Path, namespace: str, *, before: Path | None = None) -> list[Path]:
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
         paths = paths[: paths.index(before)]
-    return paths[-_RECENT:][::-1]
+    for path in paths[-_RECENT:][::-1]:
+        if logged := read_request(path, own=own):
+            yield logged
 
 
-def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRequest | None:
+def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedRequest | None:
     """Return what was recorded of a prompt, ``None`` where nothing usable is, or it is none of the user's ``own``."""
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
@@ -195,10 +173,8 @@ def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRe
         data = json.loads(text)
         if data["version"] != _VERSION:
             return None
-        segments = tuple(
-            _read_hash(*written, is_first=not number)
-            for number, written in enumerate(data["links"])
-        )
+        links = enumerate(data["links"])
+        segments = tuple(_read_hash(*written, is_first=not number) for number, written in links)
         sent = data.get("sent")
         record = None if sent is None else _read_sent(sent, count=len(segments))
         return LoggedRequest(prompt, PromptFingerprint(segments), record)
@@ -207,10 +183,7 @@ def read_request(prompt: Path, *, own: frozenset[str] | None = None) -> LoggedRe
 
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
-    """Return the text of a segment as it was written, ``None`` where the prompt is gone or was edited.
-
-    The first segment behind the system prompt has the number 1.
-    """
+    """Return a segment as it was written, the first one behind the system prompt by 1; ``None`` where it was edited."""
     before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
     start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
     try:
@@ -226,7 +199,6 @@ def read_segment(request: LoggedRequest, number: int) -> str | None:
 
 
 def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
-    """Return the prompt that a person names by its number or its path; it need not exist."""
     if re.fullmatch(r"\d+", name):
         paths = dict(numbered_files(output_dir, namespace))
         return paths.get(int(name), output_dir / f"{namespace}_{int(name):03d}.md")
@@ -246,34 +218,25 @@ def _read_hash(
 def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
     from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES  # of sent prompts alone
 
-    changes = {str(path): float(often) for path, often in data["changes"].items()}
-    if not all(0 <= often <= _LARGEST_NUMBER for often in changes.values()):
-        raise ValueError("a file has changed a number of times that cannot be")
-    breakpoints = _places(data["marks"], count)
-    lifetimes = tuple(_integer(seconds) for seconds in data.get("lifetimes", ()))
-    if len(lifetimes) not in (0, len(breakpoints)):
-        raise ValueError("there is not one lifetime for each breakpoint")
     pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
     return SentRecord(
         str(data["provider"]),
         str(data["model"]),
         _places(data["ends"], count),
-        breakpoints,
-        changes,
+        _places(data["marks"], count),
+        {str(path): float(often) for path, often in data["changes"].items()},
         {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()},
         tuple(_read_shown(*written) for written in data.get("shown", ())),
-        lifetimes,
+        tuple(_integer(seconds) for seconds in data.get("lifetimes", ())),
         pauses[-REMEMBERED_PAUSES:],
         str(data.get("discussion", "")),
     )
 
 
 def _read_shown(
-    path: str, level: str, lines: Sequence[Sequence[object]], content_hash: str, tokens: int
+    path: str, level: str, lines: Sequence[Sequence[int]], content_hash: str, tokens: int
 ) -> SentFile:
-    runs = tuple((_integer(first, 1), _integer(last, 1)) for first, last in lines)
-    if any(last < first for first, last in runs):
-        raise ValueError("a run of lines ends before it begins")
+    runs = tuple((_integer(first, 1), _integer(last, int(first))) for first, last in lines)
     return SentFile(str(path), Level(level), runs, str(content_hash), _integer(tokens))
 
 

@@ -4,12 +4,9 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from aggregate.base.text import short_list
-from aggregate.base.values import Usage
 from aggregate.project.history import DEFAULT
 from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
 from aggregate.sending.cache.request_plan import BlockRole, role_and_words
-from aggregate.sending.clients.own_models import cost
 from aggregate.sending.model_selection import OPTION
 from aggregate.sending.turn_preparation import PreparedTurn
 
@@ -44,18 +41,14 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
         lines.append(f"{counted}{budget}")
     lines.append(
         f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{dollars(price(turn, usage))} for the input"
+        f"{dollars(turn.price(usage))} for the input"
     )
-    if turn.ordered.older:
-        lines.append(diffs_sentence(turn))
-    if turn.report:
-        lines.append(turn.report.sentence)
-    return lines
+    return [*lines, *turn.news]
 
 
 def plan_data(turn: PreparedTurn) -> dict[str, Any]:
     usage = turn.expected
-    amount = price(turn, usage)
+    amount = turn.price(usage)
     return {
         "provider": turn.client.provider,
         "model": turn.client.model,
@@ -100,7 +93,6 @@ def _origins_sentence(turn: PreparedTurn) -> str:
 
 
 def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
-    """Return the blocks of the request that hold tokens; the instructions are no segments of the prompt."""
     plan, layout = turn.plan, turn.plan.layout
     blocks = []
     for start, end in pairwise((0, *layout.ends)):
@@ -123,17 +115,6 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
             }
         )
     return blocks
-
-
-def diffs_sentence(turn: PreparedTurn) -> str:
-    """Return which files are sent as the cache holds them, and what their diffs cost."""
-    older, extra = turn.ordered.older, turn.ordered.extra
-    return f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
-
-
-def price(turn: PreparedTurn, usage: Usage) -> Decimal | None:
-    """Return what ``usage`` costs at the turn's provider in US dollars, ``None`` where no price is known."""
-    return cost(usage, turn.client.model, provider=turn.client.provider)
 
 
 def dollars(amount: Decimal | None) -> str:

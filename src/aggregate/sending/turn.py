@@ -20,14 +20,11 @@ from aggregate.sending.clients.token_ratios import record_usage
 from aggregate.sending.request_log import LoggedRequest, write_request
 from aggregate.sending.turn_preparation import USER, PreparedTurn
 
-ASSISTANT = "AI"
-"""Who answers, as the discussion calls them."""
+ASSISTANT = "AI"  # who answers, as the discussion calls them
 
 
 @dataclass(frozen=True, slots=True)
 class CompletedTurn:
-    """A turn that was answered."""
-
     reply: Reply
     path: Path  # of the prompt
     # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
@@ -37,7 +34,12 @@ class CompletedTurn:
 
 
 def send_turn(
-    prepared: PreparedTurn, project: Project, *, on_text: OnText | None = None
+    prepared: PreparedTurn,
+    project: Project,
+    *,
+    on_text: OnText | None = None,
+    received: Reply | None = None,
+    begun: float | None = None,
 ) -> CompletedTurn:
     """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
 
@@ -46,35 +48,9 @@ def send_turn(
     discussion stays as it was. Where the project is a mapping and not a file, its caller keeps the turns.
 
     ``on_text`` is called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
-    output that was closed, the rest is still received and kept, and the error is raised at the end.
-
-    Raises:
-        ClientError: The provider refused, failed, or answered nothing.
-        OutputError: A file cannot be written, or lies outside of the project; the latter is known before anything is
-            sent.
+    output that was closed, the rest is still received and kept, and the error is raised at the end. An answer that was
+    ``received``, to a request ``begun`` then in seconds since the epoch, is kept likewise, and nothing is sent.
     """
-
-    def ask(file: _ReplyFile) -> Reply:
-        return prepared.client.exchange(prepared.plan, on_text=file, options=prepared.options)
-
-    return _completed(prepared, project, ask, on_text=on_text)
-
-
-def record_turn(
-    prepared: PreparedTurn, project: Project, reply: Reply, *, begun: float
-) -> CompletedTurn:
-    """Keep what ``send_turn`` keeps, of a turn that a host has sent itself; ``begun`` is in seconds since the epoch."""
-    return _completed(prepared, project, lambda _: reply, begun=begun)
-
-
-def _completed(
-    prepared: PreparedTurn,
-    project: Project,
-    ask: Callable[["_ReplyFile"], Reply],
-    *,
-    on_text: OnText | None = None,
-    begun: float | None = None,
-) -> CompletedTurn:
     request, client = prepared.request, prepared.client
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
@@ -91,7 +67,9 @@ def _completed(
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
         try:
-            reply = ask(file)
+            reply = received or client.exchange(
+                prepared.plan, on_text=file, options=prepared.options
+            )
             file.finish(_text_or_refusal(reply))
         except BaseException as error:
             if not file.is_empty:
@@ -113,12 +91,9 @@ def _completed(
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
         client.provider, client.model, sent=sent, usage=usage
     )
-    if left_out := reply.raw.get(LEFT_OUT):
-        what = ", ".join(left_out)
-        refused = (
-            f"{client.provider} has refused the request with {what}: it was sent again without"
-        )
-        warnings = (refused, *warnings)
+    if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):
+        refused = f"{client.provider} has refused the request with {left_out}"
+        warnings = (f"{refused}: it was sent again without", *warnings)
     # A trusted project's own records suffice.
     if problem and not is_trusted(project_root(request.base_dir)):
         warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
@@ -134,7 +109,6 @@ def _record(log: LoggedRequest) -> None:
 
 
 def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:
-    """Add question and answer to the discussion's file, in the place of those that are asked once more."""
     # Confined once more: the answer took its time, and a link may stand there now.
     path = confined(history, prepared.request.written_in)
     turns = [
@@ -165,24 +139,15 @@ def _text_or_refusal(reply: Reply) -> str:
 
 
 class _ReplyFile:
-    """Takes an answer piece by piece to a file beside its prompt, and passes each piece on.
-
-    Each is with the system before the next one comes, so a kill at any moment loses nothing that had come: it is paid
-    for. Where nothing but blanks came, no file stays.
-
-    Attributes:
-        path: The file.
-        is_empty: Whether nothing but blanks has come.
-        problem: Why it does not hold all, ``""`` where it does: a full disk is no reason to stop listening.
-        error: What ``on_text`` raised when its output broke; nothing more is passed on then, but all is kept.
-    """
+    """Each piece is with the system before the next one comes: a kill at any moment loses nothing that is paid for."""
 
     def __init__(
         self, prompt: Path, on_text: OnText | None, *, on_first: Callable[[], None]
     ) -> None:
         self.path = reply_path(prompt)
-        self.problem = ""
-        self.is_empty = True
+        self.problem = ""  # why it does not hold all: a full disk is no reason to stop listening
+        self.is_empty = True  # nothing but blanks has come
+        # What ``on_text`` raised when its output broke; nothing more is passed on, but all is kept
         self.error: OSError | OutputError | None = None
         self._on_text, self._on_first = on_text, on_first
         self._pieces: list[str] = []
@@ -210,7 +175,6 @@ class _ReplyFile:
             self.path.unlink(missing_ok=True)
 
     def name_in(self, error: BaseException, content: str) -> None:
-        """Add a note to an error that ``content`` is in the file, if anything is."""
         if not self.is_empty:
             extent = f", as far as it could be written ({self.problem})" if self.problem else ""
             error.add_note(f"{content} is in {self.path}{extent}")

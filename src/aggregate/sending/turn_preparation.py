@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from aggregate.base.disk import is_file
 from aggregate.base.errors import BudgetError, ConfigError, PromptTooLongError, ProviderError
+from aggregate.base.text import short_list
 from aggregate.base.tokens import count
 from aggregate.base.values import (
     AUTO,
@@ -49,7 +51,7 @@ from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
 from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
-from aggregate.sending.clients.own_models import cache_policy, check_window, context_window
+from aggregate.sending.clients.own_models import cache_policy, check_window, context_window, cost
 from aggregate.sending.clients.protocol import RequestOptions, unused_options
 from aggregate.sending.clients.token_ratios import OWN_COUNT, token_ratio
 from aggregate.sending.last_request import LastRequest, find_last_request
@@ -61,19 +63,13 @@ from aggregate.sending.model_selection import (
 )
 from aggregate.sending.request_log import SentRecord
 
-USER: Final = "User"
-"""Who says the message, as the discussion calls them."""
-_FITS = 4
-"""How often a prompt is fitted anew where older versions of changed files take tokens of their own: each fit is a
-little shorter, and mostly the second one is right."""
-_SPARE = 64
-"""Tokens by which each further fit is shorter than what was too much: another fit has other versions, too."""
+USER: Final = "User"  # who says the message, as the discussion calls them
+_FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
+_SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTurn:
-    """A turn that is ready to be sent."""
-
     client: Client  # who is asked
     message: str  # what the user says; it is the last excerpt of the prompt
     request: Request  # what was composed
@@ -96,6 +92,17 @@ class PreparedTurn:
     def provider_tokens(self) -> int:
         """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
         return self.client.ratio.provider_tokens(self.plan.total)
+
+    @property
+    def news(self) -> list[str]:
+        older, extra = self.ordered.older, self.ordered.extra
+        diffs = (
+            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
+        )
+        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
+
+    def price(self, usage: Usage) -> Decimal | None:
+        return cost(usage, self.client.model, provider=self.client.provider)
 
     @property
     def prompt(self) -> Prompt:
@@ -122,24 +129,9 @@ def prepare_turn(
 ) -> PreparedTurn:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
-    Args:
-        project: Its files and its discussion.
-        message: What the user says.
-        selection: Who is asked.
-        environ: Where keys are read from, by default the process's environment.
-        on_wait: Called with the seconds before each wait for the provider and its reason.
-        on_start: Called once with the number of files.
-        on_done: Called with the number of views that have become ready.
-        require_key: Off for a plan that will not be delivered.
-        task: What the user points at beside the message, which is its text; with a budget only.
-        replaces: The last turns of the discussion, in whose place this one comes once it is answered.
-        aside: Makes it a question about the discussion that is kept in none, and may show less.
-
-    Raises:
-        ConfigError: The configuration or the history cannot be used, there is no such persona, or a task has no budget.
-        ClientSetupError: A key or a name is missing.
-        PromptTooLongError: The prompt exceeds the model's context window.
-        BudgetError: What must be shown exceeds the budget.
+    ``task`` is what the user points at beside the message, which is its text; with a budget only. Once it is answered
+    the turn comes in the place of those that it ``replaces``. ``aside`` makes it a question about the discussion that
+    is kept in none, and may show less.
     """
     message = escape_surrogates(message)
     selected = select_model(
@@ -157,7 +149,7 @@ def prepare_turn(
     images, image_warnings = _images(request, client)
     last = find_last_request(request, client.provider, client.model, system, ordering.seconds)
     composer = _Composer(client, ordering, system, count(system), images, last)
-    turn = composer.compose(request, on_start=on_start, on_done=on_done)
+    turn = composer.compose(request, {"on_start": on_start, "on_done": on_done})
     hashed = turn.ordered.prompt
     plan = plan_request(
         hashed,
@@ -170,7 +162,19 @@ def prepare_turn(
         writes=request.discussion != NO_DISCUSSION,
         pauses=last.pauses,
     )
-    _check_length(plan, client, options.max_output, turn.request)
+    try:
+        check_window(plan, client.model, options.max_output, ratio=client.ratio)
+    except PromptTooLongError as error:
+        if request.budget:
+            raise  # it says how many tokens would fit
+        smaller = compose_prompt(replace(turn.request, strategy=Strategy.SUMMARIZE)).prompt
+        total = client.ratio.provider_tokens(count_prompt(smaller).document + plan.tokens[0])
+        fits = "fits" if total + options.max_output <= error.window else "would still be too long"
+        raise PromptTooLongError(
+            f'{error}; with aggregation_strategy = "summarize" it has {total:,} tokens and {fits}',
+            tokens=error.tokens,
+            window=error.window,
+        ) from None
     if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
         cache = SimulatedCache.after(last.layout, age=last.age) if last.layout else None
         client = scripted_client(cache=cache, model=client.model)
@@ -222,10 +226,7 @@ def _request(
     replaces: Sequence[Mapping[str, Any]],
     aside: Callable[[Request], Request] | None,
 ) -> Request:
-    """Return what to compose: the project as the persona wants it, with the message as the last excerpt.
-
-    With a budget, which is one of the whole request in the provider's tokens, the message is the task too (rule T-1).
-    """
+    """Return what to compose; with a budget, one of the whole request, the message is the task too (rule T-1)."""
     project = with_default_budget(project)
     persona, config = selected.persona, project.config
     budget = persona.budget if selection.budget is None else selection.budget
@@ -259,10 +260,6 @@ def _request(
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
-    """Return the images of the request's screenshots that the model takes, with their tokens by our count.
-
-    What the prompt itself tells of screenshots, such as that one is missing, is among the prompt's warnings.
-    """
     if not request.screenshots:
         return {}, ()
     screenshots = find_screenshots(
@@ -277,27 +274,8 @@ def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[s
     return tokens, (*unread, *refused)
 
 
-def _check_length(plan: RequestPlan, client: Client, max_output: int, request: Request) -> None:
-    """Refuse a prompt that is too long, saying what the project could send instead."""
-    try:
-        check_window(plan, client.model, max_output, ratio=client.ratio)
-    except PromptTooLongError as error:
-        if request.budget:
-            raise  # it says how many tokens would fit
-        smaller = compose_prompt(replace(request, strategy=Strategy.SUMMARIZE)).prompt
-        total = client.ratio.provider_tokens(count_prompt(smaller).document + plan.tokens[0])
-        fits = "fits" if total + max_output <= error.window else "would still be too long"
-        raise PromptTooLongError(
-            f'{error}; with aggregation_strategy = "summarize" it has {total:,} tokens and {fits}',
-            tokens=error.tokens,
-            window=error.window,
-        ) from None
-
-
 @dataclass(frozen=True, slots=True)
 class _ComposedTurn:
-    """A turn before it is planned."""
-
     request: Request
     composition: Composition
     ordered: OrderedPrompt
@@ -305,10 +283,7 @@ class _ComposedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """How much of each file stands before the discussion of a prompt with a budget, in the order of the files.
-
-        Of a file that stands as it was sent before that is what was shown then, and not what a diff behind it adds.
-        """
+        """Of a file that stands as it was sent before: what was shown then, and not what a diff behind it adds."""
         choices = {choice.path: choice for choice in self.composition.choices}
         now = file_digests(self.composition.prompt)
         earlier = {file.path: file for file in self.request.kept}
@@ -334,15 +309,9 @@ class _Composer:
     images: Mapping[Image, int]
     last: LastRequest
 
-    def compose(
-        self,
-        request: Request,
-        *,
-        on_start: Callable[[int], None] | None,
-        on_done: Callable[[int], None] | None,
-    ) -> _ComposedTurn:
+    def compose(self, request: Request, progress: Mapping[str, Any]) -> _ComposedTurn:
         if request.budget is None:
-            return self._composed(request, on_start=on_start, on_done=on_done)
+            return self._composed(request, progress)
         ratio, whole = self.client.ratio, request.budget.tokens
         others = self.system_tokens + sum(self.images.values())
         own_tokens = max(min(ratio.own_tokens(whole), whole) - others, 1)
@@ -354,7 +323,7 @@ class _Composer:
         kept = () if is_lost else self.last.shown
         request = replace(request, budget=budget, kept=kept)
         try:
-            turn = self._composed(request, on_start=on_start, on_done=on_done)
+            turn = self._composed(request, progress)
         except BudgetError as error:
             if not others and ratio.thousandths == OWN_COUNT.thousandths:
                 raise
@@ -379,21 +348,16 @@ class _Composer:
             if tokens <= 0:
                 break
             try:
-                turn = self._composed(replace(first.request, budget=replace(budget, tokens=tokens)))
+                smaller = replace(first.request, budget=replace(budget, tokens=tokens))
+                turn = self._composed(smaller, {})
             except BudgetError:
                 break
         # Every file as it is now, in one piece: just what was fitted.
         plain = self._ordered(first.request, first.composition, first.changes, NO_CACHE)
         return replace(first, ordered=plain)
 
-    def _composed(
-        self,
-        request: Request,
-        *,
-        on_start: Callable[[int], None] | None = None,
-        on_done: Callable[[int], None] | None = None,
-    ) -> _ComposedTurn:
-        composition = compose_prompt(request, on_start=on_start, on_done=on_done)
+    def _composed(self, request: Request, progress: Mapping[str, Any]) -> _ComposedTurn:
+        composition = compose_prompt(request, **progress)
         composition.check_scope()
         changes = self.last.changes(composition.prompt, request)
         ordered = self._ordered(request, composition, changes, self.policy)

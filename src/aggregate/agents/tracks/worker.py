@@ -20,11 +20,11 @@ from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
     PROVIDERS,
     ChatClient,
+    RedactingClient,
     RequestOptions,
     ScriptedReply,
     load_replies,
     open_client,
-    with_redaction,
 )
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
@@ -202,7 +202,7 @@ def make_worker(
 
     def opened(provider: str, model: str, base_url: str = "") -> ChatClient:
         client = open_client(provider, model=model, base_url=base_url)
-        return with_redaction(client, allow=allow, tell=tell) if redact else client
+        return RedactingClient(client, allow=allow, tell=tell) if redact else client
 
     tools = standard_tools(state_dir=root / "state", roots=(root,))
     return ModelWorker(

@@ -24,7 +24,7 @@ from aggregate.cli.output import say, warn, write_path
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project, redaction_for
 from aggregate.prompt.sections import one_line
-from aggregate.sending.clients import with_redaction
+from aggregate.sending.clients import RedactingClient
 
 
 def start_track(
@@ -78,7 +78,7 @@ def _say_event(event: TicketEvent) -> None:
 
 def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
     redaction = redaction_for(project, sending=True)
-    safely = partial(with_redaction, allow=redaction.allow, tell=warn)
+    safely = partial(RedactingClient, allow=redaction.allow, tell=warn)
     personas = [ticket.persona for ticket in track.tickets().tickets]
     clients = open_recipients(
         project, personas, terms, wrap=safely if redaction.replaces else lambda client: client

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.sending.cache.fingerprint import HashedPrompt, PrefixReport, compare_prefixes
-    from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
-    from aggregate.sending.cache.request_plan import plan_request
-    from aggregate.sending.cache.simulator import SimulatedCache, charge
+    from aggregate.sending.cache.fingerprint import *
+    from aggregate.sending.cache.policy import *
+    from aggregate.sending.cache.request_plan import *
+    from aggregate.sending.cache.simulator import *
 else:
     __getattr__ = door(
         __name__,

@@ -10,8 +10,6 @@ of five minutes does not survive. What is written seldom and read often, such as
 the next turn adds earns it where long pauses are common. Providers want longer lifetimes before shorter ones, and an
 entry cannot be trusted to outlive the shorter-lived one that it was built on: so the first new breakpoints get the
 longer lifetime, the others the shorter one, and none behind a shorter-lived entry a longer one.
-
-A place is a number of segments, the system prompt included: breakpoint 3 stands behind the third one.
 """
 
 from bisect import bisect_left, bisect_right
@@ -30,9 +28,7 @@ from aggregate.sending.cache.retention import TURNS
 _MEDIAN_PAUSE, _SPREAD = 150.0, 1.028
 """People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
 normal distribution with this deviation."""
-_PRIOR_WEIGHT = 4.0
-"""The expectation counts like this many pauses that were seen: after five short ones a discussion passes for a quick
-one, and one long pause among ten is believed."""
+_PRIOR_WEIGHT = 4.0  # in pauses that were seen: after five short ones a discussion passes for quick
 REMEMBERED_PAUSES = 20
 """How many pauses are recorded: a discussion that was slow this morning may be quick now."""
 _PARTS = (5 / 6, 1 / 2)
@@ -43,8 +39,6 @@ EXPECTED_GROWTH = 1_000
 
 
 class CacheLifetime(StrEnum):
-    """What the user wants of a provider's cache."""
-
     AUTO = "auto"
     SHORT = "5m"
     LONG = "1h"
@@ -53,8 +47,6 @@ class CacheLifetime(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """The pauses between the last turns of a discussion, in seconds."""
-
     seconds: Sequence[float] = ()
 
     def share(self, longer_than: float, up_to: float) -> float:
@@ -70,14 +62,11 @@ class Pauses:
         return (_PRIOR_WEIGHT * expected + seen) / (_PRIOR_WEIGHT + len(self.seconds))
 
     def then(self, seconds: float) -> "Pauses":
-        """Return the pauses with one more; those that were longest ago are forgotten."""
         return Pauses((*self.seconds, seconds)[-REMEMBERED_PAUSES:])
 
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """Where a request's blocks end, and at which of these ends breakpoints stand."""
-
     digests: tuple[str, ...]  # of the segments
     ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
     breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
@@ -86,7 +75,6 @@ class BlockLayout:
     ] = ()  # seconds of the entry at each breakpoint; empty where all are usual
 
     def lifetime(self, place: int, usual: int) -> int:
-        """Return how many seconds the entry at a breakpoint lives, the usual ones where none are recorded."""
         return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
 
     def alive(self, age: float, usual: int) -> tuple[int, ...]:
@@ -95,8 +83,6 @@ class BlockLayout:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """What went before a request, and what is expected of those behind it."""
-
     layout: BlockLayout | None  # of the last request, ``None`` if there was none
     age: float  # seconds since then
     lifetime: CacheLifetime  # how long new entries are to live
@@ -202,10 +188,7 @@ def _chosen(
 
 
 def _expected_change(parts: Sequence[HashedSegment]) -> int:
-    """Return how many segments, the system prompt included, stand before the first one that is expected to change.
-
-    It is the one place that requests of different workers agree on, who share what stands before it and no more.
-    """
+    """Return how many segments, the system prompt included, stand before the first one that is expected to change."""
     has_files = False
     for place, part in enumerate(parts, start=1):
         if part.section is Section.HISTORY:
@@ -225,8 +208,6 @@ def image_ends(prompt: HashedPrompt) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class WrittenStretch:
-    """What a request writes, in tokens."""
-
     start: int  # what is read before it
     ends: Sequence[int]  # up to each new breakpoint, in order
     is_long_before: bool  # whether what is read lives for the longer time
@@ -237,7 +218,6 @@ class WrittenStretch:
 def count_long(
     stretch: WrittenStretch, policy: CachePolicy, lifetime: CacheLifetime, pauses: Pauses
 ) -> int:
-    """Return how many of the new breakpoints, the first ones, get the longer lifetime."""
     is_short = lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
     if is_short or not policy.long_seconds or not stretch.is_long_before:
         return 0
@@ -250,7 +230,6 @@ def count_long(
 
 
 def _expected_cost(stretch: WrittenStretch, number: int, policy: CachePolicy, lost: float) -> float:
-    """Return what this turn and those after it cost if the first ``number`` new entries live for the longer time."""
     end = stretch.ends[-1] if stretch.ends else stretch.start
     long_end = stretch.ends[number - 1] if number else stretch.start
     cost = policy.long_write * (long_end - stretch.start) + policy.write * (end - long_end)

@@ -4,8 +4,6 @@ A file that changes ends the cached prefix. What stands behind it is written aga
 are written if files stand in the order of how often they change for each of their tokens (Smith's rule for the weighted
 sum of completion times). The order must not change where the prefix is intact: files that were sent keep their places,
 some of them in older versions (see ``retention``), with diffs of these behind the files.
-
-All of it follows from what is recorded: the last prompt that was sent, and how often each file has changed.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -25,28 +23,19 @@ from aggregate.sending.cache.retention import (
     reusable_diffs,
 )
 
-FORGET = 0.98
-"""What a change counts after one further turn with changes: half after 34 of them, so that the order follows the work
-of weeks and not that of the last hour."""
+FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
 
 
-MOST_TOLD = 0.25
-"""Changes that are told behind the discussion never take more than this part of the prompt beyond what it has now: they
-cost a model's attention. It is more than ``retention.LARGEST``, so that what is written anew lasts for many turns."""
+MOST_TOLD = 0.25  # of the prompt: what is told behind the discussion costs attention; more than ``retention.LARGEST``
 MOST_BEHIND = 0.3
 """What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
 prompt, the files are written anew instead, before the discussion."""
-_LEAST_BEHIND = 6_000
-"""Tokens that may stand there in any case: small budgets leave a larger part to the question."""
-_SELDOM = 0.02
-"""How often a file changes that was never seen to; one that changed just now has 1. About what is left of a change
-after 200 further turns with changes, so that any change that is remembered counts more."""
+_LEAST_BEHIND = 6_000  # tokens that may stand there in any case: small budgets leave a larger part to the question
+_SELDOM = 0.02  # how often an unseen file changes: what is left of a change after 200 turns, less than any remembered
 
 
 @dataclass(frozen=True, slots=True)
 class OrderedPrompt:
-    """A prompt in the order for sending."""
-
     prompt: HashedPrompt
     replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
     older: tuple[str, ...]  # files in an older version, with a diff behind the files
@@ -62,11 +51,7 @@ def order_for_sending(
     count: CountTokens,
     grown: Collection[str] | None = None,
 ) -> OrderedPrompt:
-    """Return the prompt in the order for sending.
-
-    With a budget more or less of a file may be shown than before, and ``grown`` are the files of which all that was
-    shown is shown still: no other may stand there in an older version.
-    """
+    """``grown`` are, with a budget, the files of which all that was shown still is: no other may stay as it was."""
     rewritten = _rewritten(prompt, policy, earlier, changes, count, grown)
     segments = rewritten
     # With a budget what is not shown differs from turn to turn, and stands before the discussion.
@@ -122,7 +107,6 @@ def _rewritten(
     count: CountTokens,
     grown: Collection[str] | None,
 ) -> tuple[HashedSegment, ...]:
-    """Return the prompt with its discussion last, and the files written anew from where that is cheapest."""
     section = [part for part in prompt.segments if part.section is Section.FILES]
     first = next((place for place, part in enumerate(section) if part.path), len(section))
     headings = section[:first]
@@ -174,10 +158,7 @@ def _rewritten(
 def count_changes(
     prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return how often each file of the prompt has changed, this turn included; a new file counts as changed.
-
-    ``seen`` has the hash of each file when it was last sent, ``changes`` how often it had changed by then.
-    """
+    """Return how often each file has changed, this turn included; ``seen`` has the hashes of those sent last."""
     now = file_digests(prompt)
     changed = {path for path in now if seen.get(path) != now[path]}
     fade = FORGET if changed else 1.0

@@ -8,16 +8,12 @@ from enum import StrEnum
 from aggregate.base.text import common_prefix
 from aggregate.base.values import SEPARATOR, Image, Prompt, Section, Segment
 
-SYSTEM = "system"
-"""Stands for the section of the first segment: the instructions that are sent before the prompt."""
-CountTokens = Callable[[str], int]
-"""Returns the o200k tokens of a text."""
+SYSTEM = "system"  # stands for the section of the first segment: the instructions that are sent before the prompt
+CountTokens = Callable[[str], int]  # returns the o200k tokens of a text
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentHash:
-    """One segment: where it comes from, a hash of its bytes, its o200k tokens, and its size in bytes."""
-
     section: str
     source: str
     digest: str
@@ -25,13 +21,9 @@ class SegmentHash:
     size: int
 
     @classmethod
-    def of(cls, text: str, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
-        data = text.encode("utf-8", "surrogatepass")
-        return cls.of_bytes(data, tokens, section=section, source=source)
-
-    @classmethod
-    def of_bytes(cls, data: bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
-        return cls(section, source, _digest(data), tokens, len(data))
+    def of(cls, text: str | bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        return cls(section, source, digest(data), tokens, len(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +41,14 @@ class PromptFingerprint:
         return sum(segment.tokens for segment in self.segments)
 
 
-def digest(text: str) -> str:
+def digest(text: str | bytes) -> str:
     """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
-    return _digest(text.encode("utf-8", "surrogatepass"))
-
-
-def _digest(data: bytes) -> str:
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class HashedSegment:
-    """A segment of a prompt, with its hash and its tokens, and those of the images that stand behind it."""
-
     segment: Segment
     hash: SegmentHash
     images: tuple[Image, ...] = ()
@@ -69,7 +56,6 @@ class HashedSegment:
 
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
-        """Return a segment that has ``tokens``, with the separator behind it."""
         hashed = SegmentHash.of(
             segment.text, tokens, section=segment.section, source=segment.source
         )
@@ -77,7 +63,6 @@ class HashedSegment:
 
     @classmethod
     def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
-        """Return a segment that others follow."""
         return cls.of(segment, count(segment.text + SEPARATOR))
 
     @property
@@ -86,7 +71,6 @@ class HashedSegment:
 
     @property
     def path(self) -> str:
-        """The file, ``""`` for a heading."""
         return self.segment.source
 
     @property
@@ -96,8 +80,6 @@ class HashedSegment:
 
 @dataclass(frozen=True, slots=True)
 class HashedPrompt:
-    """A prompt and the instructions that are sent before it."""
-
     segments: tuple[HashedSegment, ...]
     system: str = ""
     system_tokens: int = 0
@@ -112,10 +94,7 @@ class HashedPrompt:
         system_tokens: int = 0,
         images: Mapping[Image, int] | None = None,
     ) -> "HashedPrompt":
-        """Return a prompt whose segments have ``tokens``.
-
-        ``images`` stand, each with its tokens, behind the section that names them; without that there are none.
-        """
+        """``images`` stand, each with its tokens, behind the section that names them."""
         segments = []
         for segment, size in zip(prompt.segments, tokens, strict=True):
             part = HashedSegment.of(segment, size)
@@ -137,19 +116,15 @@ class HashedPrompt:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all segments, without the instructions."""
         return sum(part.tokens for part in self.segments)
 
     @property
     def fingerprint(self) -> PromptFingerprint:
-        """The hashes alone, those of the instructions first."""
         system = SegmentHash.of(self.system, self.system_tokens, section=SYSTEM)
         return PromptFingerprint((system, *(part.hash for part in self.segments)))
 
 
 class DivergenceCause(StrEnum):
-    """What happened where two prompts part."""
-
     SAME = "same"
     APPENDED = "appended"
     CUT = "cut"
@@ -161,8 +136,6 @@ class DivergenceCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrefixReport:
-    """What two prompts share, in o200k tokens."""
-
     kept: int
     before: int  # of the earlier prompt, 0 where they were not counted
     total: int
@@ -199,8 +172,6 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
 def _divergence_at(
     earlier: PromptFingerprint, later: PromptFingerprint, place: int
 ) -> tuple[DivergenceCause, SegmentHash]:
-    """Return what became of the earlier prompt's segment at a place, or which new one stands there."""
-
     def key(segment: SegmentHash) -> tuple[str, str]:
         return segment.section, segment.source
 

@@ -12,20 +12,15 @@ from enum import StrEnum
 from aggregate.base.values import api_family, bare_model_name
 
 AS_OF = "2026-11-20"
-COMPATIBLE, SCRIPTED = "compatible", "scripted"
-"""The providers that are no company: a server of one's own, and no model at all."""
+COMPATIBLE, SCRIPTED = "compatible", "scripted"  # no companies: a server of one's own, and no model
 
 SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
 """Seconds that Anthropic's entries live after their last use: without ``ttl``, and with ``"ttl": "1h"``."""
 
 
 class CacheLookup(StrEnum):
-    """How a provider finds what it can reuse."""
-
-    BREAKPOINTS = "breakpoints"
-    """Entries end at breakpoints that the request sets."""
-    PREFIX = "prefix"
-    """Any prefix of an earlier request."""
+    BREAKPOINTS = "breakpoints"  # entries end at breakpoints that the request sets
+    PREFIX = "prefix"  # any prefix of an earlier request
     NONE = "none"
 
 
@@ -91,11 +86,7 @@ _BY_MODEL: dict[str, CachePolicy] = {
     "claude-opus-4-5": replace(_ANTHROPIC, minimum=4096),
     "claude-opus-4-6": replace(_ANTHROPIC, minimum=4096),
     "claude-opus-4-7": replace(_ANTHROPIC, minimum=2048),
-    "gpt-5.6": _OPENAI_BREAKPOINTS,
-    "gpt-5.7": _OPENAI_BREAKPOINTS,
-    "gpt-5.8": _OPENAI_BREAKPOINTS,
-    "gpt-5.9": _OPENAI_BREAKPOINTS,
-    "gpt-6": _OPENAI_BREAKPOINTS,
+    **dict.fromkeys(("gpt-5.6", "gpt-5.7", "gpt-5.8", "gpt-5.9", "gpt-6"), _OPENAI_BREAKPOINTS),
     "gemini-3-flash": replace(_GEMINI, minimum=1024),
     "gemini-2.5-flash": replace(_GEMINI, minimum=2048),
     "deepseek-v4-pro": replace(_DEEPSEEK, read=0.033),
@@ -147,7 +138,6 @@ _WINDOWS = {
 
 
 def policy_for(provider: str, model: str) -> CachePolicy:
-    """Return the cache of a provider's model; a provider that is not in the table has none."""
     base = _BY_PROVIDER.get(api_family(provider, model), NO_CACHE)
     if provider == COMPATIBLE or base is NO_CACHE:
         return base

@@ -1,14 +1,8 @@
 """The cache plan: from segments to a request's blocks with breakpoints, without moving a byte.
 
-The blocks' texts are the prompt's markdown, and the message behind it. A block begins with the separator, so that it
-keeps its bytes whatever follows. An excerpt of the discussion is a block of its own, which also has the plain words and
-whose they are: ``messages_of`` makes messages of them.
-
-Breakpoints that an earlier request set, and that still stand behind the same bytes, are kept, because only there can a
-cache be read; new ones have fixed places (see ``breakpoints``).
-
-Segments are counted as in the prompt's fingerprint, where the system prompt is the first one. A number of segments
-names the place behind them: a block that ends at 3 ends behind the system prompt and two segments of the prompt.
+A block begins with the separator, so that it keeps its bytes whatever follows. An excerpt of the discussion is a block
+of its own, of which ``messages_of`` makes a message. Breakpoints that still stand behind the same bytes are kept,
+because only there can a cache be read. A number of segments, the system prompt included, names the place behind them.
 """
 
 from collections.abc import Sequence
@@ -33,14 +27,10 @@ NO_PAUSES = Pauses()
 
 
 class BlockRole(StrEnum):
-    """Which part of a request a block belongs to."""
-
     SYSTEM = "system"
     DOCUMENT = "document"
-    USER = "user"
-    """A turn of the discussion that the user has said."""
-    ASSISTANT = "assistant"
-    """A turn of the discussion that the model has said."""
+    USER = "user"  # a turn of the discussion that the user has said
+    ASSISTANT = "assistant"  # a turn of the discussion that the model has said
     MESSAGE = "message"
 
 
@@ -60,8 +50,6 @@ class RequestBlock:
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """A request as it will be sent."""
-
     # The system prompt, the document's blocks, the message, as far as there are any
     blocks: tuple[RequestBlock, ...]
     layout: BlockLayout  # the same as numbers, for the plan of the next request
@@ -75,7 +63,6 @@ class RequestPlan:
 
     @property
     def text(self) -> str:
-        """Everything behind the system prompt."""
         return "".join(block.text for block in self.blocks if block.role is not BlockRole.SYSTEM)
 
     @property
@@ -84,7 +71,6 @@ class RequestPlan:
 
     @property
     def total(self) -> int:
-        """All input tokens, by o200k."""
         return self.tokens[-1] + self.message_tokens
 
 
@@ -101,19 +87,10 @@ def plan_request(
     pauses: Pauses = NO_PAUSES,
     writes: bool = True,
 ) -> RequestPlan:
-    """Plan the request that sends ``prompt`` and then ``message``.
+    """Plan the request that sends ``prompt`` and then ``message``, which will not be there next time.
 
-    Args:
-        prompt: The instructions and the segments.
-        policy: The provider's cache.
-        message: What is said behind the prompt and will not be there next time; no breakpoint stands behind it.
-        message_tokens: Its tokens.
-        earlier: The layout of the last request, whose breakpoints are kept as far as the bytes are the same.
-        replaced: How many segments stand before what the next request replaces for certain; ``0`` where nothing is.
-        age: Seconds since the last request.
-        lifetime: How long its new entries are to live.
-        pauses: Those between the last turns, by which lifetimes are chosen where that is automatic.
-        writes: Off for a request that none follows: it writes nothing that nobody would read.
+    Breakpoints of the ``earlier`` request, ``age`` seconds ago, are kept as far as the bytes are the same; the rest is
+    as ``EarlierRequest`` has it.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
@@ -137,9 +114,13 @@ def plan_request(
 def _blocks(
     prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int], *, usual: int
 ) -> list[RequestBlock]:
-    """Return the blocks of the system prompt and of the document; without breakpoints the document is one block."""
     breakpoints = frozenset(layout.breakpoints)
-    ends = layout.ends if breakpoints else _turn_ends(prompt)
+    ends: Sequence[int] = layout.ends
+    if not breakpoints:  # blocks are as long as can be, but for turns and images
+        numbered = enumerate(prompt.segments, start=1)
+        turns = [place for place, part in numbered if excerpt_turn(part.segment)]
+        behind = [place + 1 for place in turns]
+        ends = sorted({*turns, *behind, len(prompt.segments) + 1, *image_ends(prompt)})
     blocks: list[RequestBlock] = []
     if prompt.system:
         lifetime = layout.lifetime(1, usual)
@@ -166,16 +147,7 @@ def _blocks(
     return blocks
 
 
-def _turn_ends(prompt: HashedPrompt) -> tuple[int, ...]:
-    """Return where blocks end that are as long as can be: before and behind each turn, and at the end."""
-    places = range(1, len(prompt.segments) + 1)
-    turns = [place for place in places if excerpt_turn(prompt.segments[place - 1].segment)]
-    ends = {*turns, *(place + 1 for place in turns), len(prompt.segments) + 1, *image_ends(prompt)}
-    return tuple(sorted(ends - {1}))
-
-
 def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
-    """Return who says a block's segments; several together are part of the document."""
     turn = excerpt_turn(segments[0]) if len(segments) == 1 else None
     if turn is None:
         return BlockRole.DOCUMENT, ""
@@ -184,16 +156,12 @@ def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """A piece of a message: what is sent, ``""`` for an image, and the block that it is made of."""
-
     text: str
     block: RequestBlock
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one side says without a break."""
-
     is_assistant: bool
     parts: tuple[MessagePart, ...]
 
@@ -209,10 +177,8 @@ class Message:
 def messages_of(plan: RequestPlan) -> tuple[Message, ...]:
     """Return the messages of a plan, by turns the user's and the model's; the last one is always the user's.
 
-    Every text is a piece of the numbered prompt. A block of the document goes as it stands; of a turn go the words
-    alone, without the excerpt's heading, the role and the fence, because the message itself says who speaks. Pieces of
-    one message are kept apart by a blank line, as in the prompt. Turns of the model that nothing follows are shown to
-    it as the prompt has them, with heading and role: an answer that ends a request would be continued, or refused.
+    Of a turn go the words alone, since the message itself says who speaks. Turns of the model that nothing follows are
+    shown as the prompt has them, with heading and role: an answer that ends a request would be continued, or refused.
     """
     blocks = [block for block in plan.blocks if block.role is not BlockRole.SYSTEM]
     is_said = [block.role is BlockRole.ASSISTANT for block in blocks]

@@ -5,8 +5,7 @@ full. There are two ways to leave the older version where it stands. With the pr
 shows what became of it (``retained_files``). With the prompt carried on, nothing that was sent moves: each change is
 told once, between the last answer and the question, as a diff from what was told before; the file as it is now is what
 stands in the files with all diffs applied in their order (``continued_segments``). Both take room, and a model's
-attention, in each further turn. So it ends once it is cheaper to write the files anew, and never takes more than a part
-of the prompt.
+attention, in each further turn: it ends once writing the files anew is cheaper, and has its limit.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -31,20 +30,13 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.policy import CachePolicy
 
-TURNS = 10
-"""In how many further turns an older version is expected to be sent: what it takes is paid in each of them, while what
-it saves is saved once."""
-LARGEST = 0.1
-"""Older versions with their diffs never take more tokens beyond those of the files now than this part of all: they cost
-a model's attention, which no price shows."""
-_NO_LINES = ShownText("", ())
-"""What a diff shows of a file as it is now, from which a later diff leads on: no line for certain."""
+TURNS = 10  # in how many further turns an older version is expected to be sent, and paid
+LARGEST = 0.1  # of all: what older versions with their diffs take at most; they cost attention, which no price shows
+_NO_LINES = ShownText("", ())  # what a diff shows for certain of a file as it is now
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPrompt:
-    """The last prompt that was sent, whose prefix a cache may still hold."""
-
     fingerprint: PromptFingerprint
     # Of a segment by its number, ``None`` where it is not to be had any more
     text: Callable[[int], str | None]
@@ -53,7 +45,6 @@ class CachedPrompt:
     gone: Sequence[HashedSegment] = ()  # what is told of its files that are no longer there
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
-        """Tell whether these are the first segments behind the system prompt."""
         digests = tuple(part.hash.digest for part in parts)
         return self.fingerprint.digests[1 : 1 + len(parts)] == digests
 
@@ -80,8 +71,6 @@ class CachedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class RetainedFile:
-    """A file that stays where it stands, and the diff that is shown behind the files if it has changed since."""
-
     base: HashedSegment
     diff: HashedSegment | None = None
 
@@ -97,9 +86,8 @@ def retained_files(
 ) -> list[RetainedFile]:
     """Return the files that stay where they stand, so that this turn and those after it cost least.
 
-    ``files`` are those as they are now, and what is told of those that are gone; ``behind`` them stand so many tokens.
-    With a budget no file but those that have ``grown`` may stay in an older version, for a diff tells only of what is
-    new or was edited.
+    ``files`` are those as they are now, and what is told of those that are gone, with ``behind`` tokens behind them.
+    With a budget only those that have ``grown`` may stay in an older version: a diff tells of what is new or edited.
     """
     old = earlier.numbered(Section.FILES)
     readable = earlier.readable()
@@ -127,16 +115,11 @@ def retained_files(
 
 
 def expected_price(policy: CachePolicy, *, total: int, read: int, extra: int) -> float:
-    """Return what a prompt costs in this turn and those after it, in prices of an input token.
-
-    Now all is written that cannot be read; in the turns to come, the ``extra`` tokens that the prompt has beyond those
-    of the files as they are now are read.
-    """
+    """Return what a prompt costs in this turn and those after it, which read the ``extra`` tokens, in input tokens."""
     return policy.write * (total - read) + policy.read * (read + TURNS * extra)
 
 
 def reusable_diffs(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> list[str]:
-    """Return the files whose diffs stand where they can stay, up to one that changed again."""
     digests = {file.base.path: file.diff.hash.digest for file in retained if file.diff}
     old = (diff for _, diff in earlier.numbered(Section.CHANGED))
     reused = takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
@@ -174,7 +157,6 @@ def _candidates(
 
 
 def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> int:
-    """Return how many segments are the same if all old files stay."""
     reused = reusable_diffs(earlier, retained)
     needed = sum(file.diff is not None for file in retained)
     if len(reused) == needed == len(earlier.numbered(Section.CHANGED)):
@@ -187,11 +169,7 @@ def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> i
 def continued_segments(
     earlier: CachedPrompt, prompt: HashedPrompt, count: CountTokens
 ) -> tuple[HashedSegment, ...] | None:
-    """Return the last prompt with what is new behind it, ``None`` where it cannot be carried on.
-
-    It cannot where something before the discussion, but for a file that is no longer there, has gone or is another one,
-    and where the text that was sent is no longer to be had.
-    """
+    """Return the last prompt with what is new behind it, ``None`` where else than in files it has changed."""
     parts = (*prompt.segments, *earlier.gone)
     files = {part.path: part for part in parts if part.section is Section.FILES and part.path}
     history = [part for part in prompt.segments if part.section is Section.HISTORY]
@@ -216,10 +194,7 @@ def continued_segments(
 
 @dataclass(frozen=True, slots=True)
 class _CarriedPrompt:
-    """The last prompt, and what is to be told behind it.
-
-    The first segments of the last prompt that stay are a list of their numbers and hashes.
-    """
+    """The last prompt, whose first segments stay, as their numbers and hashes, and what is to be told behind it."""
 
     earlier: CachedPrompt
     prompt: HashedPrompt
@@ -229,7 +204,6 @@ class _CarriedPrompt:
     def shared_prefix(
         self, history: Sequence[HashedSegment]
     ) -> list[tuple[int, SegmentHash]] | None:
-        """Return what of the last prompt stays: up to the first turn of the discussion that is another one now."""
         others = [
             part.hash.digest
             for part in self.prompt.segments
@@ -255,7 +229,6 @@ class _CarriedPrompt:
         return sum(old.section == Section.HISTORY for _, old in staying)
 
     def untold_changes(self, staying: Sequence[tuple[int, SegmentHash]]) -> list[Segment] | None:
-        """Return what is to be told of the files, ``None`` where it is not known what was told."""
         by_file = _numbers_by_file(staying)
         changes: list[Segment] = []
         for path, part in self.files.items():
@@ -281,7 +254,6 @@ class _CarriedPrompt:
         changed: Collection[str],
         count: CountTokens,
     ) -> list[HashedSegment] | None:
-        """Return the segments that stay, ``None`` where the text of one is not to be had."""
         stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
         by_digest = {part.hash.digest: part for part in stable}
         # Behind the last ones nothing tells more of their files; of those that have changed more is told.

@@ -26,7 +26,6 @@ class SimulatedCache:
 
     @classmethod
     def after(cls, layout: BlockLayout, *, age: float = 0.0) -> "SimulatedCache":
-        """Return what a request that was sent ``age`` seconds ago has left at the time 0."""
         ends = frozenset(layout.breakpoints or layout.ends)
         entries = {prefix: end for end, prefix in block_prefixes(layout) if end in ends}
         seconds = dict(zip(layout.breakpoints, layout.lifetimes, strict=False))
@@ -36,7 +35,6 @@ class SimulatedCache:
     def used(
         self, prefixes: Iterable[str], *, at: float, lifetimes: Mapping[str, int] | None = None
     ) -> "SimulatedCache":
-        """Return the cache behind a request that has read or written ``prefixes``; new ones live for ``lifetimes``."""
         return SimulatedCache(
             {**self.entries, **dict.fromkeys(prefixes, at)}, {**self.lifetimes, **(lifetimes or {})}
         )
@@ -95,7 +93,6 @@ def charge(
 
 
 def expected_usage(plan: RequestPlan, earlier: BlockLayout | None, *, age: float = 0.0) -> Usage:
-    """Return the input tokens of a request that follows an earlier one after ``age`` seconds."""
     cache = SimulatedCache.after(earlier, age=age) if earlier else SimulatedCache()
     return charge(plan, cache)[0]
 

@@ -5,48 +5,19 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.sending.clients.client import Client, with_redaction
-    from aggregate.sending.clients.credentials import LOOPBACK, host_in_url, is_loopback_host
-    from aggregate.sending.clients.own_models import (
-        age_note,
-        cache_policy,
-        context_window,
-        cost,
-        listed_models,
-    )
-    from aggregate.sending.clients.protocol import (
-        DEFAULT_OPTIONS,
-        ChatClient,
-        Effort,
-        OnText,
-        RequestOptions,
-    )
-    from aggregate.sending.clients.providers import (
-        NAMES,
-        PROVIDERS,
-        exceeded_window,
-        models_to_choose,
-        open_client,
-        provider_of_model,
-    )
-    from aggregate.sending.clients.retry import RequestStop
-    from aggregate.sending.clients.script_file import (
-        ScriptedReply,
-        load_replies,
-        parse_script,
-        scripted_reply,
-    )
-    from aggregate.sending.clients.token_ratios import (
-        OWN_COUNT,
-        TokenRatio,
-        shipped_ratio,
-        token_ratio,
-    )
+    from aggregate.sending.clients.client import *
+    from aggregate.sending.clients.credentials import *
+    from aggregate.sending.clients.own_models import *
+    from aggregate.sending.clients.protocol import *
+    from aggregate.sending.clients.providers import *
+    from aggregate.sending.clients.retry import *
+    from aggregate.sending.clients.script_file import *
+    from aggregate.sending.clients.token_ratios import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "client": "Client with_redaction",
+            "client": "Client RedactingClient",
             "credentials": "LOOPBACK host_in_url is_loopback_host",
             "own_models": "age_note cache_policy context_window cost listed_models",
             "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",

@@ -18,8 +18,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-PROVIDERS = frozenset({"anthropic", "minimax"})
-"""Who speaks it."""
+PROVIDERS = frozenset({"anthropic", "minimax"})  # who speaks it
 _STOPS = {
     "end_turn": FinishReason.END,
     "stop_sequence": FinishReason.END,
@@ -30,8 +29,6 @@ _STOPS = {
 
 
 class AnthropicApi(SdkApi):
-    """The adapter."""
-
     __slots__ = ()
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -61,7 +58,6 @@ async def _ask(
 
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
-    """Return the JSON of a request: a text part per block of the plan, with ``cache_control`` at breakpoints."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
         # MiniMax knows it, the SDK does not.
@@ -87,7 +83,6 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
 
 
 def parse_reply(message: Mapping[str, Any]) -> Reply:
-    """Return the answer in a message's JSON; thinking is left out."""
     text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
     stop = finish_reason(message.get("stop_reason"), _STOPS)
     usage = reported_fields(message.get("usage"))

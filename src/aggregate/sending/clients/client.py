@@ -57,12 +57,9 @@ class StreamForwarder:
 
 
 logger: Final = logging.getLogger(__name__)
-MALFORMED: Final = frozenset({400, 422})
-"""Statuses of a request that a provider does not understand."""
-NO_IMAGES: Final = 500
-"""The status of llama.cpp's server for images where its model takes none."""
-LEFT_OUT: Final = "left_out"
-"""In a reply's ``raw``: what the provider has refused beside the text."""
+MALFORMED: Final = frozenset({400, 422})  # a request that a provider does not understand
+NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
+LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refused beside the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +232,8 @@ class RedactingClient:
     """Replaces the secrets in everything that it passes on, for texts that tools and other workers make on the way."""
 
     client: ChatClient
-    redaction: Redaction
-    tell: Callable[[str], None] | None = field(default=None, repr=False)
+    allow: Collection[str] = ()  # hashes of values that are no secrets
+    tell: Callable[[str], None] | None = field(default=None, repr=False)  # once for each secret
     _told: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def send(
@@ -248,7 +245,6 @@ class RedactingClient:
         on_text: OnText | None = None,
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
-        """Send what is left of ``prompt`` and ``message``; the errors are those of the other client."""
         segments = tuple(
             replace(part, text=self._redacted(part.source or part.section.value, part.text))
             for part in prompt.segments
@@ -260,24 +256,13 @@ class RedactingClient:
         )
 
     def _redacted(self, place: str, text: str) -> str:
-        result = redact(text, self.redaction)
+        result = redact(text, Redaction(frozenset(self.allow)))
         for finding in result.findings:
             sentence = f"{place}:{finding.line}: {finding.sentence}"
             if self.tell and sentence not in self._told:
                 self._told.add(sentence)
                 self.tell(sentence)
         return result.text
-
-
-def with_redaction(
-    client: ChatClient, *, allow: Collection[str] = (), tell: Callable[[str], None] | None = None
-) -> ChatClient:
-    """Return a client that passes no secrets on to ``client``.
-
-    ``allow`` are hashes of values that are no secrets; ``tell`` is called with one sentence for each secret, once
-    however often it is sent.
-    """
-    return RedactingClient(client, Redaction(frozenset(allow)), tell)
 
 
 _MODEL = "claude-sonnet-5"
@@ -314,10 +299,6 @@ class ScriptedTransport:
 def scripted_client(
     script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
 ) -> Client:
-    """Return a client that answers by a script, without network or key, as if ``model``'s cache and prices held.
-
-    By default each request is answered with a line about what was sent.
-    """
     answers = script if callable(script) else iter(script) if script is not None else _describe
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
 

@@ -65,8 +65,6 @@ class VertexApi:
 def open_cloud(
     name: str, environ: Mapping[str, str], *, base_url: str = "", needed: bool = True
 ) -> Transport:
-    """Return the adapter of a cloud; where nothing is ``needed``, no setting and no key need be there."""
-
     def setting(*variables: str) -> str:
         value = next((found for each in variables if (found := environ.get(each, "").strip())), "")
         if not value and needed:
@@ -98,11 +96,7 @@ def open_cloud(
 
 
 def check_not_from_project(provider: str) -> None:
-    """Refuse a cloud that a project's own file names.
-
-    Clouds take whoever is signed in on the machine, so that a project that came from somebody else could spend what
-    the user has not even set a key for.
-    """
+    """Refuse a cloud that a project names: whoever is signed in on this machine would pay for it."""
     if provider in CLOUDS:
         raise ClientSetupError(
             f"the project names the provider {provider}, which only you can: add --provider {provider}, or name it in "

@@ -9,7 +9,7 @@ import re
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from json import JSONDecodeError
@@ -34,20 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """How long to wait for a server, in seconds, and how much to take from it.
-
-    Attributes:
-        connect: For the connection, the look-up of the host's name included: a server that is there accepts one within
-            a second, also from the other side of the world.
-        read: For the next bytes of the answer: models that think send none for minutes where it is not streamed.
-        size: The most bytes of an answer: 128,000 tokens take 40 MB where each comes in an event of its own.
-        event: The most bytes of a line of an answer that comes in events: an SDK takes minutes for 100 MB of them.
-    """
-
-    connect: float = 10.0
-    read: float = 600.0
-    size: int = 100_000_000
-    event: int = 10_000_000
+    connect: float = 10.0  # a server that is there accepts one within a second
+    read: float = 600.0  # models that think send nothing for minutes where it is not streamed
+    size: int = 100_000_000  # 128,000 tokens take 40 MB where each comes in an event of its own
+    event: int = 10_000_000  # an SDK takes minutes for a line of 100 MB
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -55,8 +45,6 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 @dataclass(frozen=True, slots=True)
 class SdkApi:
-    """What the adapters of Anthropic's and OpenAI's SDKs have in common."""
-
     provider: str
     key: ApiKey
     base_url: str | None = None  # ``None`` for the SDK's own
@@ -65,10 +53,7 @@ class SdkApi:
     connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        """Return the SDK's client; the key is left in no variable of a frame that an error passes through.
-
-        ``variable`` and ``others`` name headers of the environment, which are meant for the SDK's own provider alone.
-        """
+        """``variable`` and ``others`` name headers of the environment, which are for the SDK's own provider alone."""
         is_own = class_name.removeprefix("Async").lower() == self.provider
         signed = None if self.connect else self.key
         options = {
@@ -169,8 +154,7 @@ _TRANSIENT = (
     "api_error",
     "internal",
 )
-_LONGEST = 300
-"""Characters of a message that are shown: what providers say fits, and a page of HTML does not fill the terminal."""
+_LONGEST = 300  # characters of a message that are shown: no page of HTML fills the terminal
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
 _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 """What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down."""
@@ -203,7 +187,12 @@ class SdkErrorTranslator:
         from httpx2 import HTTPError, StreamError
         from pydantic import ValidationError
 
-        chain = list(_causes(error, outer=self._outer))
+        # The error and what led to it, the last one first, up to what the caller was handling before.
+        chain: list[BaseException] = []
+        cause: BaseException | None = error
+        while cause is not None and cause is not self._outer and cause not in chain:
+            chain.append(cause)
+            cause = cause.__cause__ or cause.__context__
         if what := _permanent_problem(chain):
             return ProviderError(f"{self._provider} {_one_line(self._key.hide(what))}")
         if isinstance(error, self._sdk_errors):
@@ -269,15 +258,6 @@ def missing_sdk(provider: str, module: str) -> ClientSetupError:
     return ClientSetupError(
         f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
     )
-
-
-def _causes(error: BaseException | None, *, outer: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what led to it, the last one first, up to what the caller was handling before."""
-    seen: set[int] = set()
-    while error is not None and error is not outer and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:

@@ -10,8 +10,7 @@ from urllib.parse import SplitResult, quote, quote_plus, urlsplit
 from aggregate.base.errors import ClientSetupError
 
 _HIDDEN = "(hidden)"
-_SHORTEST = 6
-"""Characters of a key that is hidden: shorter ones, such as those that stand for none, occur in ordinary words."""
+_SHORTEST = 6  # characters of a key that is hidden: shorter ones occur in ordinary words
 _HEADER_VALUE = re.compile(r"[!-~]+")
 
 
@@ -63,10 +62,9 @@ def auth_headers(
 ) -> dict[str, Any]:
     """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
 
-    SDKs read headers from the process's environment, where gateways want a key, and send them wherever their address
-    leads: also to another provider than the one they are meant for. The ``variable`` has ``Name: value`` on each line,
-    ``others`` are headers that the SDK makes of other variables, and ``omit`` is its mark for what is left out. Without
-    a key the SDK signs by itself.
+    SDKs send these wherever their address leads: also to another provider than the one they are meant for. The
+    ``variable`` has ``Name: value`` on each line, ``others`` are headers that the SDK makes of other variables, and
+    ``omit`` is its mark for what is left out. Without a key the SDK signs by itself.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
@@ -79,10 +77,8 @@ def auth_headers(
     }
 
 
-UNREADABLE = "that cannot be read"
-"""Stands for what is no address, behind the words "the address"."""
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""The names of this machine that only it can reach."""
+UNREADABLE = "that cannot be read"  # stands for what is no address, behind the words "the address"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")  # the names of this machine that only it can reach
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -104,7 +100,6 @@ def check_address(url: str) -> None:
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of an address, ``""`` for what is none."""
     parts = _split(url)
     if parts is None or parts.scheme not in _PORTS or not parts.hostname:
         return ""
@@ -126,12 +121,10 @@ def is_loopback_host(host: str) -> bool:
 
 
 def host_in_url(host: str) -> str:
-    """Return a host as it stands in an address, where version 6 of the protocol is put in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def display_address(url: str) -> str:
-    """Return an address without user, password, query and fragment, as it stands behind the words "the address"."""
     parts = _split(url)
     if parts is None or not parts.hostname:
         return UNREADABLE

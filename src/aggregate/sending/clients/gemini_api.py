@@ -23,8 +23,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
-PROVIDERS = frozenset({"gemini"})
-"""Who speaks it."""
+PROVIDERS = frozenset({"gemini"})  # who speaks it
 _REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
 _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(
     _REFUSED, FinishReason.REFUSED
@@ -33,8 +32,6 @@ _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fr
 
 @dataclass(frozen=True, slots=True)
 class GeminiApi:
-    """The adapter."""
-
     provider: str
     key: ApiKey
     base_url: str | None = None  # with or without its version at the end; ``None`` for Google's own
@@ -106,7 +103,6 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
 
 
 def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
-    """Return the images of some parts, and what stands before, between and behind them as one text each."""
     parts: list[dict[str, Any]] = []
     for image, run in groupby(pieces, key=lambda part: part.block.image):
         if image:
@@ -117,7 +113,6 @@ def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
 
 
 def parse_reply(parts: list[dict[str, Any]]) -> Reply:
-    """Return the answer in the JSON of its parts; a blocked prompt is a refusal."""
     usage: dict[str, Any] = {}
     reason, model = "", ""
     for part in parts:
@@ -132,7 +127,6 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
 
 
 def parse_text(part: Mapping[str, Any]) -> str:
-    """Return the text in one part of an answer, without thoughts."""
     pieces = (_candidate(part).get("content") or {}).get("parts") or []
     return "".join(piece.get("text") or "" for piece in pieces if not piece.get("thought"))
 
@@ -146,5 +140,4 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _candidate(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first answer in a part, which is the only one that is asked for."""
     return next(iter(part.get("candidates") or []), {})

@@ -32,8 +32,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 _MOST_BYTES = 8_000_000
 """A little less than the 8 MiB at which the program cuts its standard input off."""
-_LONGEST_LINE = 64_000_000
-"""Bytes of one line, which holds one event: more than any answer has."""
+_LONGEST_LINE = 64_000_000  # bytes of one line, which holds one event: more than any answer has
 _NO_RESULT = "it ended without a result"
 _TRANSIENT = ("429", "500", "503", "overloaded", "exhausted", "unavailable")
 _REASONS = {
@@ -55,8 +54,6 @@ NO_KEY: Final = ApiKey()
 
 @dataclass(frozen=True, slots=True)
 class GeminiCli:
-    """The adapter; ``key`` is what to hide in the program's messages."""
-
     program: str = "gemini"
     key: ApiKey = NO_KEY
     seconds: float = 600.0
@@ -115,7 +112,6 @@ class GeminiCli:
         return reply
 
     def _error(self, exit_code: int, failure: str, notices: str) -> ProviderError:
-        """Return the error of a run: the failure among its events, else the last line of its notices."""
         lines = notices.strip().splitlines()
         last_line = lines[-1] if lines else f"exit code {exit_code}"
         ended_early = exit_code and failure == _NO_RESULT
@@ -129,7 +125,6 @@ class GeminiCli:
 
 
 def command_arguments(request: ModelRequest) -> list[str]:
-    """Return the program's arguments; the empty folder need not be trusted by hand."""
     model = ["--model", request.model] if request.model else []
     return ["--output-format", "stream-json", "--skip-trust", *model]
 
@@ -141,7 +136,6 @@ def input_text(plan: RequestPlan) -> str:
 
 
 def parse_reply(events: Sequence[Mapping[str, Any]]) -> tuple[Reply, str]:
-    """Return the answer in a run's events, and what went wrong, ``""`` for nothing."""
     text, model, failure = "", "", ""
     stats: dict[str, Any] = {}
     has_result = False

@@ -16,15 +16,11 @@ AS_OF: Final = "2026-11-22"
 LARGEST_FILE: Final = 20_000_000
 """Bytes of an image that is read at all: no provider takes a larger one in a request."""
 
-_MOST_PIXELS: Final = 178_956_970
-"""Of an image of any provider: what Pillow, which most servers read images with, refuses as a bomb. A header alone may
-name billions, whose tokens would exceed every window."""
+_MOST_PIXELS: Final = 178_956_970  # Pillow refuses more as a bomb; a header alone may name billions
 
 
 @dataclass(frozen=True, slots=True)
 class ImageRules:
-    """What a provider takes."""
-
     # Of an image of a width and height in pixels, by the provider's count
     tokens: Callable[[int, int], int]
     largest: int  # bytes of one image as they are sent: in base64, a third more than the file
@@ -36,11 +32,6 @@ class ImageRules:
 def _patches(
     size: int, *, edge: int = 0, most: int, factor: float = 1.0
 ) -> Callable[[int, int], int]:
-    """Return the rule of square patches of ``size`` pixels, each of ``factor`` tokens.
-
-    An image that has too many, or an edge longer than ``edge`` where that is not 0, is scaled down before.
-    """
-
     def tokens(width: int, height: int) -> int:
         scale = min(1.0, edge / max(width, height)) if edge else 1.0
         scale = min(scale, sqrt(most * size * size / (width * height)))
@@ -101,7 +92,6 @@ def image_rules(provider: str, model: str) -> ImageRules | None:
 def accepted_images(
     images: Sequence[Image], provider: str, model: str
 ) -> tuple[Mapping[Image, int], tuple[str, ...]]:
-    """Return the images that a model takes with their tokens, and a warning for what it does not."""
     rules = image_rules(provider, model)
     if not images:
         return {}, ()
@@ -123,7 +113,6 @@ def accepted_images(
 
 
 def _problem(image: Image, size: int, rules: ImageRules, *, taken: int, together: int) -> str:
-    """Return why an image is not taken, and what to do, ``""`` where it is."""
     if size > rules.largest:
         return f"it has {size:,} bytes in base64, the most is {rules.largest:,}; make it smaller or save it as JPEG"
     if rules.longest and max(image.width, image.height) > rules.longest:

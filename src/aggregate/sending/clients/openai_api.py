@@ -33,8 +33,7 @@ from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFor
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})
-"""Who speaks it."""
+PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})  # who speaks it
 _STOPS = {
     "stop": FinishReason.END,
     "length": FinishReason.LENGTH,
@@ -43,8 +42,6 @@ _STOPS = {
 
 
 class OpenAiApi(SdkApi):
-    """The adapter."""
-
     __slots__ = ()
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -63,7 +60,6 @@ class OpenAiApi(SdkApi):
 async def _ask(
     client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None
 ) -> dict[str, Any]:
-    """Return the answer as the JSON of an unstreamed one."""
     if on_text is None:
         return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
     pieces: list[str] = []
@@ -93,10 +89,7 @@ async def _ask(
 
 
 def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
-    """Return the JSON of a request: plain texts, or content parts where breakpoints are set.
-
-    Only OpenAI itself, also on Azure, knows its newer fields.
-    """
+    """Only OpenAI itself, also on Azure, knows its newer fields."""
     plan = request.plan
     is_openai = api_family(provider, request.model) == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
@@ -135,8 +128,7 @@ def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[s
 def cache_key(plan: RequestPlan) -> str:
     """Return what leads requests with the same beginning to the same machine, ``""`` where nothing can be cached.
 
-    It is a hash of the hashes of the segments that fill the shortest prefix that is cached, so it tells nothing of
-    them: where these change nothing can be read anyway, and what comes behind, such as a further turn, changes nothing.
+    It is a hash of the segments that fill the shortest prefix that is cached: where these change nothing can be read.
     """
     sizes = enumerate(plan.tokens, start=1)
     end = next((place for place, size in sizes if size >= plan.policy.minimum), 0)
@@ -145,7 +137,6 @@ def cache_key(plan: RequestPlan) -> str:
 
 
 def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
-    """Return a message as one text, which every server takes, or in parts, which can have breakpoints."""
     role = "assistant" if message.is_assistant else "user"
     if not in_parts and not message.has_images:
         return {"role": role, "content": message.text}

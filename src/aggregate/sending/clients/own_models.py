@@ -24,13 +24,11 @@ from aggregate.sending.cache.policy import (
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio
 
-_OLD_DAYS: Final = 90
-"""Providers change prices and rules of caches about once in a quarter."""
+_OLD_DAYS: Final = 90  # providers change prices and rules of caches about once in a quarter
 _MILLION: Final = 1_000_000
 
 
 def own_model(name: str) -> ModelTable | None:
-    """Return what the user says of a model, by its whole name in any case; ``None`` for nothing."""
     path = global_config_path()
     try:
         info = path.stat()
@@ -40,7 +38,6 @@ def own_model(name: str) -> ModelTable | None:
 
 
 def cache_policy(provider: str, model: str) -> CachePolicy:
-    """Return the cache of a provider's model: as the shipped table has it, but for what the user says of it."""
     policy = policy_for(provider, model)
     table = own_model(model)
     if table is None:
@@ -57,10 +54,6 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
 
 
 def age_note(provider: str, model: str, today: date) -> str:
-    """Return a sentence where the shipped tables may be out of date for a model, ``""`` where they are not.
-
-    A server of one's own is in no table, and a model of which the user says all that matters needs none.
-    """
     days = (today - date.fromisoformat(AS_OF)).days
     table = own_model(model)
     if days <= _OLD_DAYS or provider in (COMPATIBLE, SCRIPTED):
@@ -75,7 +68,6 @@ def age_note(provider: str, model: str, today: date) -> str:
 
 @lru_cache(maxsize=1)
 def _tables(path: Path, _modified: int, _size: int) -> dict[str, ModelTable]:
-    """Return the tables of a file, which is read again when it has changed: each request asks several times."""
     return {name.lower(): table for name, table in load_config(path).config.models.items()}
 
 
@@ -90,10 +82,7 @@ _PRICE_LIST_IDS = {
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
-    """Return the price of ``usage`` in US dollars, ``None`` for a model that is not in the list.
-
-    What the user's own configuration says goes before the list.
-    """
+    """Return the price in US dollars, by the user's own configuration, then the list; ``None`` where it is in none."""
     table, policy = own_model(model), cache_policy(provider, model)
     # Of the longer lifetime, beyond the shorter one, whose price alone the list has
     surcharge = Decimal(0)
@@ -132,7 +121,6 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
 
 
 def listed_models(provider: str) -> list[str]:
-    """Return the models of a provider that the price list names, in order; none for a provider that it lacks."""
     from genai_prices.data import providers  # half a second to load
 
     listed_id = _PRICE_LIST_IDS.get(provider, provider)
@@ -142,18 +130,15 @@ def listed_models(provider: str) -> list[str]:
 _ALWAYS_FITS = 30_000
 """Below this size no window is looked up: the price list takes half a second to load."""
 
-_LOWEST_SHARE = 2 / 3
-"""No vocabulary in use needs fewer tokens than this part of o200k's: Chinese comes nearest, with three quarters."""
+_LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
 _WINDOW_STEP = 1024
 _CUT_SHARE = 0.95
 """Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
 chance once in a thousand requests."""
-_FEWEST_TO_JUDGE = 512
-"""Below, what a server adds or leaves out of its own weighs too much."""
+_FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own weighs too much
 
 
 def context_window(model: str) -> int | None:
-    """Return a model's context window in tokens, ``None`` where it is not known; the user's own word goes first."""
     own = own_model(model)
     if own is not None and own.window is not None:
         return own.window
@@ -192,10 +177,7 @@ def check_window(
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
-    """Return a warning where a server reports so few input tokens that it cannot have read the whole request.
-
-    Servers on one's own machine cut what exceeds their window and say nothing: Ollama reads 4,096 tokens by default.
-    """
+    """Servers on one's own machine cut what exceeds their window in silence: Ollama reads 4,096 tokens by default."""
     read = usage.input
     if not read or sent < _FEWEST_TO_JUDGE:
         return ()

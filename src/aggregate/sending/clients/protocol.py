@@ -12,14 +12,9 @@ from aggregate.sending.cache.request_plan import RequestPlan
 
 
 class ResponseFormat(StrEnum):
-    """How far an answer can be bound to a schema."""
-
-    TEXT = "text"
-    """Not at all: the answer is read as it comes."""
-    OBJECT = "object"
-    """Some JSON object; which one is said in the text."""
-    SCHEMA = "schema"
-    """JSON of that schema."""
+    TEXT = "text"  # not at all: the answer is read as it comes
+    OBJECT = "object"  # some JSON object; which one is said in the text
+    SCHEMA = "schema"  # JSON of that schema
 
 
 class Effort(StrEnum):
@@ -52,14 +47,9 @@ _TABLE: Final[Mapping[str, Mapping[str, Capabilities]]] = {
     # The newest models of Anthropic and OpenAI refuse a temperature, and Anthropic's SDK has lost the word.
     "anthropic": {
         "": _THINKING,
-        "claude-haiku-4": _TYPED,
-        "claude-sonnet-4": _TYPED,
+        **dict.fromkeys(("claude-haiku-4", "claude-sonnet-4", "claude-opus-4"), _TYPED),
         "claude-sonnet-4-6": _THINKING,
-        "claude-opus-4": _TYPED,
-        "claude-opus-4-5": _THINKING,
-        "claude-opus-4-6": _THINKING,
-        "claude-opus-4-7": _THINKING,
-        "claude-opus-4-8": _THINKING,
+        **{f"claude-opus-4-{minor}": _THINKING for minor in (5, 6, 7, 8)},
     },
     "openai": {"": _THINKING, "gpt-4o": _COOLED, "gpt-4.1": _COOLED},
     # Google: below its own temperature Gemini 3 may loop.
@@ -73,13 +63,11 @@ _TABLE: Final[Mapping[str, Mapping[str, Capabilities]]] = {
 
 
 def capabilities_of(provider: str, model: str) -> Capabilities:
-    """Return what a provider's model takes; one that is not in the table takes text alone."""
     table = _TABLE.get(api_family(provider, model), {"": Capabilities()})
     return table[longest_start(model, table)]
 
 
 def unused_options(provider: str, model: str, options: "RequestOptions") -> tuple[str, ...]:
-    """Return a warning for each option that a user has set and the model does not take."""
     capabilities = capabilities_of(provider, model)
     asked, wanted = f"{provider} {model}".strip(), options.temperature
     warnings = []
@@ -93,8 +81,7 @@ def unused_options(provider: str, model: str, options: "RequestOptions") -> tupl
     return tuple(warnings)
 
 
-OnText = Callable[[str], None]
-"""Called with each piece of the answer as it comes."""
+OnText = Callable[[str], None]  # called with each piece of the answer as it comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +108,10 @@ class RequestOptions:
     effort: Effort | None = None
 
 
-DEFAULT_OPTIONS: Final = RequestOptions()
-"""No instructions, the usual limits, nothing sent before."""
+DEFAULT_OPTIONS: Final = RequestOptions()  # no instructions, the usual limits, nothing sent before
 
 
 class ChatClient(Protocol):
-    """A client: it sends a prompt to a model and returns the answer."""
-
     def send(
         self,
         prompt: Prompt,
@@ -136,9 +120,7 @@ class ChatClient(Protocol):
         model: str = "",
         on_text: OnText | None = None,
         options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Send ``prompt`` and then ``message``; block until the answer is there."""
-        ...
+    ) -> Reply: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +137,6 @@ class ModelRequest:
 
     @property
     def beside_text(self) -> tuple[str, ...]:
-        """What it has that ``text_only`` has not, in words."""
         parts = {
             "images": self.plan.has_images,
             "a temperature": self.temperature is not None,
@@ -166,7 +147,6 @@ class ModelRequest:
 
     @property
     def text_only(self) -> "ModelRequest":
-        """The same request with its text alone; links to its images are in that."""
         plan = self.plan
         if plan.has_images:
             plan = replace(plan, blocks=tuple(block for block in plan.blocks if not block.image))
@@ -176,6 +156,4 @@ class ModelRequest:
 class Transport(Protocol):
     """A provider's adapter: one exchange, without retries."""
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Send a request and return the answer, calling ``on_text`` with its pieces; it raises ``ProviderError``."""
-        ...
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply: ...

@@ -22,8 +22,6 @@ from aggregate.sending.clients.retry import Retry
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One way to reach a model."""
-
     # From the provider's name, a key and an address, ``None`` for the SDK's own
     adapter: Callable[[str, ApiKey, str | None], Transport]
     keys: tuple[str, ...] = ()  # the environment's variables that may hold the key
@@ -59,7 +57,6 @@ _MAKERS = {
 
 
 def provider_of_model(model: str) -> str:
-    """Return whose model it is by the beginning of its name, ``""`` where that does not tell."""
     name = bare_model_name(model)
     return next((maker for start, maker in _MAKERS.items() if name.startswith(start)), "")
 
@@ -115,7 +112,6 @@ def open_client(
 
 
 def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
-    """Yield providers and models, first those of ``tables``; ``user_config`` may raise a ``ConfigError``."""
     own = user_config()
     named: list[SendTable | PersonaTable] = [*tables, own.send, *own.personas.values()]
     for table in named:
@@ -129,6 +125,5 @@ def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
 
 
 def exceeded_window(tokens: int) -> int | None:
-    """Return the largest context window of all these, in tokens, if a prompt of ``tokens`` exceeds it."""
     window = max(context_window(model) or 0 for _, model in models_to_choose())
     return window if window < tokens else None

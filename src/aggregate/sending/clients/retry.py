@@ -20,8 +20,6 @@ RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 52
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and how long, in seconds."""
-
     attempts: int = 5  # exchanges in all
     first: float = 1.0  # before the second one; doubled each time
     longest: float = 30.0  # before any
@@ -29,7 +27,6 @@ class Retry:
     patience: float = 120.0
 
     def wait(self, failed: int, error: ProviderError) -> float | None:
-        """Return the seconds to wait after ``failed`` exchanges, ``None`` to give up."""
         if not error.retryable or failed >= self.attempts:
             return None
         if error.retry_after is not None:
@@ -46,7 +43,6 @@ async def with_retries(
     may_repeat: Callable[[], bool],
     on_wait: Callable[[float, ProviderError], None] | None = None,
 ) -> _T:
-    """Return what ``attempt`` returns, asking again after failures that pass as long as it may be repeated."""
     failed = 0
     while True:
         try:
@@ -72,7 +68,6 @@ async def with_retries(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a provider asks to wait, ``None`` where it does not say."""
     milliseconds = seconds_of(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -110,7 +105,6 @@ class RequestStop:
                 self._cancel()
 
     async def guard(self, request: Coroutine[Any, Any, _T]) -> _T:
-        """Return what a request gives, or raise a ``ProviderError`` where it was stopped."""
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(request)
         with self._lock:

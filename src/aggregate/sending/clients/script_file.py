@@ -1,8 +1,7 @@
 """Scripts: files of answers for the doubles that stand in for a model.
 
-All doubles read one form, as TOML or JSON: a table ``answers`` whose keys are tickets for the scripted worker and
-questions for the scripted model. An answer is a text, or a table of ``ScriptedReply``; a question, which a goal may ask
-again, may have a list of these.
+All read one form, as TOML or JSON: a table ``answers`` by ticket or question. An answer is a text, or a table of
+``ScriptedReply``; a question, which a goal may ask again, may have a list of these.
 """
 
 import json
@@ -38,7 +37,6 @@ class ScriptedReply(BaseModel):
     )
 
     def failure(self, attempt: int) -> str:
-        """Return the error of an attempt, counted from 1; ``""`` where it succeeds."""
         return self.fail if self.failures == 0 or attempt <= self.failures else ""
 
 
@@ -57,17 +55,14 @@ class ReplyScript(BaseModel):
 
 
 def scripted_reply(answer: object) -> ScriptedReply:
-    """Return an answer of a script as a reply; a ``ValueError`` where it is neither a text nor such a table."""
     return ScriptedReply.model_validate(_table(answer))
 
 
 def is_json(text: str, path: Path) -> bool:
-    """Return whether a script is JSON, by its suffix or its first character; otherwise it is TOML."""
     return path.suffix.lower() == ".json" or text.lstrip().startswith("{")
 
 
 def parse_script(text: str, path: Path) -> Any:  # noqa: ANN401 - what a file holds
-    """Return what a script holds, unchecked; it raises ``ValueError``, and ``RecursionError`` where it is too deep."""
     return json.loads(text) if is_json(text, path) else parse_untrusted_toml(text)
 
 

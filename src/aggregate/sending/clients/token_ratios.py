@@ -23,32 +23,18 @@ from aggregate.sending.cache.policy import SCRIPTED, longest_start
 
 AS_OF: Final = "2026-11-22"
 _WHOLE: Final = 1000
-LOWEST: Final = 600
-"""No vocabulary in use needs fewer thousandths of o200k's tokens: Chinese comes nearest, with three quarters, and a
-ratio that is too low makes a prompt too long."""
-HIGHEST: Final = 3000
-"""The oldest vocabularies need twice as many for source code, which they spell blank by blank. What is reported beyond
-thrice as many has been counted for something else than the request."""
+LOWEST: Final = 600  # thousandths: Chinese comes nearest with 750, and a ratio that is too low makes a prompt too long
+HIGHEST: Final = 3000  # twice is what the oldest vocabularies need for code; beyond, something else has been counted
 # By the beginning of a model's name. Only those of OpenAI are exact. For Anthropic's, published comparisons with o200k
 # say 1.16 for English prose and 1.2 to 1.3 for source code up to Claude 4.6; its notes on later models speak of up to
 # 1.35 times as many again, of which a fifth is taken for source code. Google's, DeepSeek's and MiniMax's are estimates
 # from comparisons of a few texts. All lie above the middle of what was found: the first prompt should be too short
 # rather than too long, and the second one is fitted by what the provider has reported for the first.
+_LATER_CLAUDES: Final = ("haiku-5", "sonnet-5", "opus-4-7", "opus-4-8", "opus-5", "fable", "mythos")
 _BY_MODEL: Final[Mapping[str, int]] = {
-    "chatgpt": 1000,
-    "codex": 1000,
-    "gpt-": 1000,
-    "o1": 1000,
-    "o3": 1000,
-    "o4": 1000,
+    **dict.fromkeys(("chatgpt", "codex", "gpt-", "o1", "o3", "o4"), 1000),
     "claude": 1250,
-    "claude-opus-4-7": 1500,
-    "claude-opus-4-8": 1500,
-    "claude-fable": 1500,
-    "claude-haiku-5": 1500,
-    "claude-mythos": 1500,
-    "claude-opus-5": 1500,
-    "claude-sonnet-5": 1500,
+    **{f"claude-{name}": 1500 for name in _LATER_CLAUDES},
     "deepseek": 1100,
     "gemini": 1150,
     "minimax": 1050,
@@ -66,11 +52,9 @@ class TokenRatio(NamedTuple):
         return self.thousandths / _WHOLE
 
     def provider_tokens(self, tokens: int) -> int:
-        """Return how many tokens the provider counts where we count ``tokens``, rounded up."""
         return -(-tokens * self.thousandths // _WHOLE)
 
     def own_tokens(self, provider_tokens: int) -> int:
-        """Return the most tokens of ours of which the provider counts no more than ``provider_tokens``."""
         return provider_tokens * _WHOLE // self.thousandths
 
 
@@ -78,7 +62,6 @@ OWN_COUNT: Final = TokenRatio(_WHOLE, "as o200k counts them")
 
 
 def shipped_ratio(provider: str, model: str) -> TokenRatio:
-    """Return the ratio of the table; a model that is not in it is taken to count as o200k does."""
     if provider == SCRIPTED:
         return OWN_COUNT  # its counts are ours, whichever model it plays
     known = longest_start(model, _BY_MODEL)
@@ -92,7 +75,6 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
 
 
 def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) -> TokenRatio:
-    """Return the ratio, within bounds, of what a provider has reported to what was sent in some requests."""
     thousandths = -(-reported * _WHOLE // sent)
     bounded = min(max(thousandths, LOWEST), HIGHEST)
     many = f"{requests:,} requests" if requests != 1 else "one request"
@@ -103,34 +85,26 @@ def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) ->
     return TokenRatio(bounded, source)
 
 
-RATIOS_FILE: Final = "token_ratios.json"
-"""In the user's own state folder: a project may come from somebody else, and the ratio belongs to a model."""
+RATIOS_FILE: Final = "token_ratios.json"  # in the user's own folder: a ratio belongs to a model
 _VERSION: Final = 1
-_MOST_MODELS: Final = 200
-"""More than anybody asks; the ones that were asked longest ago go first."""
-_FEWEST_TOKENS: Final = 200
-"""Of a request that says something about a vocabulary: below, the few tokens that a server puts around a message weigh
-too much."""
+_MOST_MODELS: Final = 200  # more than anybody asks; the ones that were asked longest ago go first
+_FEWEST_TOKENS: Final = 200  # below, what a server puts around a message weighs too much
 _FADE: Final = (3, 4)
 """What earlier requests count after one more: what is sent now is most like what was sent last, and one odd report is
 outweighed after two others."""
-_LARGEST: Final = 2**50
-"""No sum of tokens is larger."""
+_LARGEST: Final = 2**50  # no sum of tokens is larger
 _UNTOLD: Final = frozenset({SCRIPTED, "gemini-cli"})
 """The scripted client counts as we do. The program ``gemini`` adds instructions and tools of its own to each request,
 thousands of tokens that are no matter of the vocabulary."""
 
 
 class _Reported(NamedTuple):
-    """Sums over the requests to one model, earlier ones faded."""
-
     sent: int
     reported: int
     requests: int
 
 
 def token_ratio(provider: str, model: str) -> TokenRatio:
-    """Return how many tokens a provider counts for each of ours: as it has reported, at first by the shipped table."""
     path = _path()
     sums = _read(path).get((provider, model)) if path and provider not in _UNTOLD else None
     if sums is None:
@@ -139,10 +113,7 @@ def token_ratio(provider: str, model: str) -> TokenRatio:
 
 
 def record_usage(provider: str, model: str, *, sent: int, usage: Usage) -> tuple[str, ...]:
-    """Keep what a provider has reported for a request of ``sent`` tokens of ours; no input means that nothing was.
-
-    Returns a sentence where that was odd or could not be kept.
-    """
+    """Keep what a provider reports for ``sent`` tokens of ours; return a sentence where that is odd or not kept."""
     path = _path()
     if path is None or provider in _UNTOLD or not usage.input or sent < _FEWEST_TOKENS:
         return ()
@@ -175,7 +146,6 @@ def record_usage(provider: str, model: str, *, sent: int, usage: Usage) -> tuple
 
 
 def _read(path: Path) -> dict[tuple[str, str], _Reported]:
-    """Return what is kept; a file that is missing, damaged or of another version holds nothing."""
     rows: dict[tuple[str, str], _Reported] = {}
     try:
         data = json.loads(read_text(path))
