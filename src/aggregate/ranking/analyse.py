@@ -40,14 +40,7 @@ _BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]
 
 
 def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str) -> int:
-    """Return the line with which the comments and attributes directly above a definition begin, else ``first``.
-
-    Args:
-        lines: The text's.
-        first: The definition's first line, 1-based.
-        above: The last line that surely belongs to something else, ``0`` for none.
-        language: The language's name.
-    """
+    """Return the line with which the comments and attributes directly above a definition begin, else ``first``."""
     marks = _MARKS if language in _HASH_IS_NO_COMMENT else (*_MARKS, "#")
     lowest = max(above, first - 1 - _MOST_LINES)
     line = first - 1

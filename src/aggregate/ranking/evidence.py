@@ -14,15 +14,7 @@ PieceKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one kind of observation says, each value scaled to the best in the project: ``0`` to ``1``.
-
-    Attributes:
-        kind: Its name in the audit and in the table of weights.
-        files: For files, by number; absent ones have ``0``. It counts for each of their pieces.
-        pieces: For single pieces.
-        matched: For files: what matched, in words for the audit.
-        missing: Why there is none of it, ``None`` where there can be.
-    """
+    """What one kind of observation says, each value scaled to the best in the project: ``0`` to ``1``."""
 
     kind: str
     files: Mapping[int, float] = field(default_factory=dict)
@@ -54,7 +46,6 @@ class PieceValues(Mapping[PieceKey, float]):
         return sum(1 for row in self.rows.values() for value in row if value)
 
     def scaled(self) -> "PieceValues":
-        """Return the values divided by the greatest of them; none where nothing is above 0."""
         best = max((max(row, default=0.0) for row in self.rows.values()), default=0.0)
         if best <= 0:
             return PieceValues({})
@@ -83,7 +74,6 @@ def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
 
 
 def strongest_terms(worth: Mapping[str, float]) -> str:
-    """Return the terms that add most, in words for the audit."""
     ordered = sorted((-value, term) for term, value in worth.items())
     return ", ".join(term for _, term in ordered[:_TERMS_TOLD])
 
@@ -95,7 +85,6 @@ def scaled_evidence(
     pieces: Mapping[PieceKey, float] | None = None,
     matched: Mapping[int, str] | None = None,
 ) -> Evidence:
-    """Return an evidence with its values scaled to the best file or the best piece."""
     return Evidence(
         kind, files=scaled(files or {}), pieces=scaled(pieces or {}), matched=matched or {}
     )

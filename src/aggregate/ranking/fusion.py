@@ -12,20 +12,12 @@ from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
 
 
 class RankedFile(NamedTuple):
-    """A candidate with its score; there may be a hundred thousand.
-
-    Attributes:
-        file: Its number in the corpus.
-        score: How likely the task touches it: the sum over its pieces; all files together have 1.
-        pieces: How likely the task touches each of its pieces, by their places; empty where the file is so unlikely
-            that its pieces were not looked at.
-        reasons: Why, the strongest first.
-    """
+    """A candidate with its score; there may be a hundred thousand."""
 
     file: int
     score: float
     pieces: Sequence[float] = ()
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[Reason, ...] = ()  # why, the strongest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +49,6 @@ _LEAST = 0.01
 def add_to_files(
     sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
 ) -> list[float]:
-    """Return the files' sums with what some evidences say about each as a whole."""
     added = list(sums)
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -72,7 +63,6 @@ def add_to_pieces(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> Mapping[int, list[float]]:
-    """Return the sums of the candidates' pieces with what some evidences say about them and about their files."""
     added = {file: list(values) for file, values in sums.items()}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -113,7 +103,6 @@ def reasons(
     best_pieces: Mapping[int, PieceKey],
     files: Sequence[int],
 ) -> Mapping[int, tuple[Reason, ...]]:
-    """Return what moved each file most, what speaks for it first."""
     table: dict[int, list[Reason]] = {file: [] for file in files}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)

@@ -33,7 +33,6 @@ def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
 
 
 def changed_files(inquiry: Inquiry) -> Evidence:
-    """Return which files similar changes changed."""
     if not inquiry.question.commits:
         is_told = any(missing.evidence == "history" for missing in inquiry.question.missing)
         missing = None if is_told else Missing("history", "there is no commit to learn from")
@@ -67,7 +66,6 @@ def _changed_files(
 
 
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return the pieces of the definitions that similar changes changed, and recent ones."""
     places = _NamedPieces(inquiry, candidates)
     recent = range(min(_MOST_RECENT, len(inquiry.question.commits)))
     similar = _similar_changes(inquiry)
@@ -104,7 +102,6 @@ class _NamedPieces:
         self._by_name: dict[int, Mapping[str, Sequence[PieceKey]]] = {}
 
     def named(self, path: str, name: str) -> Sequence[PieceKey]:
-        """Return the pieces of the definitions of a name in a file, dots before it left out."""
         file = self._numbers.get(path, -1)
         if file not in self._candidates:
             return ()
@@ -126,7 +123,6 @@ def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[
 
 
 def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:
-    """Return the files that past changes changed together with some files."""
     numbers = inquiry.paths.numbers
     pairs: dict[tuple[int, int], list[float]] = {}
     for commit in inquiry.question.commits:

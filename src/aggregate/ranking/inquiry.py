@@ -35,7 +35,6 @@ class TermMatcher:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def matched(self, name: str) -> tuple[str, ...]:
-        """Return the terms that ``name`` holds, each once, in order of the alphabet."""
         if name not in self._known:
             # A search costs a tenth of taking the name apart, and most names hold nothing.
             is_empty = name.isascii() and not self._may_hold.search(name.lower())
@@ -66,19 +65,10 @@ _MOST_LOOKED_UP = 600
 
 
 class QueryTerm(NamedTuple):
-    """A term of the task.
-
-    Attributes:
-        term: As ``ranking.terms`` has it.
-        weight: How much the task speaks of it: 1 for once, slowly more.
-        files: The files whose text holds it.
-        file_rarity: Its inverse document frequency among the files.
-        piece_rarity: Its inverse document frequency among the pieces.
-        in_subject: Whether the task's first line holds it.
-    """
+    """A term of the task."""
 
     term: str
-    weight: float
+    weight: float  # how much the task speaks of it: 1 for once, slowly more
     files: Mapping[int, TermInFile]
     file_rarity: float
     piece_rarity: float
@@ -86,7 +76,6 @@ class QueryTerm(NamedTuple):
 
 
 def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
-    """Return the strongest terms of a task, in its own order."""
     subject = frozenset(task.subject)
     total_pieces = sum(facts.pieces for facts in corpus.files)
     most_told = _most_told(task)
@@ -158,19 +147,7 @@ _MOST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A corpus, a question, and what follows from both.
-
-    Attributes:
-        corpus: The candidates.
-        question: What is asked.
-        terms: The strongest terms of the task.
-        matcher: Finds them in names.
-        paths: Look-ups of the files' paths.
-        kinds: What each file is for.
-        similar: The past changes that the task resembles.
-        words: For each term the task's own word, to tell what matched.
-        path_terms: For files whose paths hold terms of the task, in how many parts of the path each stands.
-    """
+    """A corpus, a question, and what follows from both."""
 
     corpus: Corpus
     question: Question
@@ -179,12 +156,11 @@ class Inquiry:
     paths: PathTable
     kinds: Sequence[PathKind]
     similar: Sequence[SimilarCommit]
-    words: Mapping[str, str]
-    path_terms: Mapping[int, Mapping[str, int]]
+    words: Mapping[str, str]  # for each term the task's own word, to tell what matched
+    path_terms: Mapping[int, Mapping[str, int]]  # by file, in how many parts of its path each is
 
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
-        """Look up what evidences need of ``corpus`` to answer ``question``."""
         corpus = _RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
         wanted = [*(term.term for term in terms), *question.task.scopes]
@@ -203,15 +179,12 @@ class Inquiry:
 
     @property
     def files(self) -> Sequence[FileFacts]:
-        """The candidates' facts."""
         return self.corpus.files
 
     def told(self, worth: Mapping[str, float]) -> str:
-        """Return the terms that add most in the task's words."""
         return strongest_terms({self.words.get(term, term): worth[term] for term in worth})
 
     def load(self, files: Sequence[int]) -> Candidates:
-        """Load the analyses of some files."""
         numbers = sorted(set(files))
         return dict(zip(numbers, self.corpus.analyses(numbers), strict=True))
 
@@ -274,5 +247,4 @@ def pieces_over(analysis: FileAnalysis, begin: int, end: int) -> Sequence[int]:
 
 
 def keys(file: int, places: Sequence[int]) -> Sequence[PieceKey]:
-    """Return the keys of some pieces of a file."""
     return [(file, place) for place in places]

@@ -183,7 +183,6 @@ _FUNCTIONS = frozenset(
 
 
 def file_sizes(inquiry: Inquiry) -> Evidence:
-    """Return the logarithms of the files' tokens."""
     values = {
         file: min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
         for file, facts in enumerate(inquiry.files)

@@ -26,13 +26,11 @@ class WrittenName(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "WrittenName":
-        """Take a name apart at its dots, colons and the like."""
         parts = [part for part in _SEPARATORS.split(text[:_LONGEST].strip("()")) if part]
         return cls(tuple(parts[-_MOST_PARTS:-1]), parts[-1]) if parts else cls((), "")
 
 
 def definitions_named(corpus: Corpus, written: WrittenName) -> Sequence[tuple[int, int]]:
-    """Return ``(file, definition)`` for the definitions with the last part of a name."""
     return corpus.files_defining(written.name) if written.name else ()
 
 
@@ -62,7 +60,6 @@ def in_scope(
 
 
 def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, float]]:
-    """Return the names that most surely are some, at most ``most``; equal ones as they come."""
     return sorted(names.items(), key=lambda item: -item[1])[:most]
 
 
@@ -80,7 +77,6 @@ _MOST_WORDS = 5_000
 
 
 def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
-    """Return which files the task names: in its first line, by path, and by name."""
     text = inquiry.question.task.text
     subject = text.lstrip().partition("\n")[0]
     in_subject: dict[int, float] = {}

@@ -83,7 +83,6 @@ def _unquoted(text: str) -> str:
 
 
 def without_wording(text: str) -> str:
-    """Return ``text`` without the words that are in every traceback, and without addresses in memory."""
     return _WORDING.sub(" ", _PYTHON_FRAME.sub(r"\1 ", text))
 
 
@@ -100,7 +99,6 @@ def without_repetition(text: str) -> str:
 
 
 def without_quotes(text: str) -> str:
-    """Return ``text`` with the marks of quoted lines taken off, so that what they quote reads as it did."""
     return re.sub(r"^>(?:[ \t]?>)*+ ?(?![ \t])", "", text, flags=re.MULTILINE)
 
 
@@ -166,7 +164,6 @@ def change_words(line: str) -> frozenset[str]:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text that is not blank, ``""`` for none."""
     return text.lstrip().partition("\n")[0]
 
 

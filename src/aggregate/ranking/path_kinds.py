@@ -83,7 +83,6 @@ _MOST_KNOWN = 10_000
 
 
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
-    """Return what each file is for; each folder is looked at once."""
     kinds: list[PathKind] = []
     for facts in files:
         folder, _, name = facts.path.rpartition("/")

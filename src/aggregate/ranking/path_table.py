@@ -9,15 +9,10 @@ from aggregate.ranking.corpus import FileFacts
 
 
 class PathMatch(NamedTuple):
-    """Files that a path means which somebody wrote.
-
-    Attributes:
-        files: Their numbers, in order; empty for none.
-        share: How surely it is one of them: 1 for a whole path, 0.5 where folders differ on both sides.
-    """
+    """Files that a path means which somebody wrote."""
 
     files: Sequence[int]
-    share: float
+    share: float  # how surely it is one of them
 
 
 class PathTable:
@@ -28,12 +23,10 @@ class PathTable:
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        """The files' numbers by their paths."""
         return {facts.path: number for number, facts in enumerate(self._files)}
 
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[int]]:
-        """The files' numbers by the last part of their paths."""
         return self._by(lambda path: path.rpartition("/")[2])
 
     @cached_property
@@ -51,7 +44,6 @@ class PathTable:
 
     @cached_property
     def by_folder(self) -> Mapping[str, Sequence[int]]:
-        """The files' numbers by their folders, ``""`` for the base."""
         return self._by(lambda path: path.rpartition("/")[0])
 
     def _by(self, part: Callable[[str], str]) -> Mapping[str, Sequence[int]]:
@@ -62,14 +54,12 @@ class PathTable:
 
     @cached_property
     def folders_by_name(self) -> Mapping[str, Sequence[str]]:
-        """Folders by the last part of their paths."""
         table: dict[str, list[str]] = {}
         for folder in self.by_folder:
             table.setdefault(folder.rpartition("/")[2], []).append(folder)
         return table
 
     def folder(self, number: int) -> str:
-        """Return a file's folder, ``""`` for the base."""
         return self._files[number].path.rpartition("/")[0]
 
     def meant_by(self, written: str) -> PathMatch:
@@ -118,13 +108,7 @@ _RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
 
 
 def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder.
-
-    Args:
-        paths: The project's paths.
-        importer: The path of the file that imports.
-        module: As written: dotted, with ``::``, ``/`` or ``\``, relative with ``./``, ``../`` or leading dots.
-    """
+    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder."""
     module = module[:_LONGEST].strip("\"'<>; ")
     if not module:
         return ()

@@ -54,12 +54,6 @@ _MOST_IMPORTED: Final = 200
 
 
 def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
-    """Return the kind of each line.
-
-    Args:
-        lines: Of a program.
-        language: Its language's name, ``""`` for an unknown one.
-    """
     begins = _PATTERNS[_family(language)]
     kinds: list[LineKind] = []
     end = ""  # of the comment or string that goes on, whose lines are of the kind ``within``
@@ -215,7 +209,6 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
 def _with_own_lines(
     definitions: Sequence[DefinedName], *, is_code: bool, whole_until: int
 ) -> list[int]:
-    """Return the places of those definitions whose lines are told from those around them."""
     has_inner = {definition.outer for definition in definitions}
     kept: list[int] = []
     for place, definition in enumerate(definitions):

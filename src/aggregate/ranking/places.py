@@ -37,7 +37,6 @@ def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
 
 
 def seeds(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    """Return what the user points at: the focus, the symbols, and the changes."""
     changes = [(change.path, change.first, change.last) for change in inquiry.question.changes]
     return (
         _places(inquiry, candidates, kind="focus", places=inquiry.question.focus),
@@ -146,7 +145,6 @@ def _is_pointed_at(inquiry: Inquiry, place: NamedPlace) -> bool:
 
 
 def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces that tracebacks and messages of compilers point at."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -184,19 +182,12 @@ def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
 
 
 class TracedCall(NamedTuple):
-    """A definition that a frame of a traceback had called.
-
-    Attributes:
-        file: Its file.
-        definition: Its place.
-        value: How much that says, 1 for a call on the line of the innermost frame.
-        caller: The place of the call, in words for the audit.
-    """
+    """A definition that a frame of a traceback had called."""
 
     file: int
     definition: int
-    value: float
-    caller: str
+    value: float  # how much that says, 1 for a call on the line of the innermost frame
+    caller: str  # the place of the call, in words for the audit
 
 
 def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]:
@@ -238,7 +229,6 @@ def _calls_until(analysis: FileAnalysis, line: int) -> Iterator[Reference]:
 
 
 def called_before(candidates: Candidates, calls: tuple[TracedCall, ...]) -> Evidence:
-    """Return the pieces of what a traceback's frames had called."""
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for call in calls:

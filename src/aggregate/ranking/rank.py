@@ -29,7 +29,6 @@ _MANY = 0.2
 def missing_evidence(
     inquiry: Inquiry, evidences: Sequence[Evidence], candidates: Candidates
 ) -> Sequence[Missing]:
-    """Return what was told with the question, then what the evidences lack, each once."""
     gaps = [
         *inquiry.question.missing,
         *(evidence.missing for evidence in evidences if evidence.missing),
@@ -93,7 +92,6 @@ _DEFINITION_WEIGHT = 2.0
 
 
 def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
-    """Rank by centrality, then by the order of the corpus."""
     inquiry = Inquiry.of(corpus, question)
     given = [*file_kinds(inquiry), language_share(inquiry)]
     rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)

@@ -39,21 +39,17 @@ class Resolver:
         self._imports: dict[int, dict[str, str]] = {}
 
     def analysis(self, file: int) -> FileAnalysis:
-        """Return a file's analysis."""
         if file not in self._analyses:
             self.load([file])
         return self._analyses[file]
 
     def knows(self, file: int) -> bool:
-        """Tell whether a file's analysis was loaded."""
         return file in self._analyses
 
     def load(self, files: Sequence[int]) -> None:
-        """Load some files' analyses at once."""
         self._analyses.update(zip(files, self._corpus.analyses(files), strict=True))
 
     def module(self, file: int, module: str) -> frozenset[int]:
-        """Return the files that a module means which ``file`` imports."""
         key = (file, module)
         if key not in self._modules:
             path = self._corpus.files[file].path
@@ -169,12 +165,10 @@ class _Spread:
         self._matched: dict[int, tuple[float, str]] = {}
 
     def reach(self, target: tuple[int, int], value: float, how: str) -> None:
-        """Add to a definition."""
         self.definitions[target] = self.definitions.get(target, 0.0) + value
         self._note(target[0], value, how)
 
     def reach_file(self, file: int, value: float, how: str) -> None:
-        """Note what reaches a file as a whole."""
         self.files[file] = max(self.files.get(file, 0.0), value)
         self._note(file, value, how)
 
@@ -185,7 +179,6 @@ class _Spread:
 
     @property
     def matched(self) -> Mapping[int, str]:
-        """How each file is connected most."""
         return {file: how for file, (_, how) in self._matched.items()}
 
 

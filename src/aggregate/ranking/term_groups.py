@@ -19,11 +19,7 @@ _NAME_HEADER: Final = 2
 
 
 class TermGroup:
-    """The terms of a group of files, read where they lie.
-
-    Args:
-        data: From ``pack_terms``.
-    """
+    """The terms of a group of files, read where they lie."""
 
     __slots__ = ("_counts", "_ends", "_holding", "_terms")
 
@@ -51,11 +47,7 @@ class TermGroup:
 
 
 class NameGroup:
-    """The names that a group of files defines and uses, read where they lie.
-
-    Args:
-        data: From ``pack_names``.
-    """
+    """The names that a group of files defines and uses, read where they lie."""
 
     __slots__ = ("_defining", "_names", "_places", "_referred", "_referring")
 
@@ -83,7 +75,6 @@ class NameGroup:
         return list(zip(self._defining[start:end], self._places[start:end], strict=True))
 
     def files_referring(self, name: int) -> Sequence[int]:
-        """Return the places of the files that use a name, given by its hash."""
         names = self._referred
         start = bisect_left(names, name)
         if start == len(names) or names[start] != name:
@@ -97,11 +88,6 @@ def _parts(view: "memoryview[int]", header: int, sizes: Sequence[int]) -> "list[
 
 
 def pack_terms(analyses: Sequence[Analysis | None]) -> bytes:
-    """Return the table of some files' terms as bytes, for this machine.
-
-    Args:
-        analyses: At most ``MOST_MEMBERS``; ``None`` for a file without a text.
-    """
     postings: list[int] = []
     for member, analysis in enumerate(analyses):
         if analysis is not None:
@@ -120,11 +106,6 @@ def pack_terms(analyses: Sequence[Analysis | None]) -> bytes:
 
 
 def pack_names(analyses: Sequence[Analysis | None]) -> bytes:
-    """Return the table of the names that some files define and use as bytes, for this machine.
-
-    Args:
-        analyses: As for ``pack_terms``.
-    """
     defined: list[int] = []
     referred: list[int] = []
     for member, analysis in enumerate(analyses):

@@ -78,7 +78,6 @@ def terms_in(text: str) -> Counter[str]:
 
 
 def term_list(text: str) -> list[str]:
-    """Return the terms of ``text`` in their order, with repetitions."""
     terms = _TERMS
     return list(chain.from_iterable([terms[word] for word in _WORD.findall(text)]))
 

@@ -21,7 +21,6 @@ PATH_B = 0.5
 
 
 def file_text(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the files' whole texts."""
     files = inquiry.files
     average = average_of([facts.terms for facts in files])
     values: dict[int, float] = {}
@@ -47,7 +46,6 @@ def _terms_of_file(inquiry: Inquiry, file: int) -> str:
 
 
 def path_words(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the words of the paths."""
     worth = {query.term: query.weight * query.file_rarity for query in inquiry.terms}
     average = average_of([len(facts.path) for facts in inquiry.files])
     values: dict[int, float] = {}
@@ -66,7 +64,6 @@ def path_words(inquiry: Inquiry) -> Evidence:
 
 
 def path_scopes(inquiry: Inquiry) -> Evidence:
-    """Compare the scope that the task's first line names with the words of the paths."""
     scopes = tuple(dict.fromkeys(inquiry.question.task.scopes))
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
@@ -79,7 +76,6 @@ def path_scopes(inquiry: Inquiry) -> Evidence:
 
 
 def average_of(lengths: Sequence[float]) -> float:
-    """Return the mean length, never below 1."""
     return max(1.0, fsum(lengths) / len(lengths)) if lengths else 1.0
 
 
@@ -98,7 +94,6 @@ _NOTHING: Counts = {}
 
 
 def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    """Compare the task with definitions and their names, and its first line with single pieces."""
     postings = _read_postings(inquiry, candidates)
     names = {file: _own_terms(inquiry, analysis) for file, analysis in candidates.items()}
     return (

@@ -99,7 +99,6 @@ def is_trivial(line: str) -> bool:
 
 
 def line_fingerprints(lines: Sequence[str]) -> list[int]:
-    """Return the fingerprint of every line of a whole text."""
     codes = [line_code(line) for line in lines]
     counts = Counter(codes)
     return [
@@ -109,12 +108,10 @@ def line_fingerprints(lines: Sequence[str]) -> list[int]:
 
 
 def pack(fingerprints: Sequence[int]) -> str:
-    """Write fingerprints as one string of letters and digits."""
     return base64.b64encode(struct.pack(f">{len(fingerprints)}I", *fingerprints)).decode("ascii")
 
 
 def unpack(packed: str) -> list[int]:
-    """Read what ``pack`` wrote; raise ``ValueError`` for anything else."""
     try:
         raw = base64.b64decode(packed, validate=True)
     except binascii.Error as error:
@@ -125,7 +122,6 @@ def unpack(packed: str) -> list[int]:
 
 
 def code_of(value: int) -> int:
-    """Return the 29-bit number of the line from its fingerprint."""
     return value & _CODE_BITS
 
 
@@ -134,43 +130,27 @@ class Anchor:
     """What is known of a slice and the lines around it from the time of its capture.
 
     ``window`` holds the fingerprints of ``before`` lines above the slice, of its ``size`` lines and of some below.
-
-    Attributes:
-        start: First line, 1-based.
-        size: How many lines the slice has.
-        content_hash: SHA-256 of the slice.
-        window: Fingerprints of the lines around and in the slice, from top to bottom.
-        before: How many of them stand above the slice.
-        head_hash: SHA-256 of all lines above the slice.
-        tail_hash: SHA-256 of all lines below it.
-        tail_size: How many lines stand below it.
-        copies: How many other places held the same text, as far as they were counted.
-        rival: How well the surroundings of the best of them fitted those of the slice, in percent.
-        texts: The stored texts of lines by their 29-bit number.
-        symbol: Path of the enclosing symbol, ``""`` where unknown.
     """
 
     start: int
     size: int
     content_hash: str
-    window: tuple[int, ...]
+    window: tuple[int, ...]  # fingerprints of the lines around and in the slice, from top to bottom
     before: int
     head_hash: str
     tail_hash: str
     tail_size: int
-    copies: int
-    rival: int
-    texts: Mapping[int, str]
+    copies: int  # how many other places held the same text, as far as they were counted
+    rival: int  # how well the surroundings of the best of them fitted, in percent
+    texts: Mapping[int, str]  # the stored texts of lines by their 29-bit number
     symbol: str
 
     @property
     def after(self) -> int:
-        """Index in ``window`` of the first line below the slice."""
         return self.before + self.size
 
 
 def has_anchor(piece: Mapping[str, Any]) -> bool:
-    """Tell whether a slice carries anchor keys; one written by hand does not."""
     return bool(piece.get("content_hash") or piece.get("prints"))
 
 
@@ -187,9 +167,6 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
 
     Of the lines around it the nearest ``window_lines`` on each side are taken, for the time that they take to compare
     grows with their square.
-
-    Raises:
-        ValueError: A key is missing, of another type, or does not fit the others.
     """
     numbers = line_numbers(piece)
     if numbers is None or not 1 <= numbers[0] <= numbers[1]:

@@ -12,18 +12,11 @@ SymbolAt = Callable[[int], str]
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
-    """Where the text of a slice stands.
-
-    Attributes:
-        chosen: Index of the first line of the place that is the slice, ``None`` where none is for certain.
-        rivals: Indices of the places that cannot be told apart, or of those that fit too little.
-        tied: Whether ``rivals`` fit equally well, so that nothing else can decide.
-        total: How many places there are, at least.
-    """
+    """Where the text of a slice stands."""
 
     chosen: int | None = None
-    rivals: tuple[int, ...] = ()
-    tied: bool = False
+    rivals: tuple[int, ...] = ()  # places that cannot be told apart, or that fit too little
+    tied: bool = False  # whether ``rivals`` fit equally well, so that nothing else can decide
     total: int = 0
 
 

@@ -74,11 +74,6 @@ def capture(
     symbol: str = "",
     thresholds: Thresholds = THRESHOLDS,
 ) -> SliceDict:
-    """Return the slice of ``text`` from ``start_line`` to ``end_line``, clamped to the text, with its anchor keys.
-
-    Raises:
-        AnchorError: The lines are reversed or all outside the text.
-    """
     indexed = IndexedText(text)
     lines = indexed.lines
     if start_line > end_line or end_line < 1 or start_line > len(lines):
@@ -142,7 +137,6 @@ def relocate(
     symbol_at: SymbolAt | None = None,
     thresholds: Thresholds = THRESHOLDS,
 ) -> Resolution:
-    """Return where a slice stands in ``text``; see ``FuzzyAnchor.resolve``."""
     if not has_anchor(piece):
         return _by_numbers(piece, text)
     try:

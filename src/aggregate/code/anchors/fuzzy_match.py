@@ -148,23 +148,14 @@ def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Where a changed slice stands.
-
-    Attributes:
-        start: Index of its first line.
-        end: Index behind its last line.
-        alike: Likeness to the captured text, 0.0 to 1.0.
-        held: How many of its two sides still touch the line that they touched before.
-        sure: Whether this is enough to show the lines.
-        gone: Whether both sides are there and nothing is left between them.
-    """
+    """Where a changed slice stands."""
 
     start: int
     end: int
     alike: float
-    held: int
-    sure: bool
-    gone: bool = False
+    held: int  # how many of its two sides still touch the line that they touched before
+    sure: bool  # whether this is enough to show the lines
+    gone: bool = False  # whether both sides are there and nothing is left between them
 
 
 def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:

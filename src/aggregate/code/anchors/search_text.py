@@ -33,12 +33,10 @@ class IndexedText:
 
     @cached_property
     def lines(self) -> Sequence[str]:
-        """The lines without their ends."""
         return bare_lines(self.source)
 
     @cached_property
     def characters(self) -> Mapping[int, str]:
-        """The character of each different line by the line's 29-bit number."""
         characters: dict[int, str] = {}
         for code in self._codes:
             characters.setdefault(code, _character(len(characters)))
@@ -46,12 +44,10 @@ class IndexedText:
 
     @cached_property
     def coded(self) -> str:
-        """One character for each line."""
         return "".join(map(self.characters.__getitem__, self._codes))
 
     @cached_property
     def single_lines(self) -> Mapping[str, int]:
-        """Index of every line that stands once, by its character."""
         counts = Counter(self.coded)
         return {char: index for index, char in enumerate(self.coded) if counts[char] == 1}
 
@@ -62,25 +58,16 @@ class IndexedText:
 
 @dataclass(frozen=True)
 class SearchText:
-    """A text beside the window of an anchor.
-
-    Attributes:
-        anchor: What is looked for.
-        text: Where it is looked for.
-        thresholds: The numbers to decide by.
-        window: One character for each line of the anchor's window; what the text does not hold has its own.
-        trivial: The characters of the window's lines that say nothing about their place.
-    """
+    """A text beside the window of an anchor."""
 
     anchor: Anchor
     text: IndexedText
     thresholds: Thresholds
-    window: str
-    trivial: frozenset[str]
+    window: str  # one character for each line of the anchor's window
+    trivial: frozenset[str]  # characters of the window's lines that say nothing of their place
 
     @classmethod
     def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "SearchText":
-        """Return ``text`` with the window of ``anchor`` in its characters."""
         missing: dict[int, str] = {}
         window = []
         for fingerprint in anchor.window:
@@ -95,7 +82,6 @@ class SearchText:
 
     @property
     def slice_window(self) -> str:
-        """The characters of the slice."""
         return self.window[self.anchor.before : self.anchor.after]
 
     def same_text(self, start: int) -> bool:
@@ -204,7 +190,6 @@ def comparable(line: str, clip: int) -> str:
 
 
 def line_likeness(old: str, new: str) -> float:
-    """Return how alike two comparable lines are, 0.0 to 1.0."""
     return fuzz.ratio(old, new) / 100
 
 

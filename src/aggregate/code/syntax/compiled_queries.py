@@ -20,11 +20,6 @@ _ANYWHERE = frozenset({"reference"})
 
 @cache
 def grammar_of(language: Language) -> Grammar:
-    """Return the language's grammar.
-
-    Raises:
-        ImportError: It is not installed.
-    """
     return Grammar(_capsule(getattr(import_module(language.module), language.function)()))
 
 

@@ -52,7 +52,6 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
 
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
-    """Return the elisions that turn ``source`` into its skeleton, in order and without overlap."""
     query_of(language, _WANTED)  # compiling it is not to take the text's time
     captured = _capture(source, language, Deadline(len(source)))
     elisions = _elisions(source, language, captured)

@@ -58,7 +58,6 @@ class EmbeddedCaptures:
     names: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def add(self, match: Mapping[str, list[Node]]) -> None:
-        """Add the part that one match names, if it names one."""
         tags = match.get(_TAG)
         if not tags:
             return
@@ -69,7 +68,6 @@ class EmbeddedCaptures:
                 self.names.update(((node.start_byte, node.end_byte), name) for node in nodes)
 
     def blocks(self) -> list[Block]:
-        """Return the parts that a grammar reads, in order, at most 500."""
         places = sorted(self.names)[:_MOST_BLOCKS]
         languages = ((place, language_named(self.names[place])) for place in places)
         return [Block(*place, language) for place, language in languages if language]

@@ -22,44 +22,28 @@ class LanguageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language.
+    """One language."""
 
-    Attributes:
-        name: The name that users type, and the stem of ``queries/<name>.scm``.
-        suffixes: Lower-case file suffixes.
-        module: The grammar's import name.
-        function: The function in that module that returns the grammar.
-        placeholder: What stands for a body that was cut out.
-        mark: What stands for lines that are left out between others, where it is not the placeholder without braces.
-        own_line: The placeholder is a comment to the line's end, so nothing may follow it on its line.
-        kind: Code or data.
-        names: Whole file names, where a suffix does not tell.
-        interpreters: Programs on a `#!` line, without version, where neither name nor suffix tells.
-        tag: The tag of fences, where it is not the name.
-        hidden: Yields the spans, in order and apart, that no grammar can read and that the parser must not see.
-    """
-
-    name: str
+    name: str  # the name that users type, and the stem of ``queries/<name>.scm``
     suffixes: tuple[str, ...]
     module: str
     placeholder: str = "{ /* ... */ }"
     function: str = "language"
-    own_line: bool = False
+    own_line: bool = False  # the placeholder is a comment to the line's end
     kind: LanguageKind = LanguageKind.CODE
     names: tuple[str, ...] = ()
-    interpreters: tuple[str, ...] = ()
-    tag: str = ""
-    mark: str = ""
+    interpreters: tuple[str, ...] = ()  # programs on a `#!` line, without version
+    tag: str = ""  # the tag of fences, where it is not the name
+    mark: str = ""  # what stands for lines that are left out between others
+    # Yields the spans, in order and apart, that the parser must not see.
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
 
     @property
     def fence(self) -> str:
-        """The tag of fences around texts in it."""
         return self.tag or self.name
 
     @property
     def is_installed(self) -> bool:
-        """Whether its grammar is there to be imported; nothing is imported to tell."""
         return _is_installed(self.module)
 
     @property

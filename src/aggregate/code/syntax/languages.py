@@ -86,13 +86,11 @@ def telling_names() -> frozenset[str]:
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path`` where it is known and its grammar is not installed."""
     language = _language_at(path, text)
     return None if language is None or language.is_installed else language
 
 
 def language_named(name: str) -> Language | None:
-    """Return the language with this name, or ``None``."""
     return next((language for language in LANGUAGES if language.name == name), None)
 
 

@@ -34,19 +34,15 @@ class JsonWalk:
         self._line = 1
 
     def document(self) -> JsonValue:
-        """Return the value that the text begins with, whose end is not known yet."""
         return JsonValue(self._after_blanks(0), len(self._text))
 
     def kind(self, value: JsonValue | None) -> str:
-        """Return what a value begins with: ``{``, ``[``, a quotation mark, another character, or ``""`` for none."""
         return self._text[value.start : value.start + 1] if value else ""
 
     def written(self, value: JsonValue | None) -> str:
-        """Return a value as it is written, ``""`` for none."""
         return self._text[value.start : value.end] if value else ""
 
     def line(self, offset: int) -> int:
-        """Return the 1-based line of a character."""
         if offset < self._counted_to:
             self._line -= self._text.count("\n", offset, self._counted_to)
         else:
@@ -55,7 +51,6 @@ class JsonWalk:
         return self._line
 
     def members(self, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-        """Yield the keys and values of an object; none where the value is something else."""
         if self.kind(value) != "{":
             return
         position = self._after_blanks(value.start + 1)
@@ -73,7 +68,6 @@ class JsonWalk:
             position = self._next(end, "}")
 
     def items(self, value: JsonValue) -> Iterator[JsonValue]:
-        """Yield the items of a list; none where the value is something else."""
         if self.kind(value) != "[":
             return
         position = self._after_blanks(value.start + 1)
@@ -83,11 +77,9 @@ class JsonWalk:
             position = self._next(end, "]")
 
     def member(self, value: JsonValue | None, name: str) -> JsonValue | None:
-        """Return the value of one key of an object, the last one where it stands there repeatedly."""
         return dict(self.members(value)).get(name) if value else None
 
     def string(self, value: JsonValue | None) -> str:
-        """Return a text, ``""`` where the value is something else."""
         return self._decoded(value) if value and self.kind(value) == '"' else ""
 
     def byte_size(self, value: JsonValue) -> int:
@@ -158,23 +150,14 @@ class CellLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a notebook.
+    """A cell of a notebook."""
 
-    Attributes:
-        kind: ``code``, ``markdown`` or ``raw``.
-        lines: Its source.
-        first_line: Where it begins in the file, 1-based.
-        last_line: Where it ends.
-        outputs: How many outputs it has.
-        output_bytes: How many bytes of the file these and the cell's attachments take.
-    """
-
-    kind: str
+    kind: str  # ``code``, ``markdown`` or ``raw``
     lines: tuple[CellLine, ...]
     first_line: int
     last_line: int
     outputs: int = 0
-    output_bytes: int = 0
+    output_bytes: int = 0  # how many bytes of the file these and the cell's attachments take
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +172,7 @@ _Members = Mapping[str, JsonValue]
 
 
 def read_notebook(text: str) -> Notebook | None:
-    """Return the cells of a notebook (nbformat 2 to 4), or ``None`` where ``text`` is JSON but no notebook.
-
-    Raises:
-        NotebookError: The text is damaged; the error tells the line.
-    """
+    """Return the cells of a notebook (nbformat 2 to 4), or ``None`` where ``text`` is JSON but no notebook."""
     walk = JsonWalk(text)
     members = dict(walk.members(walk.document()))
     if "worksheets" in members:

@@ -40,7 +40,6 @@ def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
 
 
 def is_shared() -> bool:
-    """Tell whether other views of the present text may follow in this thread."""
     return getattr(_shared, "results", None) is not None
 
 
@@ -76,7 +75,6 @@ class Deadline:
         return self._reports < 0 or self._has_passed()
 
     def check(self) -> None:
-        """Raise ``DeadlineError`` where the time has passed."""
         if self._has_passed():
             raise DeadlineError
 
@@ -128,9 +126,6 @@ def parse_source(
     """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
 
     Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
-
-    Raises:
-        DeadlineError: It takes seconds, as no program of this size does.
     """
     return computed_once(
         ("tree", language.name, source), lambda: _parse(source, language, macros, deadline)
@@ -187,9 +182,6 @@ def query_matches(
     bodies and not for definitions. A query without scopes is run once over everything.
 
     Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
-
-    Raises:
-        DeadlineError: The deadline has passed, or a part of the text can hardly be searched.
     """
     query, scoped, private = query_of(language, wanted)
     if not scoped:

@@ -42,7 +42,6 @@ def _braced(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the spans of ``source`` that a parser must not see, in order and apart."""
     macros: list[tuple[int, int]] = []
     for match in _macros().finditer(source):
         if match.lastindex is None:
@@ -58,7 +57,6 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Return ``source`` with spaces in place of the ``spans``; its lines stay."""
     blanked = bytearray(source)
     for start, end in spans:
         blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))

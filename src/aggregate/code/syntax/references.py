@@ -44,38 +44,22 @@ _JOINT = re.compile(rb"\s*+(::|\\|\.)")
 
 
 class SyntaxReference(NamedTuple):
-    """A name that a text uses.
-
-    Attributes:
-        name: The last part, such as ``area`` of ``shape.area()``; of a file that is imported its own name.
-        kind: ``call``, ``type``, ``import``, ``inherit`` or ``attribute``.
-        start: First byte of the name in the text as UTF-8, or of the path that it is the last part of.
-        line: The line of that byte, 1-based.
-        scope: What stands before the name where that is a path of names of at most 60 bytes; of an import the module
-            that the name is taken from, or that is imported as a whole, as written. ``""`` for nothing.
-    """
+    """A name that a text uses."""
 
     name: str
     kind: str
-    start: int
+    start: int  # first byte of the name, or of the path that it is the last part of
     line: int
-    scope: str
+    scope: str  # what stands before the name where that is a path of names of at most 60 bytes
 
 
 class _Module(NamedTuple):
-    """A statement of which all names are taken from one module, or a part of such a one.
-
-    Attributes:
-        start: Its first byte.
-        end: The byte behind its last one.
-        name: Of the module, ``""`` where each name has its own.
-        joint: What stands between that and a further part of the name, if anything can.
-    """
+    """A statement of which all names are taken from one module, or a part of such a one."""
 
     start: int = 0
     end: int = 0
-    name: str = ""
-    joint: str = ""
+    name: str = ""  # of the module, ``""`` where each name has its own
+    joint: str = ""  # what stands between that and a further part of the name, if anything can
 
 
 _NO_MODULE = _Module()
@@ -85,24 +69,15 @@ _Captured: TypeAlias = tuple[int, str, Node, Node | None]
 
 @dataclass(slots=True)
 class ReferenceCaptures:
-    """What the query found.
-
-    Attributes:
-        text: The bytes that were parsed.
-        names: By their first byte, of those that begin there the one with the lowest rank.
-        defined: First bytes of names that are defined.
-        modules: Statements that members are looked up in.
-        embedded: Parts in other languages.
-    """
+    """What the query found."""
 
     text: bytes
     names: dict[int, _Captured] = field(default_factory=dict)
     defined: set[int] = field(default_factory=set)
-    modules: set[_Module] = field(default_factory=set)
+    modules: set[_Module] = field(default_factory=set)  # statements that members are looked up in
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
-        """Add the nodes of one match; this runs for each reference of a project."""
         names = self.names
         scopes = match.get("reference.scope")
         scope = scopes[0] if scopes else None
@@ -123,7 +98,6 @@ class ReferenceCaptures:
                 self.embedded.add(match)
 
     def references(self) -> list[SyntaxReference]:
-        """Return the references in order, each import with its module."""
         references: list[SyntaxReference] = []
         around = _Around(self.modules) if self.modules else None
         for start in sorted(self.names.keys() - self.defined):
@@ -241,9 +215,6 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
     Names are as written and resolved nowhere, so built-in ones and those of local variables are among them. In
     ``shared_parse`` the text is parsed once for its definitions and references. A syntax error costs only what stands
     in it; a language without such patterns has no references.
-
-    Raises:
-        DeadlineError: It takes far longer than any program of this size does.
     """
     if not _has_patterns(language):
         return ()

@@ -45,18 +45,10 @@ TEXTS = ("import", "constant", "constant.member", "package")
 
 @dataclass(slots=True)
 class DefinitionCaptures:
-    """What the query found.
-
-    Attributes:
-        text: The bytes that were parsed.
-        definitions: By where their signature ends, which tells apart those that several patterns match.
-        texts: For each capture in ``TEXTS``, the texts by their first byte.
-        docs: Comments and strings that may document the file, by their first byte.
-        bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
-        embedded: Parts in other languages.
-    """
+    """What the query found."""
 
     text: bytes
+    # By where their signature ends, which tells apart those that several patterns match; the others by first byte.
     definitions: dict[int, Definition] = field(default_factory=dict)
     texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in TEXTS})
     docs: dict[int, Node] = field(default_factory=dict)
@@ -65,7 +57,6 @@ class DefinitionCaptures:
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
-        """Add the nodes of one match."""
         self.embedded.add(match)
         if "body.first" in match:
             self.bodies.add(unwrapped_body(self.text, match))
@@ -202,11 +193,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it.
-
-    Raises:
-        DeadlineError: It takes far longer than any program of this size does.
-    """
+    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
     return computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
@@ -217,9 +204,6 @@ def read_definitions(text: str, language: Language) -> Module:
     """Return what ``read_module`` does, which is quicker where nothing but the definitions is wanted.
 
     Where there are definitions, imports, constants, documentation and package may be left out.
-
-    Raises:
-        DeadlineError: As ``read_module``.
     """
     if is_shared():  # another view may want all, and reading that costs less than reading twice
         return read_module(text, language)

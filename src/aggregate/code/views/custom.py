@@ -24,7 +24,6 @@ def custom(request: ViewRequest) -> View:
 
 
 def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> View:
-    """Return the slices of ``text`` as a view."""
     # 30 ms in each process, needed only where there are slices.
     from aggregate.code.anchors import FuzzyAnchor
 

@@ -22,22 +22,18 @@ class DigestRow(NamedTuple):
 
 
 def shortened(line: str) -> str:
-    """Return ``line``, cut to ``LINE_WIDTH`` characters with a visible mark."""
     return cut(line, LINE_WIDTH)
 
 
 def cut(text: str, width: int) -> str:
-    """Return ``text``, cut to ``width`` characters with a visible mark."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def counted(number: int, noun: str) -> str:
-    """Return ``number`` and ``noun`` in the right form: ``1 class``, ``2 classes``."""
     return f"{number} {noun if number == 1 else plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """Return the plural of a regular English noun."""
     if noun.endswith(("s", "x")):
         return f"{noun}es"
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
@@ -46,12 +42,10 @@ def plural(noun: str) -> str:
 
 
 def more_row(number: int) -> str:
-    """Return the row that stands for ``number`` rows that were left out."""
     return f"... and {number} more"
 
 
 def byte_size(number: int) -> str:
-    """Return a number of bytes as people read it: ``512 bytes``, ``34 KB``, ``1.2 MB``."""
     if number < 1_000:
         return counted(number, "byte")
     return f"{number / 1_000:.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"
@@ -62,7 +56,6 @@ _ITEM = {"array": "item"}
 
 
 def document_row(definition: Definition, module: Module) -> str:
-    """Return a heading, rule, element or piece of code as written, or a key with the kind and size of its value."""
     if definition.kind in _AS_WRITTEN or definition.is_embedded_code:
         return shortened("  " * definition.depth + module.signature(definition))
     sizes: list[str] = []
@@ -145,11 +138,6 @@ _LANDMARKS = {
 
 
 def plain_digest(path: str, text: str) -> list[str]:
-    """Return a few lines about the text of a file without a grammar.
-
-    Kinds of file with landmarks (sections, statements, targets) give these, all others the
-    number of their words; the first lines stand for the rest.
-    """
     tag = fence_tag(path, text)
     landmarks = _landmarks(tag, text)
     if landmarks:
@@ -160,7 +148,6 @@ def plain_digest(path: str, text: str) -> list[str]:
 
 
 def sample(text: str) -> list[str]:
-    """Return the first lines that say something."""
     lines = (line.strip() for line in text.split("\n"))
     return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
 

@@ -9,13 +9,7 @@ GAP = "..."
 
 
 def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:
-    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line ``...``.
-
-    Args:
-        view: What may be shown; its lines map to the file by its spans, and to themselves where it has none.
-        lines: Its lines, each with its line break.
-        runs: First and last lines, 1-based and inclusive, in order and apart from each other.
-    """
+    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line ``...``."""
     pieces: list[str] = []
     kept: list[Span] = []
     line, behind = 1, 1  # of the new text, and the first line of the view that was not passed yet

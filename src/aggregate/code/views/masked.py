@@ -22,12 +22,7 @@ _END = re.compile(rb"(?<![^\s;])end\Z")
 
 
 class Piece(NamedTuple):
-    """Lines of a view.
-
-    Attributes:
-        text: The lines.
-        first_line: The line of the file behind the first of them, the others follow it; 0 for lines of our own.
-    """
+    """Lines of a view."""
 
     text: str
     first_line: int = 0
@@ -41,7 +36,6 @@ class Opened(NamedTuple):
 
 
 def opened(module: Module, container: Definition) -> Opened:
-    """Return how a container begins."""
     brace = _OPENING.match(module.source, container.header_end, container.end)
     if brace is None:
         return Opened(module.header(container), container.header_end)
@@ -49,15 +43,7 @@ def opened(module: Module, container: Definition) -> Opened:
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return what stands between two members: the mark where lines are left out, else a blank line as in the file.
-
-    Args:
-        module: The file.
-        position: The byte behind the first one, or behind the opening.
-        start: The first byte of the second one; before ``position`` where the mask has another order than the file.
-        mark: The mark, indented.
-        is_first: Whether only the opening stands before.
-    """
+    """Return what stands between two members: the mark where lines are left out, else a blank line as in the file."""
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]
@@ -99,10 +85,6 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
     visible error line. A member stands in what it is a member of: below its header and above the line that closes it,
     with a mark wherever something of it is left out. Members of one container share it, at the place of the first of
     them. An empty mask means the skeleton.
-
-    Args:
-        request: What to render.
-        module: What the text defines, where that is known already.
     """
     if not request.mask:
         return skeleton(request)

@@ -54,7 +54,6 @@ def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]
 
 
 def first_prose(notebook: Notebook) -> str:
-    """Return the first paragraph of a notebook's prose, ``""`` where there is none."""
     for cell in notebook.cells:
         if cell.kind != "markdown":
             continue
@@ -123,10 +122,6 @@ def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]
     ``full`` shows all of them as a script in the percent format, ``skeleton`` the same without the bodies of
     functions, ``outline`` headings, cells and definitions, ``masked`` those of them that are picked. Outputs are left
     out, with a note. Spans and outlines tell the lines of the notebook's file.
-
-    Args:
-        request: What to render.
-        as_text: Renders a file that is no notebook, or that is damaged, as any other text.
     """
     try:
         notebook = read_notebook(request.text)

@@ -48,26 +48,16 @@ class CellPlace:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A notebook as a script.
-
-    Attributes:
-        text: The script.
-        origins: For each line of it the first and last line of the file that it stands for; zeros for none.
-        places: Where the cells stand in it.
-        tag: The fence tag of its language.
-        language: The language's row with what is no code in notebooks hidden, ``None`` where it has no grammar.
-        comment: How a comment begins.
-    """
+    """A notebook as a script."""
 
     text: str
-    origins: tuple[tuple[int, int], ...]
+    origins: tuple[tuple[int, int], ...]  # of each line its lines in the file; zeros for none
     places: tuple[CellPlace, ...]
     tag: str
     language: Language | None
     comment: str
 
     def spans(self) -> tuple[Span, ...]:
-        """Return where the lines of the script come from in the notebook's file."""
         return joined_spans(self.origins)
 
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:

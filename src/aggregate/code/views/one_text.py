@@ -7,11 +7,6 @@ from aggregate.code.views.rendering import render, takes_grammar
 
 
 def view_of(request: ViewRequest) -> View:
-    """Return the view that ``request`` asks for, made in a child process where that takes a grammar.
-
-    Raises:
-        DeadlineError: It takes far more time or memory than the view of a program of its size does.
-    """
     if not takes_grammar(request):
         return render(request)
     from aggregate.base.concurrency import in_child

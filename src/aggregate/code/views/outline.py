@@ -45,12 +45,10 @@ def outline(request: ViewRequest) -> View:
 
 
 def indentation(definition: Definition) -> str:
-    """Return what stands before a definition's row, by its depth."""
     return "  " * min(definition.depth, _DEEPEST)
 
 
 def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
-    """Return the rows, each behind the lines of its definition in the file."""
     width = len(f"{definitions[-1].last_line}") * 2 + 1
     lines: list[str] = []
     spans: list[Span] = []

@@ -20,7 +20,6 @@ _MODULES = {ViewMode.SKELETON: "outline"}
 
 
 def render(request: ViewRequest) -> View:
-    """Return the view that ``request`` asks for."""
     if request.mode in _OF_CELLS and _is_notebook(request.path):
         # Few projects have notebooks.
         from aggregate.code.views.notebook import render_notebook
@@ -83,7 +82,6 @@ def render_view(request: ViewRequest) -> View | str:
 
 
 def without_grammar(request: ViewRequest, problem: str) -> View:
-    """Return what can be said of a text that its grammar cannot read, below a sentence that says so."""
     from aggregate.code.views.digest import plain_digest  # many patterns
 
     problem = f'{problem}; show the file with view_mode = "full", or exclude it'

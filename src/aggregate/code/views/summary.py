@@ -35,10 +35,6 @@ def summary(request: ViewRequest, module: Module | None = None) -> View:
 
     The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
     that, the source itself is returned; a text of nothing but white space is called empty.
-
-    Args:
-        request: What to render.
-        module: What the text defines, where that is known already.
     """
     language = language_of(request.path, request.text)
     if not request.text.strip():
@@ -50,7 +46,6 @@ def summary(request: ViewRequest, module: Module | None = None) -> View:
 
 
 def shorter_than(text: str, lines: Sequence[str]) -> list[str]:
-    """Return so many of the first ``lines`` that they are shorter than ``text`` together."""
     kept = list(lines)
     while kept and sum(map(len, kept)) + len(kept) - 1 >= len(text):
         kept.pop()
@@ -74,7 +69,6 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
 
 
 def details(module: Module, rows: Sequence[str]) -> list[str]:
-    """Return a text's doc, imports and constants, and behind them the ``rows`` for its definitions."""
     doc = _first_paragraph(module.doc)
     return [
         *([doc] if doc else []),

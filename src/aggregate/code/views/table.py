@@ -53,7 +53,6 @@ def column_types(rows: Iterable[Sequence[str]], width: int) -> list[Column]:
 
 
 def cell_type(cell: str) -> str:
-    """Return the type of one cell that is not empty."""
     if len(cell) > _LONGEST:
         return "text"
     return next((name for name, pattern in _PATTERNS if pattern.fullmatch(cell)), "text")
@@ -104,11 +103,6 @@ class _ReadTable:
 
 
 def table_digest(text: str, tag: str) -> list[DigestRow]:
-    """Return the columns of a table with their types, its number of rows and the first ones.
-
-    Returns:
-        Nothing where the text is no table.
-    """
     try:
         table = _read_table(text, _DELIMITERS[tag])
     except csv.Error:
