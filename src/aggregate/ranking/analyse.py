@@ -4,13 +4,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain, takewhile
 from typing import Final
 
 from aggregate.base.errors import DeadlineError
 from aggregate.base.text import generated_reason
 from aggregate.code.syntax import (
-    Definition,
     Language,
     LanguageKind,
     Module,
@@ -46,7 +45,13 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
     line = first - 1
     while line > lowest:
         text = lines[line - 1].strip()
-        begin = _block_begin(lines, line, lowest) if text.endswith(_ENDS) else 0
+        begin = 0  # of a comment of many lines that ends here and has its first line for itself
+        if text.endswith(_ENDS):
+            opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
+            holding = (each for each in range(line, lowest, -1) if opening in lines[each - 1])
+            begin = next(holding, 0)
+            if begin and lines[begin - 1].partition(opening)[0].strip():
+                begin = 0
         if begin:
             line = begin - 1
         elif text.startswith(marks) or text == "*":
@@ -59,17 +64,6 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
 
 
 _ENDS: Final = tuple(end for end, _ in _BLOCKS)
-
-
-def _block_begin(lines: Sequence[str], line: int, lowest: int) -> int:
-    # 0 where it is none of its own.
-    text = lines[line - 1].rstrip()
-    opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
-    for candidate in range(line, lowest, -1):
-        before, mark, _ = lines[candidate - 1].partition(opening)
-        if mark:
-            return 0 if before.strip() else candidate
-    return 0
 
 
 _MOST_CHARACTERS: Final = 2_000_000
@@ -105,7 +99,11 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
     """
     is_generated = bool(generated_reason(path, text))
     language = language_of(path, text)
-    name, is_code = _language_facts(path, text, language)
+    if known := language or uninstalled_language_of(path, text):
+        name, is_code = known.name, known.kind is not LanguageKind.DATA
+    else:
+        tag = fence_tag(path, text)
+        name, is_code = "" if tag == "text" else tag, tag not in _NOT_CODE
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
@@ -120,7 +118,12 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
     kinds = line_kinds(lines, name) if is_code and is_parsed else ()
     runs = list(cut(owned, lines, kinds=kinds)) if lines else []
     if not is_parsed:
-        runs = _sampled(runs, lines)
+        sizes = (sum(map(len, lines[run.first - 1 : run.last])) for run in runs)
+        before = accumulate(sizes, initial=0)
+        kept = list(takewhile(lambda pair: pair[0] <= _SAMPLE, zip(before, runs, strict=False)))
+        if len(kept) < len(runs):
+            rest = Run(runs[len(kept)].first, runs[-1].last, -1)
+            runs = [*(run for _, run in kept), rest]
     pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text), kinds=kinds)
     traits = FileTraits(
         name, is_code, len(text), sum(piece.terms for piece in pieces), len(pieces), is_generated
@@ -134,14 +137,6 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
             deflated(postings),
         ]
     )
-
-
-def _language_facts(path: str, text: str, language: Language | None) -> tuple[str, bool]:
-    known = language or uninstalled_language_of(path, text)
-    if known:
-        return known.name, known.kind is not LanguageKind.DATA
-    tag = fence_tag(path, text)
-    return "" if tag == "text" else tag, tag not in _NOT_CODE
 
 
 def _is_parsed(text: str, lines: Sequence[str], *, is_generated: bool) -> bool:
@@ -209,7 +204,14 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
         last = min(max(definition.last_line, definition.first_line), len(lines))
         if outer >= 0:
             last = min(last, names[outer].last)
-        body = _body_line(module, definition, last)
+        body = last + 1
+        if definition.header_end < definition.end:
+            header = module.source[definition.start : definition.header_end].rstrip()
+            # The underline of a heading; without its line it is none.
+            breaks = header.count(b"\n") + bool(
+                _UNDERLINE.match(module.source, definition.header_end)
+            )
+            body = min(definition.first_line + breaks + 1, body)
         names.append(
             DefinedName(
                 definition.kind,
@@ -223,27 +225,6 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
         )
         around.append((len(names) - 1, definition.end, definition.depth))
     return names
-
-
-def _body_line(module: Module, definition: Definition, last: int) -> int:
-    if definition.header_end >= definition.end:
-        return last + 1
-    header = module.source[definition.start : definition.header_end].rstrip()
-    if _UNDERLINE.match(module.source, definition.header_end):
-        header += b"\n"  # of a heading; without its line it is none
-    return min(definition.first_line + header.count(b"\n") + 1, last + 1)
-
-
-def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
-    kept: list[Run] = []
-    size = 0
-    for run in runs:
-        if size > _SAMPLE:
-            kept.append(Run(run.first, runs[-1].last, -1))
-            break
-        kept.append(run)
-        size += sum(map(len, lines[run.first - 1 : run.last]))
-    return kept
 
 
 def _counted(

@@ -108,7 +108,16 @@ def reasons(
         weight = weights.get(evidence.kind, 0.0)
         if not weight or evidence.kind in _UNTOLD:
             continue
-        for file, value in _of_files(evidence, best_pieces, files).items():
+        values = {file: evidence.files[file] for file in files if file in evidence.files}
+        if isinstance(evidence.pieces, PieceValues):
+            for file, row in evidence.pieces.rows.items():
+                if file in best_pieces:
+                    values[file] = values.get(file, 0.0) + row[best_pieces[file][1]]
+        elif evidence.pieces:
+            for file, key in best_pieces.items():
+                if key in evidence.pieces:
+                    values[file] = values.get(file, 0.0) + evidence.pieces[key]
+        for file, value in values.items():
             if abs(weight * value) >= _LEAST:
                 matched = evidence.matched.get(file, "")
                 table[file].append(Reason(evidence.kind, weight * value, matched))
@@ -117,21 +126,6 @@ def reasons(
         kept = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
         strongest[file] = tuple(sorted(kept, key=lambda reason: (-reason.weight, reason.kind)))
     return strongest
-
-
-def _of_files(
-    evidence: Evidence, best_pieces: Mapping[int, PieceKey], files: Sequence[int]
-) -> Mapping[int, float]:
-    values = {file: evidence.files[file] for file in files if file in evidence.files}
-    if isinstance(evidence.pieces, PieceValues):
-        for file, row in evidence.pieces.rows.items():
-            if file in best_pieces:
-                values[file] = values.get(file, 0.0) + row[best_pieces[file][1]]
-    elif evidence.pieces:
-        for file, key in best_pieces.items():
-            if key in evidence.pieces:
-                values[file] = values.get(file, 0.0) + evidence.pieces[key]
-    return values
 
 
 def in_order(

@@ -37,7 +37,16 @@ def changed_files(inquiry: Inquiry) -> Evidence:
         is_told = any(missing.evidence == "history" for missing in inquiry.question.missing)
         missing = None if is_told else Missing("history", "there is no commit to learn from")
         return Evidence("similar changes", missing=missing)
-    files, counts = _changed_files(inquiry, _similar_changes(inquiry))
+    # A change of many files says less about each, slowly: most of them were needed all the same.
+    files: dict[int, float] = {}
+    counts: dict[int, int] = {}
+    for place, worth in _similar_changes(inquiry):
+        paths = inquiry.question.commits[place].paths
+        for path in paths:
+            file = inquiry.paths.numbers.get(path)
+            if file is not None:
+                files[file] = files.get(file, 0.0) + worth / log1p(len(paths))
+                counts[file] = counts.get(file, 0) + 1
     matched = {
         file: f"{counts[file]} similar change{'s' if counts[file] > 1 else ''}" for file in files
     }
@@ -48,70 +57,44 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     return replace(evidence, files=weakened)
 
 
-def _changed_files(
-    inquiry: Inquiry, changes: Sequence[tuple[int, float]]
-) -> tuple[Mapping[int, float], Mapping[int, int]]:
-    # A change of many files says less about each, slowly: most of them were needed all the same.
-    numbers = inquiry.paths.numbers
-    values: dict[int, float] = {}
-    counts: dict[int, int] = {}
-    for place, worth in changes:
-        paths = inquiry.question.commits[place].paths
-        for path in paths:
-            file = numbers.get(path)
-            if file is not None:
-                values[file] = values.get(file, 0.0) + worth / log1p(len(paths))
-                counts[file] = counts.get(file, 0) + 1
-    return values, counts
-
-
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    places = _NamedPieces(inquiry, candidates)
     recent = range(min(_MOST_RECENT, len(inquiry.question.commits)))
-    similar = _similar_changes(inquiry)
-    newest = [(place, 0.5 ** (place / _HALF_LIFE)) for place in recent]
-    return (
-        _of_definitions("definitions of similar changes", inquiry, places=places, changes=similar),
-        _of_definitions("recently changed definitions", inquiry, places=places, changes=newest),
+    changes = {
+        "definitions of similar changes": _similar_changes(inquiry),
+        "recently changed definitions": [(place, 0.5 ** (place / _HALF_LIFE)) for place in recent],
+    }
+    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}  # a file is looked through once
+    similar, newest = (
+        _of_definitions(kind, inquiry, candidates, tables=tables, changes=of_kind)
+        for kind, of_kind in changes.items()
     )
+    return similar, newest
 
 
 def _of_definitions(
     kind: str,
     inquiry: Inquiry,
+    candidates: Candidates,
     *,
-    places: "_NamedPieces",
+    tables: dict[int, Mapping[str, Sequence[PieceKey]]],
     changes: Sequence[tuple[int, float]],
 ) -> Evidence:
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for place, worth in changes:
         for path, name in inquiry.question.commits[place].names:
-            for key in places.named(path, name):
+            file = inquiry.paths.numbers.get(path, -1)
+            if file not in candidates:
+                continue
+            if file not in tables:
+                tables[file] = _pieces_by_own_name(file, candidates[file])
+            for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
                 values[key] = values.get(key, 0.0) + worth
                 matched.setdefault(key[0], name)
     return scaled_evidence(kind, pieces=values, matched=matched)
 
 
-class _NamedPieces:
-    """The pieces of definitions by path and name; a file is looked through once."""
-
-    def __init__(self, inquiry: Inquiry, candidates: Candidates) -> None:
-        self._numbers = inquiry.paths.numbers
-        self._candidates = candidates
-        self._by_name: dict[int, Mapping[str, Sequence[PieceKey]]] = {}
-
-    def named(self, path: str, name: str) -> Sequence[PieceKey]:
-        file = self._numbers.get(path, -1)
-        if file not in self._candidates:
-            return ()
-        if file not in self._by_name:
-            self._by_name[file] = _pieces_by_name(file, self._candidates[file])
-        table = self._by_name[file]
-        return table.get(name) or table.get(name.rpartition(".")[2], ())
-
-
-def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
+def _pieces_by_own_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
     own: dict[int, list[PieceKey]] = {}
     for place, piece in enumerate(analysis.pieces):
         own.setdefault(piece.definition, []).append((file, place))

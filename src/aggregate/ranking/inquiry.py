@@ -78,51 +78,28 @@ class QueryTerm(NamedTuple):
 def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
     subject = frozenset(task.subject)
     total_pieces = sum(facts.pieces for facts in corpus.files)
-    most_told = _most_told(task)
+    counts = {**dict.fromkeys(task.subject, 1), **task.terms}
+    most_told = [(term, counts[term]) for term in dict.fromkeys((*task.terms, *task.subject))]
+    if len(most_told) > _MOST_LOOKED_UP:
+        order = sorted(
+            range(len(most_told)), key=lambda i: (most_told[i][0] not in subject, -most_told[i][1])
+        )
+        most_told = [most_told[i] for i in sorted(order[:_MOST_LOOKED_UP])]
     # The joined words too, which ``ranking.mentions`` asks for: each pass reads the tables of the whole project.
     corpus.look_up([*(term for term, _ in most_told), *task.joined])
-    looked_up = [
-        _look_up(corpus, term, count, in_subject=term in subject, total_pieces=total_pieces)
-        for term, count in most_told
-    ]
+    looked_up: list[QueryTerm] = []
+    for term, count in most_told:
+        files = corpus.files_with(term)
+        weight = 1 + log(max(count, 1))
+        file_rarity = rarity(len(corpus.files), len(files))
+        piece_rarity = rarity(total_pieces, sum(held.pieces for held in files.values()))
+        looked_up.append(QueryTerm(term, weight, files, file_rarity, piece_rarity, term in subject))
     if len(looked_up) <= MOST_TERMS:
         return tuple(looked_up)
-    strongest = nlargest(MOST_TERMS, range(len(looked_up)), key=lambda i: _strength(looked_up[i]))
-    return tuple(looked_up[i] for i in sorted(strongest))
-
-
-def _most_told(task: TaskText) -> Sequence[tuple[str, int]]:
-    counts = dict(task.terms)
-    for term in task.subject:
-        counts.setdefault(term, 1)
-    terms = list(counts.items())
-    if len(terms) <= _MOST_LOOKED_UP:
-        return terms
-    subject = frozenset(task.subject)
-    most = nlargest(
-        _MOST_LOOKED_UP, range(len(terms)), key=lambda i: (terms[i][0] in subject, terms[i][1], -i)
-    )
-    return [terms[i] for i in sorted(most)]
-
-
-def _look_up(
-    corpus: Corpus, term: str, count: int, *, in_subject: bool, total_pieces: int
-) -> QueryTerm:
-    files = corpus.files_with(term)
-    in_pieces = sum(held.pieces for held in files.values())
-    return QueryTerm(
-        term,
-        1 + log(max(count, 1)),
-        files,
-        rarity(len(corpus.files), len(files)),
-        rarity(total_pieces, in_pieces),
-        in_subject,
-    )
-
-
-def _strength(term: QueryTerm) -> tuple[bool, bool, float]:
     # Terms that occur at all, those of the first line, then the rarest.
-    return bool(term.files), term.in_subject, term.weight * term.piece_rarity
+    strength = [(bool(t.files), t.in_subject, t.weight * t.piece_rarity) for t in looked_up]
+    strongest = nlargest(MOST_TERMS, range(len(looked_up)), key=strength.__getitem__)
+    return tuple(looked_up[i] for i in sorted(strongest))
 
 
 class _RememberedCorpus:

@@ -59,20 +59,15 @@ def own_words(text: str) -> str:
 
     Where all of it is quoted, the quotation stays.
     """
-    without_addresses = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
-    words = _FORM.sub("", _unquoted(_without_comments(without_addresses)))
-    words = _PICKED.sub("", _TRAILER.sub("", words))
-    return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
-
-
-def _without_comments(text: str) -> str:
-    # Forms say in them how they are to be filled in.
-    parts: list[str] = []
+    text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
+    parts: list[str] = []  # without comments, in which forms say how they are to be filled in
     place = 0
     while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
         parts.append(text[place:start])
         place = end + len("-->")
-    return "".join((*parts, text[place:]))
+    words = _FORM.sub("", _unquoted("".join((*parts, text[place:]))))
+    words = _PICKED.sub("", _TRAILER.sub("", words))
+    return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
 
 
 def _unquoted(text: str) -> str:

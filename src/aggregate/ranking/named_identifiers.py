@@ -122,8 +122,10 @@ def named_identifiers(text: str) -> dict[str, float]:
     for line in text.split("\n"):
         if _INTERNAL in line:
             continue
-        for name in _named_by_messages(line):
-            _add(name, True, certain, possible)
+        if ":" in line or " is not " in line or "unction " in line:
+            for message in _MESSAGES.finditer(line):
+                if called := _NAME.match(next(filter(None, message.groups()))):
+                    _add(called["name"], True, certain, possible)
         for match in _NAME.finditer(line):
             name = match["name"].lstrip("@$")
             if name in certain or len(name) > _LONGEST_NAME:
@@ -159,15 +161,6 @@ def _add(
         certain[last] = CERTAIN
     else:
         possible[last] = POSSIBLE
-
-
-def _named_by_messages(line: str) -> Iterator[str]:
-    if ":" not in line and " is not " not in line and "unction " not in line:
-        return
-    for message in _MESSAGES.finditer(line):
-        subject = next(group for group in message.groups() if group)
-        if match := _NAME.match(subject):
-            yield match["name"]
 
 
 def _is_certain(match: re.Match[str], name: str, line: str) -> bool:

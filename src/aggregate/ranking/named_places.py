@@ -1,7 +1,7 @@
 """The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, diffs."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from aggregate.ranking.named_identifiers import is_file_name
@@ -176,11 +176,22 @@ def _ordered(text: str) -> Iterator[NamedPlace]:
     blocks = [current]
     chain = 0
     previous = ""
-    for line in _lines(text):
+    starts = (
+        (line, start)
+        for line in text.split("\n")
+        for start in range(0, len(line) or 1, _LONGEST_LINE)
+    )
+    for whole, start in starts:
+        line = whole[start : start + _LONGEST_LINE]
         if line.startswith("Caused by:"):
             current = []
             blocks.insert(chain, current)
-        elif _ends_block(line, current):
+        elif (
+            line.startswith(_RULE)
+            or "Traceback (most recent" in line
+            # Those of pytest hold blank lines.
+            or not (line.strip() or any(read.is_pytest for read in current))
+        ):
             if current:
                 current = []
                 blocks.append(current)
@@ -190,32 +201,12 @@ def _ordered(text: str) -> Iterator[NamedPlace]:
             current.append(read)
         previous = line
     for block in blocks:
-        yield from _block_places(block)
-
-
-def _ends_block(line: str, block: Sequence[_Line]) -> bool:
-    # Those of pytest hold blank lines.
-    if not line.strip():
-        return not any(read.is_pytest for read in block)
-    return line.startswith(_RULE) or "Traceback (most recent" in line
-
-
-def _block_places(block: Sequence[_Line]) -> Iterator[NamedPlace]:
-    for line in reversed(block):
-        if line.is_python or line.is_pytest:
-            yield from line.places
-    for line in block:
-        if not (line.is_python or line.is_pytest):
-            yield from line.places
-
-
-def _lines(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        if len(line) <= _LONGEST_LINE:
-            yield line
-        else:
-            for start in range(0, len(line), _LONGEST_LINE):
-                yield line[start : start + _LONGEST_LINE]
+        for read in reversed(block):
+            if read.is_python or read.is_pytest:
+                yield from read.places
+        for read in block:
+            if not (read.is_python or read.is_pytest):
+                yield from read.places
 
 
 def _read_line(line: str, previous: str) -> _Line:
@@ -224,7 +215,12 @@ def _read_line(line: str, previous: str) -> _Line:
     if 'File "' in line and (frame := _PYTHON.search(line)):
         return _Line(tuple(_place(frame["path"], frame["line"], frame["symbol"])), is_python=True)
     if _JVM_FILE.search(line) and (frame := _JVM.search(line)):
-        return _Line(tuple(_jvm_place(frame)))
+        symbol = frame["symbol"].rpartition("/")[2]
+        if symbol.startswith(_JVM_OWN):
+            return _Line(())
+        package = [part for part in symbol.split(".")[:-2] if part]  # which is the folder
+        path = "/".join((*package, frame["name"]))
+        return _Line(tuple(_place(path, frame["line"], symbol)))
     places: list[NamedPlace] = []
     symbol = _symbol(line, previous)
     if "://" in line:
@@ -234,7 +230,13 @@ def _read_line(line: str, previous: str) -> _Line:
     if "package:" in line:
         line = _DART.sub("lib/", line)
     for token in _TOKEN.finditer(line):
-        places += _token_place(token, symbol)
+        path, number = token["path"], next(filter(None, map(token.__getitem__, _WITH_LINE)), "")
+        if token["test"]:
+            places += _place(path, "0", token["test"]) if path.endswith((".py", ".pyi")) else ()
+        elif number and _SUFFIX.search(path):
+            places += _place(path, number, symbol)
+        elif not number and is_file_name(path.rstrip(".,-")):
+            places += _place(path, "0", "")
     return _Line(tuple(places), is_pytest=bool(places and _PYTEST.match(line)))
 
 
@@ -249,16 +251,6 @@ def _symbol(line: str, previous: str) -> str:
         if match := pattern.search(line):
             return match["symbol"]
     return ""
-
-
-def _jvm_place(frame: re.Match[str]) -> Iterator[NamedPlace]:
-    # The package is the folder.
-    symbol = frame["symbol"].rpartition("/")[2]
-    if symbol.startswith(_JVM_OWN):
-        return
-    parts = symbol.split(".")
-    package = [part for part in parts[:-2] if part]
-    yield from _place("/".join((*package, frame["name"])), frame["line"], symbol)
 
 
 def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:
@@ -277,19 +269,6 @@ def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:
     if not path.startswith((".", "/")):
         path = path.partition("/")[2]  # without the host
     yield from _place(path.lstrip("./") if scheme != "file" else path, match["line"], symbol)
-
-
-def _token_place(token: re.Match[str], symbol: str) -> Iterator[NamedPlace]:
-    path = token["path"]
-    if token["test"]:
-        if path.endswith((".py", ".pyi")):
-            yield from _place(path, "0", token["test"])
-        return
-    line = next((token[name] for name in _WITH_LINE if token[name]), "")
-    if line and _SUFFIX.search(path):
-        yield from _place(path, line, symbol)
-    elif not line and is_file_name(path.rstrip(".,-")):
-        yield from _place(path, "0", "")
 
 
 def _place(path: str, line: str, symbol: str | None) -> Iterator[NamedPlace]:

@@ -195,7 +195,11 @@ def references(
     spread = _Spread()
     for source in sources:
         _follow(inquiry, resolver, spread=spread, source=source)
-    for source in _second_sources(spread, sources):
+    known = {(source.file, source.definition) for source in sources}
+    reached = {target: value for target, value in spread.definitions.items() if target not in known}
+    best = sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]
+    for target in best:
+        source = _Source(*target, _SECOND_HOP * min(1.0, reached[target]))
         _follow(inquiry, resolver, spread=spread, source=source)
     _find_users(inquiry, resolver, spread=spread, sources=sources)
     pieces: dict[PieceKey, float] = {}
@@ -215,15 +219,6 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
         definition = candidates[file].pieces[place].definition
         strengths.setdefault((file, definition), likely[(file, place)] / likely[best[0]])
     return [_Source(file, place, strength) for (file, place), strength in strengths.items()]
-
-
-def _second_sources(spread: _Spread, sources: Sequence[_Source]) -> Sequence[_Source]:
-    known = {(source.file, source.definition) for source in sources}
-    reached = {target: value for target, value in spread.definitions.items() if target not in known}
-    best = sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]
-    return [
-        _Source(file, place, _SECOND_HOP * min(1.0, reached[(file, place)])) for file, place in best
-    ]
 
 
 def _used_by(resolver: Resolver, source: _Source) -> Sequence[Reference]:

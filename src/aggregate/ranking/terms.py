@@ -129,15 +129,11 @@ def stem(word: str) -> str:
         if word.endswith(ending) and not word.endswith("eed"):
             base = word[: -len(ending)]
             if len(base) > 2 and _VOWEL.search(base):
-                word = _undoubled(base)
+                # ``stop`` of the ``stopp`` of ``stopped``, but ``call`` of that of ``called``.
+                is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
+                word = base[:-1] if is_doubled else base
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
-
-
-def _undoubled(base: str) -> str:
-    # ``stop`` of the ``stopp`` of ``stopped``, but ``call`` of that of ``called``.
-    is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
-    return base[:-1] if is_doubled else base
 
 
 def _terms_of(word: str) -> tuple[str, ...]:

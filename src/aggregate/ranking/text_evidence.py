@@ -31,18 +31,15 @@ def file_text(inquiry: Inquiry) -> Evidence:
         for file, (count, _) in query.files.items():
             gain = worth * count / (count + lengths[file])
             values[file] = values[file] + gain if file in values else gain
-    matched = {file: _terms_of_file(inquiry, file) for file in best_keys(values)}
+    matched: dict[int, str] = {}
+    for file in best_keys(values):
+        gains: dict[str, float] = {}
+        for query in inquiry.terms:
+            if held := query.files.get(file):
+                gain = saturation(held.occurrences, length=1.0, b=0.0)
+                gains[query.term] = query.weight * query.file_rarity * gain
+        matched[file] = inquiry.told(gains)
     return scaled_evidence("file text", files=values, matched=matched)
-
-
-def _terms_of_file(inquiry: Inquiry, file: int) -> str:
-    worth: dict[str, float] = {}
-    for query in inquiry.terms:
-        held = query.files.get(file)
-        if held is not None:
-            gain = saturation(held.occurrences, length=1.0, b=0.0)
-            worth[query.term] = query.weight * query.file_rarity * gain
-    return inquiry.told(worth)
 
 
 def path_words(inquiry: Inquiry) -> Evidence:
@@ -94,31 +91,24 @@ _NOTHING: Counts = {}
 
 
 def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    postings = _read_postings(inquiry, candidates)
-    names = {file: _own_terms(inquiry, analysis) for file, analysis in candidates.items()}
+    postings: Postings = {
+        file: {
+            query.term: analysis.pieces_with(query.term)
+            for query in inquiry.terms
+            if file in query.files
+        }
+        for file, analysis in candidates.items()
+    }
+    names: dict[int, Sequence[tuple[str, ...]]] = {}
+    for file, analysis in candidates.items():
+        own = [each.path[-1] if each.path else "" for each in analysis.definitions]
+        held = inquiry.matcher.matched_in(own)
+        names[file] = held if any(held) else ()  # nothing where no name holds any
     return (
         _definition_text(inquiry, candidates, postings=postings, names=names),
         _subject(inquiry, candidates, postings),
         _names_around(inquiry, candidates, names),
     )
-
-
-def _read_postings(inquiry: Inquiry, candidates: Candidates) -> Postings:
-    postings: dict[int, Mapping[str, Sequence[tuple[int, int]]]] = {}
-    for file, analysis in candidates.items():
-        postings[file] = {
-            query.term: analysis.pieces_with(query.term)
-            for query in inquiry.terms
-            if file in query.files
-        }
-    return postings
-
-
-def _own_terms(inquiry: Inquiry, analysis: FileAnalysis) -> Sequence[tuple[str, ...]]:
-    # Nothing at all where no name holds any.
-    names = [definition.path[-1] if definition.path else "" for definition in analysis.definitions]
-    matched = inquiry.matcher.matched_in(names)
-    return matched if any(matched) else ()
 
 
 def _name_counts(
@@ -184,7 +174,12 @@ def _documents(
     path: Counts,
 ) -> Mapping[int, Counts]:
     """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1."""
-    texts = _unit_counts(analysis, holding)
+    owners = [piece.definition for piece in analysis.pieces]
+    texts: dict[int, dict[str, int]] = {}
+    for term, places in holding.items():
+        for place, count in places:
+            held = texts.setdefault(owners[place], {})
+            held[term] = held.get(term, 0) + count
     named = _name_counts(analysis, names, NAME_WEIGHT)
     documents: dict[int, Counts] = {}
     for piece in analysis.pieces:
@@ -210,18 +205,6 @@ def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
     for piece in analysis.pieces:
         lengths[piece.definition] = lengths.get(piece.definition, 0) + piece.terms
     return lengths
-
-
-def _unit_counts(
-    analysis: FileAnalysis, holding: Mapping[str, Sequence[tuple[int, int]]]
-) -> Mapping[int, Counts]:
-    owners = [piece.definition for piece in analysis.pieces]
-    counts: dict[int, dict[str, int]] = {}
-    for term, places in holding.items():
-        for place, count in places:
-            document = counts.setdefault(owners[place], {})
-            document[term] = document.get(term, 0) + count
-    return counts
 
 
 def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> list[float]:

@@ -20,19 +20,15 @@ _ANYWHERE = frozenset({"reference"})
 
 @cache
 def grammar_of(language: Language) -> Grammar:
-    return Grammar(_capsule(getattr(import_module(language.module), language.function)()))
+    grammar: object = getattr(import_module(language.module), language.function)()
+    if isinstance(grammar, int):  # some wheels give its bare address, which is deprecated
+        import ctypes  # seldom needed, and slow to load
 
-
-def _capsule(grammar: object) -> object:
-    # Some wheels give a grammar's bare address, which is deprecated.
-    if not isinstance(grammar, int):
-        return grammar
-    import ctypes  # seldom needed, and slow to load
-
-    new_capsule = ctypes.pythonapi.PyCapsule_New
-    new_capsule.restype = ctypes.py_object
-    new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new_capsule(grammar, b"tree_sitter.Language", None)
+        new_capsule = ctypes.pythonapi.PyCapsule_New
+        new_capsule.restype = ctypes.py_object
+        new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        grammar = new_capsule(grammar, b"tree_sitter.Language", None)
+    return Grammar(grammar)
 
 
 @cache

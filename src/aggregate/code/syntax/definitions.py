@@ -1,7 +1,8 @@
 """What a source text defines: the data that outline, masked and summary views are made of."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 _QUALIFIER = re.compile(r"::|\.")
 _ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
@@ -35,8 +36,7 @@ _BEFORE_CLOSING = re.compile(r"(?:,\s*+|(?<![\s,])\s++)(?=[)\]])")
 _LATE = frozenset({"struct", "union", "enum"})
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A named piece of a program or document."""
 
     kind: str
@@ -54,27 +54,6 @@ class Definition:
     ] = ()  # where comments stand in a signature of several lines
     aliases: tuple[str, ...] = ()  # other names for the last one in ``path``
     is_embedded_code: bool = False  # whether it is part of a program in a file of another language
-
-    def placed(self, path: tuple[str, ...], depth: int) -> "Definition":
-        """Return the definition with the path and depth that its place gives it.
-
-        ``dataclasses.replace`` takes three times as long, and most definitions pass here.
-        """
-        return Definition(
-            self.kind,
-            path,
-            self.start,
-            self.end,
-            self.header_end,
-            depth,
-            self.first_line,
-            self.last_line,
-            self.level,
-            self.items,
-            self.remarks,
-            self.aliases,
-            self.is_embedded_code,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +142,7 @@ def _section(heading: Definition, end: int, source: bytes) -> Definition:
     while end > heading.start and source[end - 1] in b" \t\r\n":
         end -= 1
     last_line = heading.first_line + source.count(b"\n", heading.start, end)
-    return replace(heading, end=end, header_end=min(heading.header_end, end), last_line=last_line)
+    return heading._replace(end=end, header_end=min(heading.header_end, end), last_line=last_line)
 
 
 def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[Definition, ...]:
@@ -188,7 +167,8 @@ def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[
         outer = around[-1].path if around else ()
         placed = definition
         if around or len(definition.path) > _MOST_NAMES:
-            placed = definition.placed((outer + definition.path)[-_MOST_NAMES:], len(around))
+            path = (outer + definition.path)[-_MOST_NAMES:]
+            placed = definition._replace(path=path, depth=len(around))
         nested.append(placed)
         around.append(placed)
     return tuple(nested)

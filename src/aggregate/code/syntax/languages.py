@@ -57,15 +57,11 @@ def language_of(path: str, text: str = "") -> Language | None:
     if language.name == "objectivec" and text and not _IS_OBJECTIVE_C.search(text):
         return None
     if language.name == "c" and path.lower().endswith(".h"):
-        return _language_of_header(text) or language
+        objective_c = language_named("objectivec")
+        if objective_c and objective_c.is_installed and _HEADER_IS_OBJECTIVE_C.search(text):
+            return objective_c
+        return (language_named("cpp") if _HEADER_IS_CPP.search(text) else None) or language
     return language
-
-
-def _language_of_header(text: str) -> Language | None:
-    objective_c = language_named("objectivec")
-    if objective_c and objective_c.is_installed and _HEADER_IS_OBJECTIVE_C.search(text):
-        return objective_c
-    return language_named("cpp") if _HEADER_IS_CPP.search(text) else None
 
 
 def naming_class(path: str) -> str:
@@ -73,9 +69,7 @@ def naming_class(path: str) -> str:
     by_name, by_suffix, _ = _index()
     name, suffix = _name_and_suffix(path)
     language = by_name.get(name) or by_suffix.get(suffix)
-    if language is None:
-        return f"{suffix} {_plain_tag(name, suffix) or '?'}"
-    return f"{suffix} {language.name}"
+    return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
 
 
 @cache

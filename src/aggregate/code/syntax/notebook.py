@@ -1,8 +1,9 @@
 """Jupyter notebooks: their cells, and the lines of the file in which each line of a cell stands."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from json import JSONDecoder
 from typing import NamedTuple
 
@@ -168,9 +169,6 @@ class Notebook:
     cells: tuple[Cell, ...]
 
 
-_Members = Mapping[str, JsonValue]
-
-
 def read_notebook(text: str) -> Notebook | None:
     """Return the cells of a notebook (nbformat 2 to 4), or ``None`` where ``text`` is JSON but no notebook."""
     walk = JsonWalk(text)
@@ -186,7 +184,13 @@ def read_notebook(text: str) -> Notebook | None:
     between = "\n" if walk.written(members.get("nbformat")) in ("1", "2") else ""
     objects = (value for array in arrays for value in walk.items(array) if walk.kind(value) == "{")
     cells = tuple(_cell(walk, value, between) for value in objects)
-    return Notebook(_language(walk, members, arrays), cells)
+    metadata = members.get("metadata")
+    inner = (walk.member(walk.member(metadata, place), name) for place, name in _LANGUAGE_PLACES)
+    of_cells = (
+        walk.member(cell, "language") for array in arrays for cell in walk.items(array)
+    )  # nbformat 2 and 3
+    names = map(walk.string, chain(inner, of_cells))
+    return Notebook(next(filter(None, names), "").lower(), cells)
 
 
 def _cell(walk: JsonWalk, value: JsonValue, between: str) -> Cell:
@@ -229,13 +233,3 @@ def _lines(walk: JsonWalk, source: JsonValue | None, between: str) -> list[CellL
     if parts:
         lines.append(CellLine("".join(parts), begins, line))
     return [line._replace(text=line.text.rstrip("\r")) for line in lines]
-
-
-def _language(walk: JsonWalk, members: _Members, arrays: list[JsonValue]) -> str:
-    metadata = members.get("metadata")
-    for outer, inner in _LANGUAGE_PLACES:
-        if name := walk.string(walk.member(walk.member(metadata, outer), inner)):
-            return name.lower()
-    cells: Iterator[JsonValue] = (cell for array in arrays for cell in walk.items(array))
-    names = (walk.string(walk.member(cell, "language")) for cell in cells)  # nbformat 2 and 3
-    return next(filter(None, names), "").lower()

@@ -1,7 +1,7 @@
 """From a source text to the names that it uses and may define elsewhere, by its language's query."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
@@ -93,7 +93,12 @@ class ReferenceCaptures:
             elif capture == "reference.defined":
                 self.defined.add(node.start_byte)
             elif capture == "reference.within":
-                self.modules.add(self._module(node, scope))
+                name = joint = ""
+                if scope is not None:
+                    name = self._words(scope, _LONGEST_NAME).strip(_QUOTES)
+                    between = _JOINT.match(self.text, scope.end_byte)
+                    joint = between[1].decode() if between else ""
+                self.modules.add(_Module(node.start_byte, node.end_byte, name, joint))
             elif capture == "embedded.tag":
                 self.embedded.add(match)
 
@@ -135,7 +140,15 @@ class ReferenceCaptures:
         elif module is None:
             return None
         written = self._words(node, _LONGEST_NAME).strip(_QUOTES)
-        name = _last_name(written, "import")[1] if capture == _MODULE else _last_part(written)
+        if capture == _MODULE:
+            _, name = _last_name(written, "import")
+        elif "/" not in written:
+            name = written
+        else:
+            parts = [part for part in written.split("/") if part]
+            if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
+                parts.pop()
+            name = parts[-1] if parts else ""
         if not _NAME.fullmatch(name):
             return None
         scope = module.name or written
@@ -149,13 +162,6 @@ class ReferenceCaptures:
     def _words(self, node: Node, longest: int) -> str:
         start, end = node.start_byte, node.end_byte
         return self.text[start:end].decode(errors="surrogatepass") if end - start <= longest else ""
-
-    def _module(self, node: Node, scope: Node | None) -> _Module:
-        if scope is None:
-            return _Module(node.start_byte, node.end_byte)
-        name = self._words(scope, _LONGEST_NAME).strip(_QUOTES)
-        joint = _JOINT.match(self.text, scope.end_byte)
-        return _Module(node.start_byte, node.end_byte, name, joint[1].decode() if joint else "")
 
 
 class _Around:
@@ -172,7 +178,13 @@ class _Around:
         while self._waiting and self._waiting[-1].start <= place:
             module = self._waiting.pop()
             outer = self._left_for(module.start)
-            self._around.append(_inside(outer, module) if outer else module)
+            if outer and module.name:
+                # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
+                name = (outer.name + outer.joint + module.name)[: _LONGEST_NAME + 1]
+                module = module._replace(name=name)
+            elif outer:
+                module = module._replace(name=outer.name, joint=outer.joint)
+            self._around.append(module)
         return self._left_for(place)
 
     def _left_for(self, place: int) -> _Module | None:
@@ -181,27 +193,11 @@ class _Around:
         return self._around[-1] if self._around else None
 
 
-def _inside(outer: _Module, module: _Module) -> _Module:
-    if not module.name:
-        return module._replace(name=outer.name, joint=outer.joint)
-    # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
-    return module._replace(name=(outer.name + outer.joint + module.name)[: _LONGEST_NAME + 1])
-
-
 def _last_name(written: str, kind: str) -> tuple[str, str]:
     """Return what stands before the last of several names that one node holds, and that one; a program has a path."""
     joint = "/" if "/" in written else "::" if "::" in written or kind == "call" else "."
     path, _, name = written.rstrip("/").rpartition(joint)
     return ("" if joint == "/" else path), name
-
-
-def _last_part(path: str) -> str:
-    if "/" not in path:
-        return path
-    parts = [part for part in path.split("/") if part]
-    if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
-        parts.pop()
-    return parts[-1] if parts else ""
 
 
 _WANTED: Final = frozenset({"reference", "embedded"})
@@ -216,28 +212,23 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
     ``shared_parse`` the text is parsed once for its definitions and references. A syntax error costs only what stands
     in it; a language without such patterns has no references.
     """
-    if not _has_patterns(language):
+    if not query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")
     references, blocks = _read_own(source, language, Deadline(_TIMES_AS_LONG * len(source)))
-    if blocks:
-        references += _embedded(source, blocks)
-        references.sort(key=lambda reference: reference.start)
-    return tuple(references)
-
-
-def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
-    blocks = [block for block in blocks if _has_patterns(block.language)]
+    blocks = [block for block in blocks if query_of(block.language, _WANTED)[0].pattern_count]
     lines, counted = 0, 0
-    for block, (references, _) in read_blocks(
+    for block, (inner, _) in read_blocks(
         source, blocks, _read_own, wanted=_WANTED, times=_TIMES_AS_LONG
     ):
         lines += source.count(b"\n", counted, block.start)
         counted = block.start
-        for reference in references:
-            yield reference._replace(
-                start=reference.start + block.start, line=reference.line + lines
-            )
+        references += (
+            each._replace(start=each.start + counted, line=each.line + lines) for each in inner
+        )
+    if blocks:
+        references.sort(key=lambda reference: reference.start)
+    return tuple(references)
 
 
 def _read_own(
@@ -249,9 +240,3 @@ def _read_own(
     for match in query_matches(tree, language, _WANTED, deadline):
         captured.add(match)
     return captured.references(), captured.embedded.blocks()
-
-
-def _has_patterns(language: Language) -> bool:
-    # Compiling its query is not to take a text's time.
-    query, _, _ = query_of(language, _WANTED)
-    return query.pattern_count > 0

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from tree_sitter import Node
@@ -174,7 +174,7 @@ def _add(definitions: dict[int, Definition], new: Definition) -> None:
     ) and new.path != known.path:
         aliases = dict.fromkeys((*known.aliases, *new.path[-1:], *new.aliases))
         others = tuple(name for name in aliases if name not in known.path)
-        definitions[new.header_end] = replace(known, aliases=others)
+        definitions[new.header_end] = known._replace(aliases=others)
 
 
 def _words(text: bytes, node: Node) -> str:
@@ -263,7 +263,7 @@ def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) 
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
-    return definition if start == definition.start else replace(definition, start=start)
+    return definition if start == definition.start else definition._replace(start=start)
 
 
 def _without_conditions(definition: Definition, conditions: list[tuple[int, int]]) -> Definition:
@@ -276,7 +276,7 @@ def _without_conditions(definition: Definition, conditions: list[tuple[int, int]
         for remark in definition.remarks
         if not any(start <= remark[0] < end for start, end in inside)
     ]
-    return replace(definition, remarks=tuple(sorted([*remarks, *inside])))
+    return definition._replace(remarks=tuple(sorted([*remarks, *inside])))
 
 
 def _end_before(source: bytes, position: int) -> int:

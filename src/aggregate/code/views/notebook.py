@@ -40,16 +40,16 @@ def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]
     for definition in found:
         if definition.level:
             while around and nested[around[-1]].level >= definition.level:
-                nested[around[-1]] = replace(
-                    nested[around[-1]], end=definition.start, last_line=definition.first_line - 1
+                nested[around[-1]] = nested[around[-1]]._replace(
+                    end=definition.start, last_line=definition.first_line - 1
                 )
                 around.pop()
         depth = len(around) + (definition.kind not in ("heading", "cell"))
-        nested.append(replace(definition, depth=definition.depth + depth))
+        nested.append(definition._replace(depth=definition.depth + depth))
         if definition.level:
             around.append(len(nested) - 1)
     for index in around:
-        nested[index] = replace(nested[index], end=end, last_line=last_line)
+        nested[index] = nested[index]._replace(end=end, last_line=last_line)
     return tuple(nested)
 
 
@@ -167,7 +167,7 @@ def _outline(script: Script) -> View:
     for definition, row in _rows(script, module, notebook_definitions(script, module)):
         marker = definition.kind == "cell" and definition.first_line < definition.last_line
         first_line, last_line = script.origin(definition.first_line + marker, definition.last_line)
-        definitions.append(replace(definition, first_line=first_line, last_line=last_line))
+        definitions.append(definition._replace(first_line=first_line, last_line=last_line))
         rows.append(indentation(definition) + row)
     return numbered(definitions, rows)
 

@@ -80,7 +80,7 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
 
 def _component_rows(module: Module) -> list[str]:
     code = [
-        replace(definition, depth=definition.depth - 1)
+        definition._replace(depth=definition.depth - 1)
         for definition in module.definitions
         if definition.is_embedded_code
     ]
