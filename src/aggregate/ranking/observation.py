@@ -1,6 +1,6 @@
 """All evidences of a question, gathered in two stages: over all files, then over the pieces of the best."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from math import exp, inf
@@ -74,14 +74,42 @@ class Observation:
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Gather all evidences; weights decide which files are looked at closely."""
     to_be_shown = seed_files(inquiry) | pointed_files(inquiry)
-    whole = _whole_files(inquiry, to_be_shown)
+    whole = [
+        file_text(inquiry),
+        path_words(inquiry),
+        path_scopes(inquiry),
+        *named_files(inquiry),
+        changed_files(inquiry),
+        message_text(inquiry),
+        last_changes(inquiry),
+        *file_kinds(inquiry, to_be_shown),
+        no_programs(inquiry, to_be_shown),
+        language_share(inquiry),
+        file_sizes(inquiry),
+    ]
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
-    together = _companions(inquiry, files)
+    sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
+    if inquiry.question.task.terms:
+        for rank, file in enumerate(best_keys(dict(enumerate(files)), _MOST_COMPANIONS)):
+            if inquiry.kinds[file] is PathKind.SOURCE:
+                sources.setdefault(file, 1 / (rank + 1))
+    together = changed_together(inquiry, sources)
     files = add_to_files(files, [together], weights)
     calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths))
     called = [call.file for call in calls]
     candidates = inquiry.load([*_best_files(inquiry, files, weights), *called])
-    closely = [*_closely(inquiry, candidates, to_be_shown), called_before(candidates, calls)]
+    closely = [
+        *piece_texts(inquiry, candidates),
+        named_definitions(inquiry, candidates),
+        used_identifiers(inquiry, candidates),
+        joined_words(inquiry, candidates),
+        traced_places(inquiry, candidates),
+        *changed_definitions(inquiry, candidates),
+        *piece_shapes(candidates),
+        inner_tests(inquiry, candidates, to_be_shown),
+        *seeds(inquiry, candidates),
+        called_before(candidates, calls),
+    ]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
     resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
@@ -96,46 +124,6 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         add_to_files(files, [*closely, near, referred], weights),
         add_to_pieces(pieces, [referred], weights),
     )
-
-
-def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
-    return [
-        file_text(inquiry),
-        path_words(inquiry),
-        path_scopes(inquiry),
-        *named_files(inquiry),
-        changed_files(inquiry),
-        message_text(inquiry),
-        last_changes(inquiry),
-        *file_kinds(inquiry, pointed),
-        no_programs(inquiry, pointed),
-        language_share(inquiry),
-        file_sizes(inquiry),
-    ]
-
-
-def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Sequence[Evidence]:
-    return [
-        *piece_texts(inquiry, candidates),
-        named_definitions(inquiry, candidates),
-        used_identifiers(inquiry, candidates),
-        joined_words(inquiry, candidates),
-        traced_places(inquiry, candidates),
-        *changed_definitions(inquiry, candidates),
-        *piece_shapes(candidates),
-        inner_tests(inquiry, candidates, pointed),
-        *seeds(inquiry, candidates),
-    ]
-
-
-def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
-    sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
-    if inquiry.question.task.terms:
-        best = best_keys(dict(enumerate(sums)), _MOST_COMPANIONS)
-        for rank, file in enumerate(best):
-            if inquiry.kinds[file] is PathKind.SOURCE:
-                sources.setdefault(file, 1 / (rank + 1))
-    return changed_together(inquiry, sources)
 
 
 def _best_files(
@@ -155,18 +143,14 @@ def _best_files(
     pointed += sorted(seed_files(inquiry))
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
     seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]
-    return [*_within_bounds(inquiry, best_keys(rough, MOST_CANDIDATES)), *seeded]
-
-
-def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
     room = _MOST_PIECES
     kept: list[int] = []
-    for file in files:
+    for file in best_keys(rough, MOST_CANDIDATES):
         pieces = inquiry.files[file].pieces
         if pieces <= room or not kept:
             kept.append(file)
             room -= pieces
-    return kept
+    return [*kept, *seeded]
 
 
 def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:

@@ -112,23 +112,24 @@ def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[in
     module = module[:_LONGEST].strip("\"'<>; ")
     if not module:
         return ()
+    folder = importer.rpartition("/")[0]
     if _RELATIVE.match(module):
-        return _relative(paths, importer, module)
+        if "/" not in module and module not in (".", ".."):
+            name = module.lstrip(".")
+            for _ in range(len(module) - len(name) - 1):
+                folder = folder.rpartition("/")[0]
+            module = name.replace(".", "/")
+        return _at(paths, _joined(folder, module))
     if "/" in module or module.endswith(".h"):  # C looks beside the file first
-        beside = _at(paths, _joined(importer.rpartition("/")[0], module))
+        beside = _at(paths, _joined(folder, module))
         if beside:
             return beside
-    return _by_suffix(paths, module)
-
-
-def _relative(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    folder = importer.rpartition("/")[0]
-    if "/" in module or module in (".", ".."):
-        return _at(paths, _joined(folder, module))
-    dots = len(module) - len(module.lstrip("."))
-    for _ in range(dots - 1):
-        folder = folder.rpartition("/")[0]
-    return _at(paths, _joined(folder, module[dots:].replace(".", "/")))
+    # First as a whole, then without its first parts.
+    is_dotted = "/" not in module and "::" not in module and "\\" not in module
+    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
+    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
+    found = (_ending(paths, parts[dropped:]) for dropped in range(most + 1))
+    return next(filter(None, found), ())
 
 
 def _joined(folder: str, relative: str) -> str:
@@ -149,26 +150,12 @@ def _at(paths: PathTable, path: str) -> Sequence[int]:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     same = [file for file in paths.by_stem.get(stem, ()) if paths.folder(file) == folder]
-    if same:
-        return same
-    return _package(paths, path)
+    return same or _package(paths, path)
 
 
 def _package(paths: PathTable, folder: str) -> Sequence[int]:
     files = paths.by_folder.get(folder, ())
     return files if len(files) <= _MOST_FILES else ()
-
-
-def _by_suffix(paths: PathTable, module: str) -> Sequence[int]:
-    # First as a whole, then without its first parts.
-    is_dotted = "/" not in module and "::" not in module and "\\" not in module
-    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
-    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
-    for dropped in range(most + 1):
-        files = _ending(paths, parts[dropped:])
-        if files:
-            return files
-    return ()
 
 
 def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:

@@ -20,16 +20,16 @@ class LineKind(IntEnum):
     LICENCE = 4
 
 
-_HASH_IS_COMMENT: Final = frozenset(
-    """
-    bash dockerfile elixir hcl julia make makefile nix perl php powershell python r ruby sh shell toml yaml
-    """.split()  # noqa: SIM905 - a line for each word would fill a page
-)
-"""Languages whose comments begin with ``#``; in others that begins a directive or an attribute."""
-_DASHES: Final = frozenset({"ada", "haskell", "lua", "sql", "vhdl"})
-"""Languages whose comments begin with ``--``."""
-_SEMICOLON: Final = frozenset({"clojure", "lisp", "racket", "scheme"})
-_PERCENT: Final = frozenset({"erlang", "matlab", "prolog", "tex"})
+_LANGUAGES: Final = {
+    "#": "bash dockerfile elixir hcl julia make makefile nix perl powershell r ruby sh shell toml yaml",
+    '#"""': "python",
+    "#//": "php",
+    "--": "ada haskell lua sql vhdl",
+    ";": "clojure lisp racket scheme",
+    "%": "erlang matlab prolog tex",
+}
+_FAMILIES: Final = {name: mark for mark, names in _LANGUAGES.items() for name in names.split()}
+"""What a language's comments begin with, where that is not ``//``."""
 _QUOTES: Final = ('"""', "'''")
 """What a docstring begins and ends with."""
 _ENDS: Final = {"/*": "*/", "<!--": "-->", "{-": "-}", "(*": "*)", "=begin": "=end"}
@@ -54,7 +54,7 @@ _MOST_IMPORTED: Final = 200
 
 
 def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
-    begins = _PATTERNS[_family(language)]
+    begins = _PATTERNS[_FAMILIES.get(language, "//")]
     kinds: list[LineKind] = []
     end = ""  # of the comment or string that goes on, whose lines are of the kind ``within``
     within = LineKind.COMMENT
@@ -82,18 +82,13 @@ def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
             end, within = "" if mark in line[match.end() :] else mark, LineKind.COMMENT
         elif kind is LineKind.IMPORT:
             open_brackets, imported = _balance(line), 0
-    _mark_licence(kinds, lines)
+    comments = (place for place, kind in enumerate(kinds[:_HEAD]) if kind is LineKind.COMMENT)
+    first = last = next(comments, len(kinds))
+    while last < len(kinds) and kinds[last] is LineKind.COMMENT:
+        last += 1
+    if first < last and _LEGAL.search("\n".join(lines[first:last])):
+        kinds[first:last] = [LineKind.LICENCE] * (last - first)
     return kinds
-
-
-def _family(language: str) -> str:
-    if language in _HASH_IS_COMMENT:
-        return '#"""' if language == "python" else "#//" if language == "php" else "#"
-    if language in _DASHES:
-        return "--"
-    if language in _SEMICOLON:
-        return ";"
-    return "%" if language in _PERCENT else "//"
 
 
 def _pattern(comment: str, block: str) -> re.Pattern[str]:
@@ -124,18 +119,6 @@ _KINDS: Final = {
 
 def _balance(line: str) -> int:
     return sum(map(line.count, _OPENING_BRACKETS)) - sum(map(line.count, _CLOSING_BRACKETS))
-
-
-def _mark_licence(kinds: list[LineKind], lines: Sequence[str]) -> None:
-    comments = (place for place, kind in enumerate(kinds[:_HEAD]) if kind is LineKind.COMMENT)
-    start = next(comments, None)
-    if start is None:
-        return
-    end = start
-    while end < len(kinds) and kinds[end] is LineKind.COMMENT:
-        end += 1
-    if _LEGAL.search("\n".join(lines[start:end])):
-        kinds[start:end] = [LineKind.LICENCE] * (end - start)
 
 
 MOST_LINES: Final = 25
@@ -177,8 +160,8 @@ class Run(NamedTuple):
 
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
     """Return the runs of lines by their innermost definition, in order; together they are all lines."""
-    is_whole = not is_code and lines <= WHOLE_DATA_LINES
-    kept = _with_own_lines(definitions, is_code=is_code, whole_until=lines if is_whole else 0)
+    has_inner = {definition.outer for definition in definitions}
+    whole_until = lines if not is_code and lines <= WHOLE_DATA_LINES else 0
     runs: list[Run] = []
     around: list[
         tuple[int, int]
@@ -191,8 +174,15 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
             runs.append(Run(line, last, around[-1][0] if around else -1))
             line = last + 1
 
-    for place in kept:
-        definition = definitions[place]
+    for place, definition in enumerate(definitions):
+        length = definition.last - definition.first + 1
+        if length <= _SMALL_LINES and place not in has_inner and definition.kind not in _APART:
+            continue
+        if not is_code and definition.kind != "heading":
+            if definition.first <= whole_until:
+                continue
+            if length <= WHOLE_DATA_LINES:
+                whole_until = definition.last
         while around and around[-1][1] < definition.first:
             run_to(around[-1][1])
             around.pop()
@@ -206,30 +196,18 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
     return runs
 
 
-def _with_own_lines(
-    definitions: Sequence[DefinedName], *, is_code: bool, whole_until: int
-) -> list[int]:
-    has_inner = {definition.outer for definition in definitions}
-    kept: list[int] = []
-    for place, definition in enumerate(definitions):
-        length = definition.last - definition.first + 1
-        if length <= _SMALL_LINES and place not in has_inner and definition.kind not in _APART:
-            continue
-        if not is_code and definition.kind != "heading":
-            if definition.first <= whole_until:
-                continue
-            if length <= WHOLE_DATA_LINES:
-                whole_until = definition.last
-        kept.append(place)
-    return kept
-
-
 def cut(
     runs: Sequence[Run], lines: Sequence[str], *, kinds: Sequence[LineKind] = ()
 ) -> Iterator[Run]:
     """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it."""
     mark = _STRING if kinds else _FENCE
-    whole = _without_blank_runs(runs, lines)
+    whole: list[Run] = []  # runs of one owner as one, blank ones with what stands before
+    for run in runs:
+        is_same = whole and whole[-1].owner == run.owner
+        if whole and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
+            whole[-1] = whole[-1]._replace(last=run.last)
+        else:
+            whole.append(run)
     if kinds:
         whole = [part for run in whole for part in _by_purpose(run, kinds)]
     last: Run | None = None
@@ -276,17 +254,6 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
                 yield run._replace(first=first, last=begin - 1)
                 first = begin
     yield run._replace(first=first)
-
-
-def _without_blank_runs(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
-    kept: list[Run] = []
-    for run in runs:
-        is_same = kept and kept[-1].owner == run.owner
-        if kept and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
-            kept[-1] = kept[-1]._replace(last=run.last)
-        else:
-            kept.append(run)
-    return kept
 
 
 def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) -> int:

@@ -215,14 +215,8 @@ def _calls_until(analysis: FileAnalysis, line: int) -> Iterator[Reference]:
     # Those on the line, then those above it in the same definition, the nearest first.
     calls = [reference for reference in analysis.references if reference.kind == "call"]
     yield from (reference for reference in calls if reference.line == line)
-    around = max(
-        (
-            place
-            for place, definition in enumerate(analysis.definitions)
-            if definition.first <= line <= definition.last
-        ),
-        default=-1,
-    )
+    places = enumerate(analysis.definitions)
+    around = max((place for place, each in places if each.first <= line <= each.last), default=-1)
     if around >= 0:
         above = [each for each in calls if each.definition == around and each.line < line]
         yield from reversed(above)

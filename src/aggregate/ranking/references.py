@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.ranking.corpus import Corpus, FileAnalysis, Reference
-from aggregate.ranking.evidence import Evidence, PieceKey, scaled_evidence
+from aggregate.ranking.evidence import Evidence, PieceKey, scaled
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.path_table import PathTable, files_of_module
@@ -33,21 +33,18 @@ class Resolver:
     ) -> None:
         self._corpus = corpus
         self._paths = paths or PathTable(corpus.files)
-        self._analyses: dict[int, FileAnalysis] = dict(known or {})
+        self.analyses: dict[int, FileAnalysis] = dict(known or {})
         self._named: dict[str, Sequence[tuple[int, int]]] = {}
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
 
     def analysis(self, file: int) -> FileAnalysis:
-        if file not in self._analyses:
+        if file not in self.analyses:
             self.load([file])
-        return self._analyses[file]
-
-    def knows(self, file: int) -> bool:
-        return file in self._analyses
+        return self.analyses[file]
 
     def load(self, files: Sequence[int]) -> None:
-        self._analyses.update(zip(files, self._corpus.analyses(files), strict=True))
+        self.analyses.update(zip(files, self._corpus.analyses(files), strict=True))
 
     def module(self, file: int, module: str) -> frozenset[int]:
         key = (file, module)
@@ -162,7 +159,7 @@ class _Spread:
     def __init__(self) -> None:
         self.definitions: dict[tuple[int, int], float] = {}
         self.files: dict[int, float] = {}
-        self._matched: dict[int, tuple[float, str]] = {}
+        self.matched: dict[int, tuple[float, str]] = {}
 
     def reach(self, target: tuple[int, int], value: float, how: str) -> None:
         self.definitions[target] = self.definitions.get(target, 0.0) + value
@@ -173,13 +170,9 @@ class _Spread:
         self._note(file, value, how)
 
     def _note(self, file: int, value: float, how: str) -> None:
-        known = self._matched.get(file)
+        known = self.matched.get(file)
         if known is None or (value, how) > known:
-            self._matched[file] = (value, how)
-
-    @property
-    def matched(self) -> Mapping[int, str]:
-        return {file: how for file, (_, how) in self._matched.items()}
+            self.matched[file] = (value, how)
 
 
 def references(
@@ -208,8 +201,8 @@ def references(
             for key in keys(file, pieces_of(candidates[file], definition)):
                 if key not in likely:
                     pieces[key] = max(pieces.get(key, 0.0), value)
-    evidence = scaled_evidence(kind, pieces=pieces, matched=spread.matched)
-    return Evidence(kind, files=spread.files, pieces=evidence.pieces, matched=evidence.matched)
+    matched = {file: how for file, (_, how) in spread.matched.items()}
+    return Evidence(kind, files=spread.files, pieces=scaled(pieces), matched=matched)
 
 
 def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequence[_Source]:
@@ -267,7 +260,7 @@ def _find_users(
         users = inquiry.corpus.files_referring(name) if name else ()
         if len(users) > _MOST_USERS:
             continue
-        unknown = [user for user in users if not resolver.knows(user)]
+        unknown = [user for user in users if user not in resolver.analyses]
         loaded += len(unknown)
         if loaded > _MOST_LOADED:
             return

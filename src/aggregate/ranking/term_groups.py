@@ -49,27 +49,23 @@ class TermGroup:
 class NameGroup:
     """The names that a group of files defines and uses, read where they lie."""
 
-    __slots__ = ("_defining", "_names", "_places", "_referred", "_referring")
+    __slots__ = ("_defining", "_places", "_referred", "_referring", "defined")
 
     def __init__(self, data: "bytes | memoryview[int]") -> None:
         view = memoryview(data)
         names, referred = numbers("I", view[: 4 * _NAME_HEADER])
         sizes = (4 * names, 4 * names, names, 4 * referred, referred)
         parts = _parts(view, _NAME_HEADER, sizes)
-        self._names = numbers("I", parts[0])
+        # The hashes of the names that are defined, sorted: one that is not among them need not be asked for.
+        self.defined = numbers("I", parts[0])
         self._places = numbers("I", parts[1])
         self._defining = parts[2]
         self._referred = numbers("I", parts[3])
         self._referring = parts[4]
 
-    @property
-    def defined(self) -> "memoryview[int]":
-        """The hashes of the names that are defined, sorted: one that is not among them need not be asked for."""
-        return self._names
-
     def files_defining(self, name: int) -> Sequence[tuple[int, int]]:
         """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
-        names = self._names
+        names = self.defined
         start = bisect_left(names, name)
         end = bisect_right(names, name, start)
         return list(zip(self._defining[start:end], self._places[start:end], strict=True))
@@ -90,8 +86,18 @@ def _parts(view: "memoryview[int]", header: int, sizes: Sequence[int]) -> "list[
 def pack_terms(analyses: Sequence[Analysis | None]) -> bytes:
     postings: list[int] = []
     for member, analysis in enumerate(analyses):
-        if analysis is not None:
-            postings += _posting_keys(analysis, member)
+        if analysis is None:
+            continue
+        # One number for each term: its hash, the file, how often, in how many pieces.
+        occurrences, pieces = analysis.term_totals
+        middle, most = member << 16, _MOST_COUNT << 8
+        postings += [
+            hashed << 24
+            | middle
+            | (count << 8 if count < _MOST_COUNT else most)
+            | (places if places < _MOST_COUNT else _MOST_COUNT)
+            for (hashed, count), places in zip(occurrences.items(), pieces.values(), strict=True)
+        ]
     postings.sort()
     terms = Counter([key >> 24 for key in postings])  # in order, as the keys are
     return b"".join(
@@ -131,17 +137,3 @@ def pack_names(analyses: Sequence[Analysis | None]) -> bytes:
             bytes([key & 0xFF for key in referred]),
         ]
     )
-
-
-def _posting_keys(analysis: Analysis, member: int) -> list[int]:
-    # One number for each term: its hash, the file, how often, in how many pieces.
-    occurrences, pieces = analysis.term_totals
-    middle = member << 16
-    most = _MOST_COUNT << 8
-    return [
-        hashed << 24
-        | middle
-        | (count << 8 if count < _MOST_COUNT else most)
-        | (places if places < _MOST_COUNT else _MOST_COUNT)
-        for (hashed, count), places in zip(occurrences.items(), pieces.values(), strict=True)
-    ]

@@ -141,7 +141,12 @@ def _definition_text(
     names: Mapping[int, Sequence[tuple[str, ...]]],
 ) -> Evidence:
     # A definition's document is its text, its name, the names around it and its path.
-    lengths = {file: _unit_lengths(analysis) for file, analysis in candidates.items()}
+    lengths: dict[int, dict[int, int]] = {}
+    for file, analysis in candidates.items():
+        own: dict[int, int] = {}
+        lengths[file] = own
+        for piece in analysis.pieces:
+            own[piece.definition] = own.get(piece.definition, 0) + piece.terms
     average = average_of([length for units in lengths.values() for length in units.values()])
     most = {query.term: query.weight * query.piece_rarity * (K1 + 1) for query in inquiry.terms}
     rows: dict[int, list[float]] = {}
@@ -181,30 +186,21 @@ def _documents(
             held = texts.setdefault(owners[place], {})
             held[term] = held.get(term, 0) + count
     named = _name_counts(analysis, names, NAME_WEIGHT)
-    documents: dict[int, Counts] = {}
+    documents: dict[int, Mapping[str, int]] = {}
     for piece in analysis.pieces:
         unit = piece.definition
         if unit not in documents:
             around = named[unit] if named and unit >= 0 else _NOTHING
             text = texts.get(unit, _NOTHING)
             # Most hold nothing but what their path does: they share it.
-            documents[unit] = _added(text, around, path) if text or around else path
+            if not (text or around):
+                documents[unit] = path
+                continue
+            together = documents[unit] = dict(text)
+            for document in (around, path):
+                for term, count in document.items():
+                    together[term] = together.get(term, 0) + count
     return documents
-
-
-def _added(*documents: Counts) -> Counts:
-    together = dict(documents[0])
-    for document in documents[1:]:
-        for term, count in document.items():
-            together[term] = together.get(term, 0) + count
-    return together
-
-
-def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
-    lengths: dict[int, int] = {}
-    for piece in analysis.pieces:
-        lengths[piece.definition] = lengths.get(piece.definition, 0) + piece.terms
-    return lengths
 
 
 def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> list[float]:

@@ -18,8 +18,8 @@ from aggregate.base.text import split_lines
 class Thresholds:
     """The numbers of the room.
 
-    What is worth points says how many more slices of a hundred are found rightly than without it, measured by
-    ``simulation/anchor_ablation.py`` over six histories (flask, gin, express, ripgrep, gson, zod; 2,874 slices).
+    What is worth points says how many more slices of a hundred are found rightly than without it, measured
+    over six histories (flask, gin, express, ripgrep, gson, zod; 2,874 slices).
     """
 
     window_lines: int = 32
@@ -162,10 +162,10 @@ def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
     return start, end
 
 
-def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
+def read_anchor(piece: Mapping[str, Any]) -> Anchor:
     """Read the anchor keys of a slice.
 
-    Of the lines around it the nearest ``window_lines`` on each side are taken, for the time that they take to compare
+    Of the lines around it the nearest on each side are taken, for the time that they take to compare
     grows with their square.
     """
     numbers = line_numbers(piece)
@@ -187,7 +187,11 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
         raise ValueError("prints")
     if copies < 0 or not 0 <= rival <= 100:
         raise ValueError("copies and rival")
-    above, below = above[max(len(above) - window_lines, 0) :], below[:window_lines]
+    above = above[max(len(above) - THRESHOLDS.window_lines, 0) :]
+    below = below[: THRESHOLDS.window_lines]
+    # A line that was changed by hand matches no fingerprint and is left out.
+    known = {code_of(value) for value in (*above, *within, *below)}
+    lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
     return Anchor(
         start=start,
         size=size,
@@ -199,16 +203,9 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
         tail_size=tail_size,
         copies=copies,
         rival=rival,
-        texts=_texts(piece, [*above, *within, *below]),
+        texts={code: line for line in lines if (code := line_code(line)) in known},
         symbol=_string(piece, "symbol") if "symbol" in piece else "",
     )
-
-
-def _texts(piece: Mapping[str, Any], window: list[int]) -> dict[int, str]:
-    # A line that was changed by hand matches no fingerprint and is left out.
-    known = {code_of(value) for value in window}
-    lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
-    return {code: line for line in lines if (code := line_code(line)) in known}
 
 
 def _string(piece: Mapping[str, Any], key: str) -> str:

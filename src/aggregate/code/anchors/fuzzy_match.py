@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rapidfuzz.distance import Indel
 
 from aggregate.base.text import common_prefix
-from aggregate.code.anchors.anchor import REPEATED, TRIVIAL, code_of
+from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL, code_of
 from aggregate.code.anchors.search_text import (
     SearchText,
     comparable,
@@ -27,7 +27,7 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
     pairs = dict(sorted(pairs.items()))
-    cells_left = target.thresholds.compared_pairs
+    cells_left = THRESHOLDS.compared_pairs
     for old, new in sorted(_gaps(target, pairs), key=lambda gap: len(gap[0]) * len(gap[1])):
         cells_left -= len(old) * len(new)
         if cells_left < 0:
@@ -84,8 +84,12 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
         target.window[old.start : old.stop],
         target.text.coded[new.start : new.stop],
     )
-    if len(old) * len(new) > target.thresholds.fill_cells:
-        return _equal_ends(old_coded, new_coded, old, new)
+    if len(old) * len(new) > THRESHOLDS.fill_cells:  # too large for more than its ends
+        head = common_prefix(old_coded, new_coded)
+        tail = common_prefix(old_coded[::-1], new_coded[::-1])
+        tail = min(tail, min(len(old), len(new)) - head)
+        pairs = {old.start + k: new.start + k for k in range(head)}
+        return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
     blocks = Indel.editops(old_coded, new_coded).as_matching_blocks()
     return {
         old.start + block.a + k: new.start + block.b + k
@@ -94,22 +98,13 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
     }
 
 
-def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs:
-    # The gap is too large for more.
-    least = min(len(old), len(new))
-    head = common_prefix(old_coded, new_coded)
-    tail = min(common_prefix(old_coded[::-1], new_coded[::-1]), least - head)
-    pairs = {old.start + k: new.start + k for k in range(head)}
-    return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
-
-
 def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
     # In order, so that the sum of their likeness is largest.
     if not old or not new:
         return {}
-    clip = target.thresholds.compared_characters
+    clip = THRESHOLDS.compared_characters
     texts = target.anchor.texts
-    least = target.thresholds.line_likeness
+    least = THRESHOLDS.line_likeness
     old_lines = [
         comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old
     ]
@@ -179,7 +174,7 @@ def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
 
 
 def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
-    anchor, thresholds = target.anchor, target.thresholds
+    anchor = target.anchor
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
     held = above_held + below_held
@@ -187,26 +182,19 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
         return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
     alike = _likeness(target, pairs, start, end)
     if held == 2:
-        sure = (
-            alike >= thresholds.held_likeness or _kept_share(target, pairs) >= thresholds.kept_share
-        )
+        inside = range(anchor.before, anchor.after)
+        telling = [index for index in inside if not anchor.window[index] & TRIVIAL]
+        kept = sum(_unchanged(target, pairs, index) for index in telling)
+        kept_share = kept / len(telling) if telling else 0.0
+        sure = alike >= THRESHOLDS.held_likeness or kept_share >= THRESHOLDS.kept_share
         return FuzzyMatch(start, end, alike, held, sure)
-    sure = alike >= thresholds.likeness
+    sure = alike >= THRESHOLDS.likeness
     if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
-        needed = thresholds.seedless_context
+        needed = THRESHOLDS.seedless_context
         if anchor.copies:
-            needed = max(needed, anchor.rival / 100 + thresholds.lead)
+            needed = max(needed, anchor.rival / 100 + THRESHOLDS.lead)
         sure = score_context(target, start, end) >= needed
     return FuzzyMatch(start, end, alike, held, sure)
-
-
-def _kept_share(target: SearchText, pairs: Pairs) -> float:
-    anchor = target.anchor
-    telling = [
-        index for index in range(anchor.before, anchor.after) if not anchor.window[index] & TRIVIAL
-    ]
-    kept = sum(_unchanged(target, pairs, index) for index in telling)
-    return kept / len(telling) if telling else 0.0
 
 
 def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
@@ -244,4 +232,4 @@ def _likeness(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
         for i, j in pairs.items()
         if anchor.before <= i < anchor.after
     ]
-    return likeness(old, target.text.lines[start:end], own, target.thresholds)
+    return likeness(old, target.text.lines[start:end], own)

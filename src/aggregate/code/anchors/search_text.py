@@ -9,9 +9,9 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from aggregate.code.anchors.anchor import (
+    THRESHOLDS,
     TRIVIAL,
     Anchor,
-    Thresholds,
     bare_lines,
     code_of,
     content_hash,
@@ -62,12 +62,11 @@ class SearchText:
 
     anchor: Anchor
     text: IndexedText
-    thresholds: Thresholds
     window: str  # one character for each line of the anchor's window
     trivial: frozenset[str]  # characters of the window's lines that say nothing of their place
 
     @classmethod
-    def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "SearchText":
+    def of(cls, anchor: Anchor, text: IndexedText) -> "SearchText":
         missing: dict[int, str] = {}
         window = []
         for fingerprint in anchor.window:
@@ -78,7 +77,7 @@ class SearchText:
             window.append(char)
         flagged = zip(window, anchor.window, strict=True)
         trivial = frozenset(char for char, fingerprint in flagged if fingerprint & TRIVIAL)
-        return cls(anchor, text, thresholds, "".join(window), trivial)
+        return cls(anchor, text, "".join(window), trivial)
 
     @property
     def slice_window(self) -> str:
@@ -136,16 +135,14 @@ def score_context(target: SearchText, start: int, end: int) -> float:
     ]
     mean = sum(sides) / len(sides) if sides else 0.0
     unbroken_sides = (start == target.head_place) + (end == target.tail_end)
-    return mean + target.thresholds.unbroken_bonus * unbroken_sides
+    return mean + THRESHOLDS.unbroken_bonus * unbroken_sides
 
 
 def _side_score(target: SearchText, old: str, new: str) -> float:
     # Both are read away from the slice.
-    fade, drift = target.thresholds.context_fade, target.thresholds.context_drift
+    fade, drift = THRESHOLDS.context_fade, THRESHOLDS.context_drift
     weights = [
-        (target.thresholds.trivial_weight if char in target.trivial else 1.0)
-        * fade
-        / (fade + distance)
+        (THRESHOLDS.trivial_weight if char in target.trivial else 1.0) * fade / (fade + distance)
         for distance, char in enumerate(old)
     ]
     fitting = 0.0
@@ -159,13 +156,12 @@ def likeness(
     old: Sequence[str | None],
     new: Sequence[str],
     pairs: Sequence[tuple[int, int]],
-    thresholds: Thresholds,
 ) -> float:
     """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length.
 
     ``None`` is a line whose text was not kept: paired with an equal line by its fingerprint, so alike where it is.
     """
-    clip = thresholds.compared_characters
+    clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]
     total = float(

@@ -79,12 +79,12 @@ def document_digest(module: Module, most: int) -> list[str]:
         groups.setdefault(key, []).append(definition)
     repeats = {group[0]: len(group) for group in groups.values()}
     definitions, left_out = outermost(list(repeats), most)
-    rows: list[str] = []
-    for definition in definitions:
-        if repeats[definition] == 1:
-            rows.append(document_row(definition, module))
-        else:
-            rows.append(_key_row(definition, f" × {repeats[definition]}"))
+    rows = [
+        document_row(definition, module)
+        if repeats[definition] == 1
+        else _key_row(definition, f" × {repeats[definition]}")
+        for definition in definitions
+    ]
     return [*rows, more_row(left_out)] if left_out else rows
 
 
@@ -139,9 +139,10 @@ _LANDMARKS = {
 
 def plain_digest(path: str, text: str) -> list[str]:
     tag = fence_tag(path, text)
-    landmarks = _landmarks(tag, text)
-    if landmarks:
-        return landmarks
+    pattern = _LANDMARKS.get(tag)
+    if pattern and (rows := [shortened(match[1].strip()) for match in pattern.finditer(text)]):
+        left_out = len(rows) - _MOST_LANDMARKS
+        return [*rows[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else rows
     if PurePosixPath(path).suffix.lower() in ("", ".txt", ".rst"):
         return [counted(len(text.split()), "word"), *sample(text)]
     return sample(text)
@@ -150,12 +151,3 @@ def plain_digest(path: str, text: str) -> list[str]:
 def sample(text: str) -> list[str]:
     lines = (line.strip() for line in text.split("\n"))
     return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
-
-
-def _landmarks(tag: str, text: str) -> list[str]:
-    pattern = _LANDMARKS.get(tag)
-    if pattern is None:
-        return []
-    rows = [shortened(match[1].strip()) for match in pattern.finditer(text)]
-    left_out = len(rows) - _MOST_LANDMARKS
-    return [*rows[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else rows

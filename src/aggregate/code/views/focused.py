@@ -53,16 +53,14 @@ def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
             first = min(start for start, _ in sources)
             last = max(end for _, end in sources)
             composed.append(Span(span.start, span.end, first, last))
-        else:
-            composed += [_cut(span, part) for part in overlapping]
+            continue
+        offset = span.start - span.source_start
+        for part in overlapping:
+            start = max(span.source_start, part.start) + offset
+            end = min(span.source_end, part.end) + offset
+            shown = _shown_by(part, span.source_start, span.source_end)
+            composed.append(Span(start, end, *shown))
     return composed
-
-
-def _cut(span: Span, part: Span) -> Span:
-    offset = span.start - span.source_start
-    start = max(span.source_start, part.start) + offset
-    end = min(span.source_end, part.end) + offset
-    return Span(start, end, *_shown_by(part, span.source_start, span.source_end))
 
 
 def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:

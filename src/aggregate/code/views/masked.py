@@ -28,18 +28,11 @@ class Piece(NamedTuple):
     first_line: int = 0
 
 
-class Opened(NamedTuple):
-    """The opening of a container."""
-
-    text: str
-    end: int
-
-
-def opened(module: Module, container: Definition) -> Opened:
+def opened(module: Module, container: Definition) -> tuple[str, int]:
     brace = _OPENING.match(module.source, container.header_end, container.end)
     if brace is None:
-        return Opened(module.header(container), container.header_end)
-    return Opened(module.text(module.line_start(container.start), brace.end()), brace.end())
+        return module.header(container), container.header_end
+    return module.text(module.line_start(container.start), brace.end()), brace.end()
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
@@ -123,24 +116,21 @@ def _pieces(
         if isinstance(part, Piece):
             pieces.append(part)
             continue
-        pieces.append(Piece(part.text, part.definition.first_line))
-        if part.inside and module:
-            waiting += reversed(_body(part, module, mark))
+        container = part.definition
+        pieces.append(Piece(part.text, container.first_line))
+        if not part.inside or not module:
+            continue
+        body: list[_MaskedBlock | Piece] = []
+        _, position = opened(module, container)
+        indent = ""
+        for inner in part.inside:
+            member = inner.definition
+            indent = inner.text[: len(inner.text) - len(inner.text.lstrip(" \t"))]
+            body += gap(module, position, member.start, f"{indent}{mark}", is_first=not body)
+            body.append(inner)
+            position = member.end
+        waiting += reversed([*body, *footer(module, container, position, f"{indent}{mark}")])
     return pieces
-
-
-def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock | Piece]:
-    parts: list[_MaskedBlock | Piece] = []
-    container = block.definition
-    position = opened(module, container).end
-    indent = ""
-    for inner in block.inside:
-        member = inner.definition
-        indent = inner.text[: len(inner.text) - len(inner.text.lstrip(" \t"))]
-        parts += gap(module, position, member.start, f"{indent}{mark}", is_first=not parts)
-        parts.append(inner)
-        position = member.end
-    return [*parts, *footer(module, container, position, f"{indent}{mark}")]
 
 
 def _message(problem: str) -> Piece:
@@ -152,7 +142,13 @@ def _blocks(
     mask: Mapping[str, str], module: Module | None, path: str
 ) -> list[_MaskedBlock | Piece]:
     blocks: list[_MaskedBlock | Piece] = []
-    containers = _containers(module) if module else {}
+    containers: dict[Definition, Definition] = {}
+    around: list[Definition] = []
+    for definition in module.definitions if module else ():
+        del around[definition.depth :]
+        if around:
+            containers[definition] = around[-1]
+        around.append(definition)
     headers: dict[Definition, _MaskedBlock] = {}
     by_name = _by_name(module.definitions) if module else {}
     for symbol, extent in mask.items():
@@ -177,17 +173,6 @@ def _blocks(
     return blocks
 
 
-def _containers(module: Module) -> dict[Definition, Definition]:
-    containers: dict[Definition, Definition] = {}
-    around: list[Definition] = []
-    for definition in module.definitions:
-        del around[definition.depth :]
-        if around:
-            containers[definition] = around[-1]
-        around.append(definition)
-    return containers
-
-
 def _put(
     module: Module,
     block: _MaskedBlock,
@@ -200,9 +185,7 @@ def _put(
         if container in headers:
             headers[container].inside.append(block)
             return None
-        block = headers[container] = _MaskedBlock(
-            opened(module, container).text, container, [block]
-        )
+        block = headers[container] = _MaskedBlock(opened(module, container)[0], container, [block])
         container = containers.get(container)
     return block
 
@@ -229,17 +212,13 @@ def _find(module: Module, symbol: str, by_name: Mapping[str, list[Definition]]) 
     parts = split_symbol(symbol)
     names = (symbol, *parts[-1:])
     candidates = dict.fromkeys(definition for name in names for definition in by_name.get(name, ()))
-    named = [
-        definition
-        for definition in candidates
-        if definition.path[-1:] == (symbol,) or _is_named(definition, parts, module.package)
-    ]
+    named: list[Definition] = []
+    for definition in candidates:
+        outside = module.package + definition.path[:-1]
+        own = (*definition.path[-1:], *definition.aliases)
+        is_meant = any((*outside, name)[-len(parts) :] == parts for name in own)
+        if is_meant or definition.path[-1:] == (symbol,):
+            named.append(definition)
     paths = {definition.path for definition in named}
     outer = (definition for definition in named if definition.path[:-1] not in paths)
     return sorted(outer, key=lambda definition: (definition.start, definition.depth))
-
-
-def _is_named(definition: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
-    outer = package + definition.path[:-1]
-    names = (*definition.path[-1:], *definition.aliases)
-    return any((*outer, name)[-len(parts) :] == parts for name in names)

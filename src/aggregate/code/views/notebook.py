@@ -11,11 +11,11 @@ from aggregate.base.values import Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.elision import without_bodies
 from aggregate.code.syntax.language_table import LanguageKind
-from aggregate.code.syntax.notebook import Cell, CellLine, Notebook, read_notebook
+from aggregate.code.syntax.notebook import Notebook, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
-from aggregate.code.views.notebook_script import CellPlace, Script, script_of
+from aggregate.code.views.notebook_script import CellPlace, Script, joined_spans, script_of
 from aggregate.code.views.outline import indentation, numbered
 from aggregate.code.views.summary import definition_rows, details, shorter_than
 
@@ -75,10 +75,16 @@ def _headings_and_cells(script: Script) -> Iterator[Definition]:
         if place.cell.kind == "code":
             yield _definition("cell", f"cell {number}", place, starts)
             continue
-        for offset, level, title in _headings(place.cell):
-            line = place.first_line + 1 + offset
-            at = CellPlace(place.cell, line, line)
-            yield _definition("heading", title, at, starts, level)
+        fence = ""
+        for line, text in enumerate(place.cell.lines, start=place.first_line + 1):
+            mark = _FENCE.match(text.text)
+            if place.cell.kind != "markdown":
+                continue
+            if mark and fence in ("", mark[1]):
+                fence = "" if fence else mark[1]
+            elif not fence and (match := _HEADING.match(text.text)) and match[2]:
+                at = CellPlace(place.cell, line, line)
+                yield _definition("heading", match[2], at, starts, len(match[1]))
 
 
 def _definition(
@@ -98,20 +104,6 @@ def _definition(
     )
 
 
-def _headings(cell: Cell) -> Iterator[tuple[int, int, str]]:
-    # The line, from 0, the level and the title.
-    fence = ""
-    for offset, line in enumerate(cell.lines if cell.kind == "markdown" else _NO_LINES):
-        mark = _FENCE.match(line.text)
-        if mark and fence in ("", mark[1]):
-            fence = "" if fence else mark[1]
-        elif not fence and (match := _HEADING.match(line.text)) and match[2]:
-            yield offset, len(match[1]), match[2]
-
-
-_NO_LINES: tuple[CellLine, ...] = ()
-
-
 _MOST_HEADINGS = 40
 _NO_CODE = Module(b"", (), (), (), "")
 
@@ -126,10 +118,23 @@ def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]
     try:
         notebook = read_notebook(request.text)
     except NotebookError as error:
-        return _damaged(as_text(request), request, f"{error}: it is shown as JSON")
-    view = _cells_view(request, notebook) if notebook and notebook.cells else None
-    is_worthwhile = view is not None and len(view.text) < len(request.text)
-    return view if view is not None and is_worthwhile else as_text(request)
+        view = as_text(request)
+        if request.mode is ViewMode.FULL or not request.text.strip():
+            return view
+        problem = f"{error}: it is shown as JSON"
+        problems = (*view.problems, problem)
+        note = f"NOTE: {problem}\n"
+        if len(note) + len(view.text) >= len(request.text):
+            return replace(view, problems=problems)
+        moved = tuple(
+            Span(start + 1, end + 1, first, last) for start, end, first, last in view.spans
+        )
+        return View(note + view.text, moved, "text", problems)
+    if notebook and notebook.cells:
+        view = _cells_view(request, notebook)
+        if len(view.text) < len(request.text):
+            return view
+    return as_text(request)
 
 
 def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
@@ -144,7 +149,7 @@ def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
         text, spans = without_bodies(script.text, script.language)
         return View(text, script.through(spans), script.tag)
     if mode is ViewMode.FULL or mode in _SCRIPTS:
-        return View(script.text, script.spans(), script.tag)
+        return View(script.text, joined_spans(script.origins), script.tag)
     if mode is ViewMode.OUTLINE:
         return _outline(script)
     return _summary(request, notebook, script)
@@ -187,7 +192,13 @@ def _rows(
         elif definition.kind != "cell":
             yield definition, module.signature(definition)
         else:
-            first = _first_statement(lines, definition, script.comment)
+            # The first line that is no comment, else the first that is not blank, 0 for none.
+            inside = range(definition.first_line + 1, definition.last_line + 1)
+            written = [number for number in inside if lines[number - 1].strip()]
+            first = next(
+                (n for n in written if not lines[n - 1].strip().startswith(script.comment)),
+                written[0] if written else 0,
+            )
             if first not in starts:
                 text = f": {lines[first - 1].strip()}" if first else ""
                 size = counted(definition.last_line - definition.first_line, "line")
@@ -197,17 +208,6 @@ def _rows(
 
 
 _OF_NOTEBOOKS = frozenset({"cell", "heading"})
-
-
-def _first_statement(lines: list[str], cell: Definition, comment: str) -> int:
-    # The first line that is no comment, else the first that is not blank, 0 for none.
-    first = 0
-    for number in range(cell.first_line + 1, cell.last_line + 1):
-        text = lines[number - 1].strip()
-        if text and not text.startswith(comment):
-            return number
-        first = first or (number if text else 0)
-    return first
 
 
 def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
@@ -236,14 +236,3 @@ def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
     about = replace(code, doc=first_prose(notebook) or code.doc)
     lines = [title, *details(about, [*headings, *definition_rows(code)])]
     return View("\n".join(shorter_than(request.text, lines)) or request.text, language="text")
-
-
-def _damaged(view: View, request: ViewRequest, problem: str) -> View:
-    if request.mode is ViewMode.FULL or not request.text.strip():
-        return view
-    problems = (*view.problems, problem)
-    note = f"NOTE: {problem}\n"
-    if len(note) + len(view.text) >= len(request.text):
-        return replace(view, problems=problems)
-    spans = tuple(Span(start + 1, end + 1, first, last) for start, end, first, last in view.spans)
-    return View(note + view.text, spans, "text", problems)

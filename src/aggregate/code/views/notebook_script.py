@@ -57,9 +57,6 @@ class Script:
     language: Language | None
     comment: str
 
-    def spans(self) -> tuple[Span, ...]:
-        return joined_spans(self.origins)
-
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:
         """Return the run of lines of the file that a run of lines of the script stands for."""
         known = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
@@ -98,9 +95,17 @@ def script_of(notebook: Notebook, text: str) -> Script:
             lines.append("")
             origins.append((0, 0))
         first_line = len(lines) + 1
-        lines.append(_marker(cell, comment))
+        kind = "" if cell.kind == "code" else f" [{cell.kind}]"
+        noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
+        size = byte_size(cell.output_bytes)
+        left_out = f" {noun} left out, {size}" if cell.outputs or cell.output_bytes else ""
+        lines.append(f"{comment} {_MARKER}{kind}{left_out}")
         origins.append((cell.first_line, cell.last_line))
-        lines += _shown(cell, comment)
+        if cell.kind == "code":
+            lines += (line.text for line in cell.lines)
+        else:
+            shown = (_EMBEDDED_DATA.sub(_data_note, line.text) for line in cell.lines)
+            lines += (f"{comment} {text}" if text else comment for text in shown)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append(CellPlace(cell, first_line, len(lines)))
     script = _with_escapes("\n".join(lines) + "\n", text)
@@ -133,24 +138,6 @@ def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
         else:
             spans.append(Span(number, number, first, last))
     return tuple(spans)
-
-
-def _marker(cell: Cell, comment: str) -> str:
-    marker = f"{comment} {_MARKER}" + ("" if cell.kind == "code" else f" [{cell.kind}]")
-    if not cell.outputs and not cell.output_bytes:
-        return marker
-    noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
-    return f"{marker} {noun} left out, {byte_size(cell.output_bytes)}"
-
-
-def _shown(cell: Cell, comment: str) -> Iterator[str]:
-    for line in cell.lines:
-        if cell.kind == "code":
-            yield line.text
-        elif line.text:
-            yield f"{comment} {_EMBEDDED_DATA.sub(_data_note, line.text)}"
-        else:
-            yield comment
 
 
 def _data_note(match: re.Match[str]) -> str:
