@@ -26,16 +26,12 @@ from aggregate.ranking.corpus import DefinedName, Piece, Reference
 from aggregate.ranking.pieces import LineKind, Run, cut, line_kinds, owned_runs
 from aggregate.ranking.terms import hashed_terms
 
-_MOST_LINES: Final = 120
-"""Looked at above a definition: a longer comment documents more than that."""
+_MOST_LINES: Final = 120  # looked at above a definition: a longer comment documents more than that
 _MARKS: Final = ("//", "/*", "* ", "*/", "--", ";;", "%%", "(*", "<!--", '"""', "@", "#[")
-"""What a line of a comment or an attribute begins with in most languages."""
 _HASH_IS_NO_COMMENT: Final = frozenset(
     {"c", "cpp", "csharp", "objectivec", "markdown", "css", "html"}
-)
-"""Languages where ``#`` begins a directive, a heading or a selector."""
+)  # languages where ``#`` begins a directive, a heading or a selector
 _BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]]", "--[["))
-"""How comments of many lines end and begin."""
 
 
 def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str) -> int:
@@ -78,12 +74,10 @@ _MOST_DEFINITIONS: Final = 5_000
 """Of a file; the rest, of tables in most cases, belongs to what stands around it."""
 _DEEPEST: Final = 30
 """Levels of definitions in one another; data are nested deeper, programs are not."""
-_MOST_REFERENCES: Final = 20_000
-"""Of a file: a hundred times what a long one has."""
+_MOST_REFERENCES: Final = 20_000  # of a file: a hundred times what a long one has
 _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
-"""Tags of plain files that are no programs."""
 _UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 """``json.dumps`` makes an encoder for each call that asks for this form."""
@@ -92,11 +86,7 @@ _MOST_COUNT: Final = 255
 
 
 def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
-    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
-
-    Lines end with a line feed. A text that is very long, minified or written by a program is not parsed, and one that
-    the parser takes too long for has no definitions, nor has any text without its grammar.
-    """
+    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds."""
     is_generated = bool(generated_reason(path, text))
     language = language_of(path, text)
     if known := language or uninstalled_language_of(path, text):
@@ -238,7 +228,13 @@ def _counted(
         text = "\n".join(lines[run.first - 1 : run.last])
         counts = Counter(hashed_terms(text if len(text) <= left else text[: max(left, 0)]))
         left -= len(text)
-        comments, preamble = _aside(lines, run, kinds)
+        comments = preamble = 0
+        for line in range(run.first - 1, run.last) if kinds else ():
+            kind = kinds[line]
+            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
+                comments += len(lines[line]) + 1
+            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
+                preamble += len(lines[line]) + 1
         pieces.append(
             Piece(
                 run.first,
@@ -260,18 +256,6 @@ def _counted(
     hashes = column("I", [key >> 40 for key in keys])
     places = column("I", [key >> 8 & 0xFFFFFFFF for key in keys])
     return pieces, hashes + places + bytes([key & 0xFF for key in keys])
-
-
-def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[int, int]:
-    comments = preamble = 0
-    if kinds:
-        for line in range(run.first - 1, run.last):
-            kind = kinds[line]
-            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
-                comments += len(lines[line]) + 1
-            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
-                preamble += len(lines[line]) + 1
-    return comments, preamble
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:

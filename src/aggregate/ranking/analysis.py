@@ -15,12 +15,9 @@ from aggregate.ranking.corpus import DefinedName, Piece, Reference
 from aggregate.ranking.terms import term_hash
 
 Code = Literal["H", "I", "i"]
-"""Of numbers of 16 bits, of 32, and of 32 with a sign."""
 
-_WORTH_BYTES: Final = 200
-"""Shorter ones hardly get smaller."""
-_LEVEL: Final = 1
-"""Of zlib: sorted hashes do not get smaller by trying longer."""
+_WORTH_BYTES: Final = 200  # shorter ones hardly get smaller
+_LEVEL: Final = 1  # of zlib: sorted hashes do not get smaller by trying longer
 _PLAIN, _DEFLATED = b"\0", b"\1"
 
 

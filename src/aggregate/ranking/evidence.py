@@ -9,7 +9,6 @@ from typing import TypeVar
 from aggregate.base.values import Missing
 
 PieceKey = tuple[int, int]
-"""The number of a file in the corpus, and the place of a piece in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,8 @@ class PieceValues(Mapping[PieceKey, float]):
 
 
 _Key = TypeVar("_Key", bound=Hashable)
-_TOLD = 300
-"""Files of which it is told what matched: as many as are looked at closely."""
-_TERMS_TOLD = 3
-"""Terms that the audit names for a file: enough to see why, few enough for a line."""
+_TOLD = 300  # files of which it is told what matched: as many as are looked at closely
+_TERMS_TOLD = 3  # terms that the audit names for a file: enough to see why, few enough for a line
 
 
 def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:

@@ -28,8 +28,7 @@ class Ranking:
     missing: Sequence[Missing] = ()
 
 
-_MOST_REASONS = 6
-"""Reasons that are kept of each file: behind them none moves it by a place."""
+_MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place
 _UNTOLD = frozenset(
     {
         "file size",
@@ -39,11 +38,9 @@ _UNTOLD = frozenset(
         "outside definitions",
         "piece size",
     }
-)
-"""Kinds that nearly every file has: they are no reasons to tell."""
+)  # kinds that nearly every file has: they are no reasons to tell
 _SCORE = RankedFile._fields.index("score")
 _LEAST = 0.01
-"""Below this a reason is none."""
 
 
 def add_to_files(

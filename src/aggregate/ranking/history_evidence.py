@@ -18,13 +18,10 @@ from aggregate.ranking.evidence import (
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 _MOST_RECENT = 120
-"""Changes that count as recent."""
 _HALF_LIFE = 8
-"""Changes after which a change counts half."""
 _MOST_TOGETHER = 30
 """Files of a change that was made for one reason; larger ones rename, format or release."""
 _FEWEST_TOGETHER = 2
-"""Common changes below which it is chance."""
 
 
 def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
@@ -134,16 +131,11 @@ def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence
 
 _MOST_FILES: Final = 30
 """Files of a change whose message speaks of each; larger ones rename, format or release."""
-_B: Final = 0.75
-"""BM25's usual share of the length; 0.3 was a little worse on commits."""
+_B: Final = 0.75  # BM25's usual share of the length; 0.3 was a little worse on commits
 
 
 def message_text(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the messages of all the changes of each file.
-
-    Other than ``similar_commits``, which asks which single changes resemble the task, this finds a file whose many
-    changes each speak of a part of it.
-    """
+    """Compare the task with the messages of all the changes of each file."""
     lengths, counts = _messages_by_file(inquiry)
     if not counts:
         return Evidence("messages of changes")

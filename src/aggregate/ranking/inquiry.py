@@ -43,10 +43,7 @@ class TermMatcher:
         return self._known[name]
 
     def matched_in(self, names: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return what ``matched`` does for each of many names.
-
-        Most names hold nothing, so some ten thousand are searched as one text for those that may hold something.
-        """
+        """Return what ``matched`` does for each of many names."""
         # Other letters may become longer where they become small: their names are looked at one by one.
         plain = [name if name.isascii() else "" for name in names]
         matched = [() if name.isascii() else self.matched(name) for name in names]
@@ -60,8 +57,7 @@ class TermMatcher:
 
 MOST_TERMS = 200
 """Terms of a task that are asked for: a task of 200 KB has thousands, and the rare ones that it repeats decide."""
-_MOST_LOOKED_UP = 600
-"""Terms whose files are counted to find the strongest; each costs a look-up."""
+_MOST_LOOKED_UP = 600  # terms whose files are counted to find the strongest; each costs a look-up
 
 
 class QueryTerm(NamedTuple):
@@ -115,7 +111,6 @@ class _RememberedCorpus:
 
 
 Candidates = Mapping[int, FileAnalysis]
-"""The analyses of the files whose pieces are scored, by the files' numbers, in the order of the corpus."""
 
 _WORD = re.compile(r"\w{2,40}")
 _MOST_TEXT = 20_000
@@ -201,10 +196,7 @@ def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
 
 
 def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -> Sequence[int]:
-    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it.
-
-    A definition of a line or two has no pieces of its own: then they are those that its lines stand in.
-    """
+    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it."""
     pieces = analysis.pieces
     if definition < 0:
         return [place for place, piece in enumerate(pieces) if piece.definition < 0]

@@ -13,9 +13,7 @@ from aggregate.ranking.terms import terms_in
 
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")
 _LONGEST = 300
-"""Characters of a name that is looked up; no definition has a longer one."""
-_MOST_PARTS = 6
-"""Last parts of a name that are compared: no language nests deeper in practice."""
+_MOST_PARTS = 6  # last parts of a name that are compared: no language nests deeper in practice
 
 
 class WrittenName(NamedTuple):
@@ -65,12 +63,10 @@ def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, f
 
 _MOST_NAMES = 100
 """Names of a task that are looked up; a task with more is a log, and its first and surest ones decide."""
-_MOST_NAMESAKES = 40
-"""Definitions of one name: where more share it, the name tells nothing."""
+_MOST_NAMESAKES = 40  # definitions of one name: where more share it, the name tells nothing
 _NO_SCOPE = 0.5
 """What a name says about definitions that stand in something else than it says: its first part is a variable then."""
 _MODULE = 0.7
-"""What ``pkg.module`` counts of a file's whole name."""
 _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 _MOST_WORDS = 5_000
 """Words of a task that are compared with files' names: as many as a long ticket has."""

@@ -16,7 +16,6 @@ _NO_NAMES: Final = frozenset(
     {"", "init", "clinit", "closure", "lambda", "module", "anonymous", "func1", "func2", "func3", "main_", "as",
      "prototype", "exports", "Object", "async", "new", "block", "top", "required", "global"}
 )  # fmt: skip
-"""What stands in the place of a name where a function has none."""
 _LONGEST_SYMBOL: Final = 200
 
 
@@ -89,8 +88,7 @@ _JVM_OWN: Final = (
     "kotlinx.",
     "scala.",
     "clojure.",
-)
-"""Where the classes of these languages themselves begin: no project holds them."""
+)  # where the classes of these languages themselves begin: no project holds them
 _LINK: Final = re.compile(r"\b(?P<scheme>[a-z][a-z+.-]{1,30}+)://(?P<rest>[^\s\"'<>()\[\]]++)")
 _BLOB: Final = re.compile(
     r"[^/]*+(?:/[^/]++){2,4}?/(?:-/)?(?:blob|blame|raw|edit|src)/[^/]++/(?P<path>.+)"
@@ -99,7 +97,6 @@ _BLOB_LINE: Final = re.compile(rf"#(?:L|lines?-)(?P<line>{_NUMBER}).*")
 _LINE_BEHIND: Final = re.compile(rf"(?P<path>.*?):(?P<line>{_NUMBER})(?::{_NUMBER})?[:,.;]?")
 
 _DART: Final = re.compile(r"\bpackage:\w{1,100}/")
-"""A package of Dart's, whose files lie in ``lib``."""
 _PATH_CHARACTER: Final = r"\w./\\@~+$%\-"
 _TOKEN: Final = re.compile(
     rf"(?<![{_PATH_CHARACTER}])(?P<path>(?:[A-Za-z]:(?=[\\/]))?[\w@~+$%-]*+[./\\]"
@@ -107,8 +104,7 @@ _TOKEN: Final = re.compile(
     rf"(?:::(?P<test>[^\W\d]\w{{0,100}}(?:::[^\W\d]\w{{0,100}})?)|:line (?P<dotnet>{_NUMBER})"
     rf"|:(?P<line>{_NUMBER})(?![\w/])|\((?P<bracket>{_NUMBER})(?:,\s?{_NUMBER}){{0,3}}\)"
     rf"|,? (?:on )?line (?P<word>{_NUMBER})|#L(?P<anchor>{_NUMBER}))?"
-)
-"""A run of characters that a path can be made of, and the ways in which a line stands behind it."""
+)  # a run of characters that a path can be made of, and the ways in which a line stands behind it
 _WITH_LINE: Final = ("dotnet", "line", "bracket", "word", "anchor")
 _SUFFIX: Final = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9+_]{0,9}$")
 
@@ -128,12 +124,9 @@ _SYMBOLS: Final = tuple(
 _PYTEST: Final = re.compile(
     rf"^\S{{1,{_LONGEST_PATH}}}:\d{{1,7}}: (?:in \S{{1,200}}|[A-Z]\w{{1,100}}|)$"
 )
-"""A frame of a failed test, as pytest shows it; the last one is where it failed."""
 _INTERNAL: Final = "node:internal/"
-"""In frames of the program that runs JavaScript."""
 _SEPARATOR: Final = re.compile(r"[./\\]")
 _RULE: Final = ("====", "____")
-"""What parts one failed test from another."""
 _GO_FUNCTION: Final = re.compile(
     r"^(?:created by )?(?P<symbol>[^\s()]{1,200}(?:\(\*?\w{1,100}\)[\w.]{1,200})?)[\s(]?"
 )
@@ -150,11 +143,7 @@ class _Line(NamedTuple):
 
 
 def named_places(text: str) -> tuple[NamedPlace, ...]:
-    """Return the places that ``text`` names, the most telling first, each once and at most ``MOST_PLACES``.
-
-    Python's tracebacks end with the frame where it happened, others begin with it; of Java's causes the last one is
-    the first. Places without a line come behind those with one.
-    """
+    """Return the places that ``text`` names, the most telling first, each once and at most ``MOST_PLACES``."""
     places: dict[tuple[str, int], NamedPlace] = {}
     plain = _TERMINAL_COLOURS.sub("", text)
     for place in (*diff_places(plain), *_ordered(plain)):
@@ -222,7 +211,13 @@ def _read_line(line: str, previous: str) -> _Line:
         path = "/".join((*package, frame["name"]))
         return _Line(tuple(_place(path, frame["line"], symbol)))
     places: list[NamedPlace] = []
-    symbol = _symbol(line, previous)
+    if ".go:" in line and _GO_PLACE.match(line):
+        found = _GO_FUNCTION.match(previous)
+    elif _RUST_PLACE.match(line):
+        found = _RUST_FUNCTION.match(previous)
+    else:
+        found = next(filter(None, (pattern.search(line) for pattern in _SYMBOLS)), None)
+    symbol = found["symbol"] if found else ""
     if "://" in line:
         for link in _LINK.finditer(line):
             places += _linked(link["scheme"], link["rest"], symbol)
@@ -238,19 +233,6 @@ def _read_line(line: str, previous: str) -> _Line:
         elif not number and is_file_name(path.rstrip(".,-")):
             places += _place(path, "0", "")
     return _Line(tuple(places), is_pytest=bool(places and _PYTEST.match(line)))
-
-
-def _symbol(line: str, previous: str) -> str:
-    if ".go:" in line and _GO_PLACE.match(line):
-        function = _GO_FUNCTION.match(previous)
-        return function["symbol"] if function else ""
-    if _RUST_PLACE.match(line):
-        function = _RUST_FUNCTION.match(previous)
-        return function["symbol"] if function else ""
-    for pattern in _SYMBOLS:
-        if match := pattern.search(line):
-            return match["symbol"]
-    return ""
 
 
 def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:

@@ -47,10 +47,8 @@ MOST_CANDIDATES = 300
 """Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
 _MOST_PIECES = 15_000
 """Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time."""
-_MOST_SEEDED = 300
-"""Further files that are candidates because the question points at them."""
+_MOST_SEEDED = 300  # further files that are candidates because the question points at them
 _MOST_COMPANIONS = 10
-"""Files by rough score whose past companions are looked for."""
 _CERTAIN = 0.3
 """How surely a definition must be named for its file to be a candidate whatever else is said about it."""
 
@@ -58,7 +56,6 @@ _CERTAIN = 0.3
 _FAR = 12.0
 """In the logarithm of odds: pieces that far behind the likeliest are no place to start from."""
 _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
-"""Kinds of evidence that point at places."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from aggregate.ranking.corpus import FileFacts
@@ -63,17 +64,18 @@ class PathTable:
         return self._files[number].path.rpartition("/")[0]
 
     def meant_by(self, written: str) -> PathMatch:
-        """Return the files whose paths end like ``written``, absolute or relative, by whole parts.
-
-        Where folders differ on both sides, the last folder must be the same: a library's ``decoder.py`` is not ours.
-        """
+        """Return the files whose paths end like ``written``, absolute or relative, by whole parts."""
         parts = [part for part in written.split("/") if part not in ("", ".")]
         if not parts:
             return PathMatch((), 0.0)
         if len(parts) == 1:
             return PathMatch(self.by_name.get(parts[0], ()), 1.0)
         numbers = self.by_tail.get("/".join(parts[-2:])) or self.by_tail.get(parts[-1], ())
-        common = {number: self._common(number, parts) for number in numbers}
+        common: dict[int, int] = {}
+        for number in numbers:
+            ours = reversed(self._files[number].path.split("/"))
+            pairs = zip(ours, reversed(parts), strict=False)
+            common[number] = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         most = max(common.values(), default=0)
         longest = [number for number in numbers if common[number] == most]
         whole = [
@@ -85,22 +87,11 @@ class PathTable:
             return PathMatch(whole, 1.0)
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
 
-    def _common(self, number: int, parts: Sequence[str]) -> int:
-        count = 0
-        ours = reversed(self._files[number].path.split("/"))
-        for own, other in zip(ours, reversed(parts), strict=False):
-            if own != other:
-                break
-            count += 1
-        return count
-
 
 _ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
 """First parts that name no folder of their own."""
 _LONGEST = 400
-"""Characters of a module that is looked up."""
-_MOST_FILES = 200
-"""Files of a package: a use of one with more says nothing."""
+_MOST_FILES = 200  # files of a package: a use of one with more says nothing
 _MOST_DROPPED = 4
 """Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version."""
 _SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")

@@ -31,20 +31,16 @@ _LANGUAGES: Final = {
 _FAMILIES: Final = {name: mark for mark, names in _LANGUAGES.items() for name in names.split()}
 """What a language's comments begin with, where that is not ``//``."""
 _QUOTES: Final = ('"""', "'''")
-"""What a docstring begins and ends with."""
 _ENDS: Final = {"/*": "*/", "<!--": "-->", "{-": "-}", "(*": "*)", "=begin": "=end"}
-"""How comments of many lines begin and end."""
 _IMPORT: Final = (
     r"(?:import|include|include_once|require|require_once|require_relative|from|use|pub[ ]use|using|extern[ ]crate"
     r"|@import|#[ \t]*(?:include|import))[ \t]*(?:[ \t]|['\"<])[^=]*$"
     r"|require\([^=]*$|(?:const|let|var)[ ][^=]+=[ ]*require\(|export[ ](?:\*|\{)[^=]*$"
     r"|(?:namespace|package)[ ][^{=]+$|(?:pub[ ])?mod[ ]\w+;|declare\(strict|#[ \t]*pragma[ ]once"
 )
-"""How lines begin that bring in what other files define, or say what this one is a part of."""
 _LEGAL: Final = re.compile(
     r"licen[cs]e|copyright|\(c\)|all rights reserved|warrant(?:y|ies)|redistribut", re.IGNORECASE
 )
-"""Words of a licence at the head of a file."""
 _HEAD: Final = 4
 """A licence begins in one of so many lines, behind ``#!``, ``<?php`` and an encoding."""
 _OPENING_BRACKETS: Final = "([{"
@@ -114,7 +110,6 @@ _KINDS: Final = {
     "block": LineKind.COMMENT,
     "import": LineKind.IMPORT,
 }
-"""What a line is, by the group of its pattern."""
 
 
 def _balance(line: str) -> int:
@@ -133,7 +128,6 @@ _SMALL_LINES: Final = 2
 """A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
 fields, prototypes and keys tell little alone."""
 _APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
-"""What is told apart however short it is."""
 _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
 """Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
 _GOES_ON: Final = re.compile(
@@ -141,11 +135,8 @@ _GOES_ON: Final = re.compile(
 )
 """How lines begin that go on with the statement before them, so that a piece is not to begin there."""
 _STRING: Final = '"""'
-"""What a string of many lines begins and ends with in most languages that have such, a docstring for one."""
 _FENCE: Final = "```"
-"""The same of a block of code in prose."""
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
-"""Lines that say nothing of what those around them are for."""
 _FEWEST_ALIKE: Final = 2
 """Lines of one kind that are a part of their own: a single import among constants stays with them."""
 

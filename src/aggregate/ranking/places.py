@@ -14,7 +14,6 @@ from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.references import Resolver
 
 _REST_OF_FILE = 0.3
-"""What a place within a file says about the rest of the file."""
 _INNER = 0.6
 """What a symbol says about the definitions within it: a class's methods come behind the class itself."""
 
@@ -97,12 +96,10 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("symbol", pieces=evidence.pieces, matched=matched, missing=missing)
 
 
-_MOST_PLACES = 40
-"""Places of a traceback that are looked at, the most telling first."""
+_MOST_PLACES = 40  # places of a traceback that are looked at, the most telling first
 _NEXT_PLACE = 0.6
 """What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault."""
 _REST_OF_TRACED = 0.25
-"""What a place says about the rest of its file."""
 _NEXT_FRAME: Final = 0.9
 """What the calls of the next frame count of those of the one before: what an outer function made is used within."""
 _EARLIER_LINE: Final = 0.5
@@ -112,10 +109,7 @@ _MOST_CALLS: Final = 40
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[NamedPlace, Sequence[int], float]]:
-    """Return for each place that the task names the files that it means and how much that says of each.
-
-    Files outside of the project are passed over, so that the innermost frame within it says most.
-    """
+    """Return for each place that the task names the files that it means and how much that says of each."""
     traced: list[tuple[NamedPlace, Sequence[int], float]] = []
     strength = 1.0
     for place in inquiry.question.task.places[:_MOST_PLACES]:

@@ -76,10 +76,8 @@ def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
 
 MOST_ANALYSED = 2_000
 """Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters."""
-_MOST_NAMESAKES = 3
-"""Definitions of one name above which a use of it does not tell which is meant."""
-_SHORTEST_NAME = 3
-"""Letters of a name below which its uses mostly mean something else."""
+_MOST_NAMESAKES = 3  # definitions of one name above which a use of it does not tell which is meant
+_SHORTEST_NAME = 3  # letters of a name below which its uses mostly mean something else
 STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "used by others": 5.0,  # by how many files a file's definitions are used: what all need is told first
     "test": -5.5,  # as with a question
@@ -88,7 +86,6 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
 }
 """Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing."""
 _DEFINITION_WEIGHT = 2.0
-"""How much it counts within a file how many files use a definition."""
 
 
 def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:

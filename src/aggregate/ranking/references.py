@@ -17,7 +17,6 @@ _MOST_DEFINITIONS = 200
 _MOST_LOOKED_UP = 200
 """Names that one resolver looks up: each costs a search in every group of files, and the likeliest uses come first."""
 _ITSELF = frozenset({"", "self", "cls", "this", "super", "Self", "base", "@"})
-"""Scopes that mean the object a method belongs to."""
 _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
@@ -54,16 +53,19 @@ class Resolver:
         return self._modules[key]
 
     def resolve(self, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
-        """Return ``(file, definition)`` for what ``reference`` of ``file`` may mean; nothing where it is unclear.
-
-        The nearest wins: the file itself, what it imports, its folder, then the project where few share the name.
-        """
+        """Return ``(file, definition)`` for what ``reference`` of ``file`` may mean; nothing where it is unclear."""
         named = self._definitions(reference.name)
         if not named or len(named) > _MOST_DEFINITIONS:
             return ()
         if reference.kind == "import":
             return self._within(named, self.module(file, reference.scope))
-        own = self._in_file(named, file, reference)
+        own = [(number, place) for number, place in named if number == file]
+        if len(own) > 1:  # those of the same class where the scope is ``self``
+            definitions = self.analysis(file).definitions
+            owner = reference.definition
+            around = definitions[owner].path[:-1] if owner >= 0 else ()
+            scope = around[-1:] if reference.scope in _ITSELF else (reference.scope,)
+            own = [each for each in own if definitions[each[1]].path[-2:-1] == scope] or own
         if own:
             return own
         module = self._imported_from(file, reference)
@@ -79,19 +81,6 @@ class Resolver:
                 return ()
             self._named[name] = self._corpus.files_defining(name)
         return self._named[name]
-
-    def _in_file(
-        self, named: Sequence[tuple[int, int]], file: int, reference: Reference
-    ) -> Sequence[tuple[int, int]]:
-        # Those of the same class where the scope is ``self``.
-        own = [(number, place) for number, place in named if number == file]
-        if len(own) < 2:
-            return own
-        definitions = self.analysis(file).definitions
-        around = definitions[reference.definition].path[:-1] if reference.definition >= 0 else ()
-        scope = around[-1:] if reference.scope in _ITSELF else (reference.scope,)
-        same = [(number, place) for number, place in own if definitions[place].path[-2:-1] == scope]
-        return same or own
 
     def _imported_from(self, file: int, reference: Reference) -> str:
         imports = self._imports.get(file)
@@ -123,20 +112,14 @@ class Resolver:
         return meant if len(meant) <= MOST_NAMESAKES else ()
 
 
-MOST_SOURCES = 30
-"""Pieces that evidence spreads from: the likeliest; behind them it is noise."""
+MOST_SOURCES = 30  # pieces that evidence spreads from: the likeliest; behind them it is noise
 _SECOND_HOP = 0.5
-"""What a second step counts of a first one."""
 _MOST_SECOND = 30
-"""Definitions that a second step is taken from."""
-_MOST_REFERENCES = 200
-"""References of a definition that are followed: a longer one is a table."""
+_MOST_REFERENCES = 200  # references of a definition that are followed: a longer one is a table
 _MOST_USERS = 20
 """Files that use a name, above which it is too common to tell who uses this definition."""
-_MOST_LOADED = 100
-"""Files beyond the candidates that are loaded to see who uses a definition."""
-_IMPORTED = 0.3
-"""What it counts for a file that a likely one imports it."""
+_MOST_LOADED = 100  # files beyond the candidates that are loaded to see who uses a definition
+_IMPORTED = 0.3  # what it counts for a file that a likely one imports it
 _WORDS = {
     "call": ("calls", "called by"),
     "type": ("uses", "used by"),
@@ -144,7 +127,6 @@ _WORDS = {
     "import": ("imports", "imported by"),
     "attribute": ("uses", "used by"),
 }
-"""How a reference reads from its user's side, and from the side of what it uses."""
 
 
 class _Source(NamedTuple):
@@ -265,31 +247,16 @@ def _find_users(
         if loaded > _MOST_LOADED:
             return
         resolver.load(unknown)
+        full_name = ".".join(path)
         for user in users:
-            _reach_user(inquiry, resolver, spread=spread, user=user, used=(target, source.strength))
-
-
-def _reach_user(
-    inquiry: Inquiry,
-    resolver: Resolver,
-    *,
-    spread: _Spread,
-    user: int,
-    used: tuple[tuple[int, int], float],
-) -> None:
-    target, strength = used
-    name = _name(inquiry, resolver, target)
-    last = name.rpartition(".")[2]
-    for reference in resolver.analysis(user).references:
-        if reference.name != last:
-            continue
-        meant = resolver.resolve(user, reference)
-        if target not in meant or (user, reference.definition) == target:
-            continue
-        is_test = inquiry.kinds[user] is PathKind.TEST
-        how = "tests" if is_test else _WORDS[reference.kind][0]
-        spread.reach((user, reference.definition), strength / len(meant), f"{how} {name}")
-        spread.reach_file(user, _IMPORTED * strength / len(meant), f"{how} {name}")
+            for reference in resolver.analyses[user].references:
+                meant = resolver.resolve(user, reference) if reference.name == name else ()
+                if target not in meant or (user, reference.definition) == target:
+                    continue
+                is_test = inquiry.kinds[user] is PathKind.TEST
+                how = f"{'tests' if is_test else _WORDS[reference.kind][0]} {full_name}"
+                spread.reach((user, reference.definition), source.strength / len(meant), how)
+                spread.reach_file(user, _IMPORTED * source.strength / len(meant), how)
 
 
 def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:

@@ -20,9 +20,7 @@ _MOST_CHARACTERS: Final = 400_000
 _MOST_LOOKED_AT: Final = 40_000
 """Characters in which names and places are looked for, in the same way: far more than any person writes."""
 _LONGEST_SUBJECT: Final = 300
-"""Characters of the first line that count as the subject."""
 _MOST_SCOPES: Final = 3
-"""Prefixes that a subject can have, such as ``net: http: retry``."""
 
 _BLANK_LINES: Final = re.compile(r"\n(?:[ \t]*+\n)++")
 _BRACKETS: Final = re.compile(r"\s*+\[(?P<scope>[^\[\]]{1,60})\]\s*+:?")

@@ -9,13 +9,10 @@ from typing import Final
 from aggregate.ranking.analysis import Analysis, column, numbers
 from aggregate.ranking.terms import term_hash
 
-MOST_MEMBERS: Final = 128
-"""Files of a group: a file's place in its group is kept in one byte."""
+MOST_MEMBERS: Final = 128  # files of a group: a file's place in its group is kept in one byte
 _MOST_COUNT: Final = 255
 _TERM_HEADER: Final = 2
-"""Numbers at the beginning of the terms' table: terms, files with terms."""
 _NAME_HEADER: Final = 2
-"""Numbers at the beginning of the names' table: defined names, referred names."""
 
 
 class TermGroup:
@@ -33,10 +30,7 @@ class TermGroup:
         self._holding = parts[3]
 
     def files_with(self, term: int) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the places of the files that hold a term, given by its hash, with ``256 * occurrences + pieces``.
-
-        Either number is 255 where it is more. Two columns are taken further without a step in Python for each file.
-        """
+        """Return the places of the files that hold a term, given by its hash, with ``256 * occurrences + pieces``."""
         terms = self._terms
         place = bisect_left(terms, term)
         if place == len(terms) or terms[place] != term:

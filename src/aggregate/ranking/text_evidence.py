@@ -14,10 +14,8 @@ from aggregate.ranking.evidence import (
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
-FILE_B = 0.3
-"""Long files are hardly punished: the size of a file is an evidence of its own."""
-PATH_B = 0.5
-"""A path with many folders says less by each."""
+FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own
+PATH_B = 0.5  # a path with many folders says less by each
 
 
 def file_text(inquiry: Inquiry) -> Evidence:
@@ -77,16 +75,11 @@ def average_of(lengths: Sequence[float]) -> float:
 
 
 PIECE_B = 0.75
-"""The usual value."""
-NAME_WEIGHT = 3
-"""A word in a definition's name counts as this many in its text."""
-_OWN_NAME = 2
-"""A word in a definition's own name counts as this many in the names around it."""
+NAME_WEIGHT = 3  # a word in a definition's name counts as this many in its text
+_OWN_NAME = 2  # a word in a definition's own name counts as this many in the names around it
 
 Counts = Mapping[str, int]
-"""How often each of the task's terms occurs in a document."""
 Postings = Mapping[int, Mapping[str, Sequence[tuple[int, int]]]]
-"""By file and term: the pieces that hold it, and how often."""
 _NOTHING: Counts = {}
 
 

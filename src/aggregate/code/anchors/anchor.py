@@ -62,17 +62,14 @@ class Thresholds:
     """A bound on filling a gap (old lines times new lines); beyond, only its two ends are compared: 0.8 points."""
     compared_pairs: int = 20_000
     """A bound on the pairs of changed lines that are compared, smallest gaps first: about 0.2 s."""
-    compared_characters: int = 240
-    """A bound on what is compared of a line: more is worth nothing."""
+    compared_characters: int = 240  # a bound on what is compared of a line: more is worth nothing
 
 
 THRESHOLDS = Thresholds()
 
 
-TRIVIAL = 1 << 31
-"""The line is blank, a brace or a rule: it says nothing about its place."""
-REPEATED = 1 << 30
-"""The line stood more than once in the text when the slice was captured."""
+TRIVIAL = 1 << 31  # the line is blank, a brace or a rule: it says nothing about its place
+REPEATED = 1 << 30  # the line stood more than once in the text when the slice was captured
 
 _CODE_BITS = (1 << 29) - 1
 _LETTER = re.compile(r"[^\W_]")
@@ -127,10 +124,7 @@ def code_of(value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What is known of a slice and the lines around it from the time of its capture.
-
-    ``window`` holds the fingerprints of ``before`` lines above the slice, of its ``size`` lines and of some below.
-    """
+    """What is known of a slice and the lines around it from the time of its capture."""
 
     start: int
     size: int
@@ -163,11 +157,7 @@ def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def read_anchor(piece: Mapping[str, Any]) -> Anchor:
-    """Read the anchor keys of a slice.
-
-    Of the lines around it the nearest on each side are taken, for the time that they take to compare
-    grows with their square.
-    """
+    """Read the anchor keys of a slice."""
     numbers = line_numbers(piece)
     if numbers is None or not 1 <= numbers[0] <= numbers[1]:
         raise ValueError("start_line and end_line")

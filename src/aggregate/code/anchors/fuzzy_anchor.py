@@ -121,7 +121,6 @@ def _storable(lines: Sequence[str]) -> list[str]:
 
 
 MOST_CANDIDATES = 8
-"""Places that an ambiguous slice names."""
 
 
 def relocate(

@@ -18,7 +18,6 @@ from aggregate.code.anchors.search_text import (
 )
 
 Pairs = dict[int, int]
-"""Index in the window to index in the text, rising on both sides."""
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
@@ -109,16 +108,16 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
         comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old
     ]
     new_lines = [comparable(target.text.lines[index], clip) for index in new]
-    gains = [[_gain(old_line, new_line, least) for new_line in new_lines] for old_line in old_lines]
-    return {old.start + row: new.start + column for row, column in best_pairs(gains)}
-
-
-def _gain(old: str, new: str, least: float) -> float:
+    likenesses = (
+        [
+            line_likeness(old_line, new_line) if old_line and new_line else 0.0
+            for new_line in new_lines
+        ]
+        for old_line in old_lines
+    )
     # 0.0 says that they are no pair.
-    if not old or not new:
-        return 0.0
-    likeness = line_likeness(old, new)
-    return likeness if likeness >= least else 0.0
+    gains = [[each if each >= least else 0.0 for each in row] for row in likenesses]
+    return {old.start + row: new.start + column for row, column in best_pairs(gains)}
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -154,11 +153,7 @@ class FuzzyMatch:
 
 
 def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
-    """Return the places that a changed slice may have, the best first; none where nothing is left.
-
-    The map of lines is made twice: from all that is rare around and in the slice, and from what is rare in it alone,
-    which finds a slice that was moved away from its surroundings.
-    """
+    """Return the places that a changed slice may have, the best first; none where nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
     own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     places = set()
@@ -180,9 +175,16 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
     held = above_held + below_held
     if start >= end:
         return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
-    alike = _likeness(target, pairs, start, end)
+    inside = range(anchor.before, anchor.after)
+    old_lines = [
+        target.text.lines[pairs[index]]
+        if _unchanged(target, pairs, index)
+        else anchor.texts.get(code_of(anchor.window[index]))
+        for index in inside
+    ]
+    own = [(i - anchor.before, j - start) for i, j in pairs.items() if i in inside]
+    alike = likeness(old_lines, target.text.lines[start:end], own)
     if held == 2:
-        inside = range(anchor.before, anchor.after)
         telling = [index for index in inside if not anchor.window[index] & TRIVIAL]
         kept = sum(_unchanged(target, pairs, index) for index in telling)
         kept_share = kept / len(telling) if telling else 0.0
@@ -217,19 +219,3 @@ def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
     if above is None or below is None:
         return None
     return top + 1, bottom
-
-
-def _likeness(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
-    anchor = target.anchor
-    old = [
-        target.text.lines[pairs[index]]
-        if _unchanged(target, pairs, index)
-        else anchor.texts.get(code_of(anchor.window[index]))
-        for index in range(anchor.before, anchor.after)
-    ]
-    own = [
-        (i - anchor.before, j - start)
-        for i, j in pairs.items()
-        if anchor.before <= i < anchor.after
-    ]
-    return likeness(old, target.text.lines[start:end], own)

@@ -157,10 +157,7 @@ def likeness(
     new: Sequence[str],
     pairs: Sequence[tuple[int, int]],
 ) -> float:
-    """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length.
-
-    ``None`` is a line whose text was not kept: paired with an equal line by its fingerprint, so alike where it is.
-    """
+    """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length."""
     clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]

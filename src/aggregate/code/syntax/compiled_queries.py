@@ -33,10 +33,7 @@ def grammar_of(language: Language) -> Grammar:
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures.
-
-    Only the wanted patterns are compiled: a hundred patterns over a large grammar take a quarter of a second.
-    """
+    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures."""
     kept: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):

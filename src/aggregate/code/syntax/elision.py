@@ -17,7 +17,6 @@ _WANTED = frozenset(
 )
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
-"""What may stand before a statement on its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +39,7 @@ class _BodyCaptures:
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
-    """Return ``text`` with the bodies of its functions cut out, and where the remaining lines come from.
-
-    Everything else stays byte for byte: imports, constants, decorators, signatures over many lines, docstrings,
-    nesting. A body is cut only where its placeholder is no longer than what it replaces, so the result is never
-    longer than ``text``.
-    """
+    """Return ``text`` with the bodies of its functions cut out, and where the remaining lines come from."""
     source = text.encode(errors="surrogatepass")
     pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)

@@ -26,7 +26,6 @@ _ATTRIBUTES = tuple(
     re.compile(rb"""\s(?i:%s)\s*+=\s*+["']?([^\s"'>]+)""" % name) for name in (b"lang", b"type")
 )
 _TAG_BYTES = 2_000
-"""How much of a tag is searched for its language."""
 _LANGUAGES = {
     "application/ecmascript": "javascript", "application/javascript": "javascript",
     "application/typescript": "typescript", "babel": "javascript", "css": "css", "js": "javascript",

@@ -12,10 +12,8 @@ from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components
 class LanguageKind(StrEnum):
     """What a language describes, which decides what its skeleton is."""
 
-    CODE = "code"
-    """Programs: bodies can be cut out."""
-    DATA = "data"
-    """Data, markup and prose: the outline stands for the skeleton."""
+    CODE = "code"  # programs: bodies can be cut out
+    DATA = "data"  # data, markup and prose: the outline stands for the skeleton
     MIXED = "mixed"
     """Markup around programs: bodies can be cut out, and outlines are those of documents."""
 

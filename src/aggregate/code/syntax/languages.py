@@ -28,7 +28,6 @@ TAG_BY_INTERPRETER = {
 
 
 HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
-"""The command that adds the grammars of all languages in the table."""
 
 _HEADER_IS_CPP = re.compile(
     r"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w|(?:public|private|protected)[ \t]*:|using[ \t]+\w)",
@@ -46,11 +45,7 @@ _LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed.
-
-    A ``.h`` file is C unless ``text`` holds constructs that only Objective-C or C++ has; a ``.m`` file may be no
-    Objective-C. A file of no known name or suffix is known by the interpreter on its ``#!`` line.
-    """
+    """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed."""
     language = _language_at(path, text)
     if language is None or not language.is_installed:
         return None
@@ -89,10 +84,7 @@ def language_named(name: str) -> Language | None:
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known.
-
-    It is the same whether the language's grammar is installed or not.
-    """
+    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known."""
     language = _language_at(path, text)
     if language is not None:
         return language.fence

@@ -24,10 +24,7 @@ class JsonValue(NamedTuple):
 
 
 class JsonWalk:
-    """A walk through one text.
-
-    Lines are counted from where they were counted last, so that a whole walk reads the text once for them.
-    """
+    """A walk through one text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -136,7 +133,6 @@ class JsonWalk:
 
 
 _KINDS = {"markdown": "markdown", "heading": "markdown", "html": "markdown", "raw": "raw"}
-"""Kinds of cell that hold prose, by the names that they had in all versions of the format."""
 _LANGUAGE_PLACES = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
 _LEFT_OUT = ("outputs", "attachments")
 
@@ -183,34 +179,28 @@ def read_notebook(text: str) -> Notebook | None:
     # Up to version 2 the pieces of a source are lines without their ends.
     between = "\n" if walk.written(members.get("nbformat")) in ("1", "2") else ""
     objects = (value for array in arrays for value in walk.items(array) if walk.kind(value) == "{")
-    cells = tuple(_cell(walk, value, between) for value in objects)
+    cells: list[Cell] = []
+    for value in objects:
+        first_line = walk.line(value.start)
+        own = dict(walk.members(value))
+        cell_type = walk.string(own.get("cell_type"))
+        lines = _lines(walk, own.get("source") or own.get("input"), between)
+        if cell_type == "heading":
+            level = walk.written(own.get("level"))
+            marks = "#" * (int(level) if level in ("1", "2", "3", "4", "5", "6") else 1)
+            lines = [line._replace(text=f"{marks} {line.text}") for line in lines]
+        outputs = own.get("outputs")
+        number = sum(1 for _ in walk.items(outputs)) if outputs else 0
+        size = sum(walk.byte_size(own[name]) for name in _LEFT_OUT if name in own)
+        kind, last_line = _KINDS.get(cell_type, "code"), walk.line(value.end)
+        cells.append(Cell(kind, tuple(lines), first_line, last_line, number, size))
     metadata = members.get("metadata")
     inner = (walk.member(walk.member(metadata, place), name) for place, name in _LANGUAGE_PLACES)
     of_cells = (
         walk.member(cell, "language") for array in arrays for cell in walk.items(array)
     )  # nbformat 2 and 3
     names = map(walk.string, chain(inner, of_cells))
-    return Notebook(next(filter(None, names), "").lower(), cells)
-
-
-def _cell(walk: JsonWalk, value: JsonValue, between: str) -> Cell:
-    first_line = walk.line(value.start)
-    members = dict(walk.members(value))
-    cell_type = walk.string(members.get("cell_type"))
-    lines = _lines(walk, members.get("source") or members.get("input"), between)
-    if cell_type == "heading":
-        level = walk.written(members.get("level"))
-        marks = "#" * (int(level) if level in ("1", "2", "3", "4", "5", "6") else 1)
-        lines = [line._replace(text=f"{marks} {line.text}") for line in lines]
-    outputs = members.get("outputs")
-    return Cell(
-        _KINDS.get(cell_type, "code"),
-        tuple(lines),
-        first_line,
-        walk.line(value.end),
-        sum(1 for _ in walk.items(outputs)) if outputs else 0,
-        sum(walk.byte_size(members[name]) for name in _LEFT_OUT if name in members),
-    )
+    return Notebook(next(filter(None, names), "").lower(), tuple(cells))
 
 
 def _lines(walk: JsonWalk, source: JsonValue | None, between: str) -> list[CellLine]:

@@ -10,10 +10,7 @@ _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
 
 def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the expressions in braces, the outermost ones: their ``<`` and ``>`` are no markup.
-
-    The braces of an attribute's value stay, so that it has one.
-    """
+    """Yield the expressions in braces, the outermost ones: their ``<`` and ``>`` are no markup."""
     # Only pairs that hold no tag of a part of the component, and of pairs in one another the outer ones.
     pairs: list[tuple[int, int]] = []
     within: list[tuple[int, int]] = []  # pairs that count if what is open around them never closes
@@ -101,7 +98,6 @@ _LABEL = re.compile(rb"\b(?:public|protected|private|default|case\b[^\n]*|[A-Z][
 _LONGEST_LABEL = 80
 """Bytes that are looked at to tell a label from another colon: a bound for ``case`` and its value."""
 _TAIL = re.compile(rb"(?:const|volatile|noexcept|override|final|requires|throw|try)\b|[^\w~:]")
-"""What continues a declaration behind its parameters."""
 _REQUIRES = re.compile(rb"requires\b")
 _NONE = -1
 

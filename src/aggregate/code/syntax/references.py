@@ -27,11 +27,9 @@ _RANKS: Final = {
     "reference.call": 5,
     "reference.type": 7,
     "reference.attribute": 9,
-}
-"""Which capture counts where several patterns match one name, the lowest; one less with a scope."""
+}  # which capture counts where several patterns match one name, the lowest; one less with a scope
 _KINDS: Final = {capture: capture.removeprefix("reference.") for capture in _RANKS}
 _PARTS: Final = frozenset({"reference.type", "reference.attribute"})
-"""What a part of a module's name looks like in an import."""
 _LONGEST_SCOPE = 60
 """Bytes of what stands before a name: a longer one is no path of names that anything could be found by."""
 _LONGEST_NAME = 200
@@ -206,12 +204,7 @@ _TIMES_AS_LONG = 3
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return what ``text`` refers to, in order; of a name that several patterns match the most telling.
-
-    Names are as written and resolved nowhere, so built-in ones and those of local variables are among them. In
-    ``shared_parse`` the text is parsed once for its definitions and references. A syntax error costs only what stands
-    in it; a language without such patterns has no references.
-    """
+    """Return what ``text`` refers to, in order; of a name that several patterns match the most telling."""
     if not query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")

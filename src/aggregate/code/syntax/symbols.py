@@ -40,7 +40,6 @@ _MOST_COMMENTS = 1_000
 # What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
 _COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
 TEXTS = ("import", "constant", "constant.member", "package")
-"""Captures of which nothing but the text is wanted."""
 
 
 @dataclass(slots=True)
@@ -83,11 +82,7 @@ class DefinitionCaptures:
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
-
-    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
-    children are counted. This runs for each definition of a project.
-    """
+    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -201,10 +196,7 @@ def read_module(text: str, language: Language) -> Module:
 
 
 def read_definitions(text: str, language: Language) -> Module:
-    """Return what ``read_module`` does, which is quicker where nothing but the definitions is wanted.
-
-    Where there are definitions, imports, constants, documentation and package may be left out.
-    """
+    """Return what ``read_module`` does, which is quicker where nothing but the definitions is wanted."""
     if is_shared():  # another view may want all, and reading that costs less than reading twice
         return read_module(text, language)
     with shared_parse():
@@ -242,31 +234,39 @@ def _read_own(
         conditions = sorted(
             (start, end) for end, start in macros.items() if source.startswith(b"#", start)
         )
-        found = [
-            _without_conditions(_with_macros(each, source, macros), conditions) for each in found
-        ]
+        found = [_without_macros(each, source, macros, conditions) for each in found]
     found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
     definitions = nest(with_sections(found, source), sorted(captured.bodies - captured.kept))
     texts = captured.texts
+    ends = {each.start: each.end for each in definitions if not each.depth}
+    starts = sorted(ends)
+    outside: dict[int, str] = {}
+    for position, text in texts["constant"].items():
+        index = bisect_right(starts, position)
+        if not index or ends[starts[index - 1]] <= position:
+            outside[position] = text
     module = Module(
         source,
         definitions,
         imports=_once(texts["import"]),
-        constants=_once(_outside(texts["constant"], definitions) | texts["constant.member"]),
+        constants=_once(outside | texts["constant.member"]),
         doc=_doc(captured.docs, source, parsed),
         package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
     return module, captured.embedded
 
 
-def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) -> Definition:
+def _without_macros(
+    definition: Definition,
+    source: bytes,
+    macros: dict[int, int],
+    conditions: list[tuple[int, int]],
+) -> Definition:
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
-    return definition if start == definition.start else definition._replace(start=start)
-
-
-def _without_conditions(definition: Definition, conditions: list[tuple[int, int]]) -> Definition:
+    if start != definition.start:
+        definition = definition._replace(start=start)
     first = bisect_left(conditions, (definition.start, 0))
     inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
     if not inside:
@@ -299,17 +299,6 @@ def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
         row = node.start_point.row + text.count("\n")
     texts = ["\n".join(run) for run in runs]
     return next((text for text in texts if not _NOTICE.search(text[:_NOTICE_WITHIN])), "")
-
-
-def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
-    ends = {definition.start: definition.end for definition in definitions if not definition.depth}
-    starts = sorted(ends)
-    outside: dict[int, str] = {}
-    for position, text in texts.items():
-        index = bisect_right(starts, position)
-        if not index or ends[starts[index - 1]] <= position:
-            outside[position] = text
-    return outside
 
 
 def _once(texts: dict[int, str]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.languages import fence_tag
 
 LINE_WIDTH = 160
-"""The longest line, in characters, of a digest and of a document's outline."""
 
 
 class DigestRow(NamedTuple):
@@ -68,10 +67,7 @@ def document_row(definition: Definition, module: Module) -> str:
 
 
 def document_digest(module: Module, most: int) -> list[str]:
-    """Return at most ``most`` rows; repeated keys (of a list's tables, of documents) share one row.
-
-    Where there are more, the deepest ones are left out first.
-    """
+    """Return at most ``most`` rows; repeated keys (of a list's tables, of documents) share one row."""
     groups: dict[object, list[Definition]] = {}
     for definition in module.definitions:
         is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
@@ -106,8 +102,7 @@ def _key_row(definition: Definition, size: str) -> str:
 
 
 _SAMPLE_LINES = 3
-_MOST_LANDMARKS = 30
-"""A digest is read at a glance: half the rows of one with a grammar."""
+_MOST_LANDMARKS = 30  # a digest is read at a glance: half the rows of one with a grammar
 
 # Lines that tell how a file is built, by fence tag.
 _LANDMARKS = {

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from aggregate.base.values import Span, View
 
 GAP = "..."
-"""The line that stands where others are left out, as in a skeleton."""
 
 
 def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:

@@ -15,10 +15,8 @@ from aggregate.code.views.outline import skeleton
 
 _OPENING = re.compile(rb"\s*\{")
 _NOTHING = b" \t\r\n;,:"
-"""What may stand between two members without being missed."""
 _BEHIND = re.compile(rb"[ \t]*[;,]")
 _END = re.compile(rb"(?<![^\s;])end\Z")
-"""What closes a class or module of Ruby."""
 
 
 class Piece(NamedTuple):
@@ -191,11 +189,7 @@ def _put(
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant.
-
-    A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out; it may
-    begin with the file's package. The name of a class does not mean its constructors too.
-    """
+    """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant."""
     return _find(module, symbol, _by_name(module.definitions))
 
 

@@ -26,11 +26,7 @@ _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
-    """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script.
-
-    A heading reaches to the next one of its level or above. Cells are called by their number among all cells of the
-    notebook: ``cell 3``.
-    """
+    """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script."""
     found = [*_headings_and_cells(script), *code.definitions]
     found.sort(key=lambda definition: (definition.start, -definition.end))
     end = len(code.source)
@@ -109,12 +105,7 @@ _NO_CODE = Module(b"", (), (), (), "")
 
 
 def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]) -> View:
-    """Return the view that ``request`` asks for of a notebook's cells.
-
-    ``full`` shows all of them as a script in the percent format, ``skeleton`` the same without the bodies of
-    functions, ``outline`` headings, cells and definitions, ``masked`` those of them that are picked. Outputs are left
-    out, with a note. Spans and outlines tell the lines of the notebook's file.
-    """
+    """Return the view that ``request`` asks for of a notebook's cells."""
     try:
         notebook = read_notebook(request.text)
     except NotebookError as error:
@@ -156,7 +147,6 @@ def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
 
 
 _SCRIPTS = (ViewMode.SKELETON, ViewMode.MASKED)
-"""The views that are scripts; an empty mask means the skeleton."""
 
 
 def _code(script: Script) -> Module:

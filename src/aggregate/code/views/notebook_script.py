@@ -17,7 +17,6 @@ _NAMES = {
     "node": "javascript", "pyspark": "python", "python2": "python", "python3": "python",
     "sagemath": "python", "sage": "python", "f#": "fsharp", "gophernotes": "go",
 }  # fmt: skip
-"""What kernels call a language, where it is not the fence tag."""
 _VERSION = re.compile(r"[ _-]?[\d.]+$")
 _COMMENTS = {
     "--": ("haskell", "lua", "sql"),
@@ -27,7 +26,6 @@ _COMMENTS = {
     ),
 }  # fmt: skip
 _COMMENT = {name: mark for mark, names in _COMMENTS.items() for name in names}
-"""How a comment begins, in languages where that is not ``#``."""
 _EMBEDDED_DATA = re.compile(r"(data:[\w/+.-]{1,80};base64,)([A-Za-z0-9+/=]{200,})")
 _MAGIC = re.compile(
     rb"^[ \t]*(?:%%?[A-Za-z]|!(?!=)|\?{1,2}\w)[^\n]*|^[\w.]+\?{1,2}[ \t]*$", re.MULTILINE
@@ -76,11 +74,7 @@ class Script:
 
 
 def script_of(notebook: Notebook, text: str) -> Script:
-    """Return a notebook's cells as a script; ``text`` is that of its file.
-
-    Outputs and attachments are left out, and a cell's marker says how many there were and how large. So is what prose
-    holds of pictures as ``data:`` addresses. Characters that nobody sees are written as escapes where the file does.
-    """
+    """Return a notebook's cells as a script; ``text`` is that of its file."""
     name = _VERSION.sub("", notebook.language) or "python"
     tag = _NAMES.get(name, name)
     language = language_named(tag)
@@ -116,10 +110,7 @@ def script_of(notebook: Notebook, text: str) -> Script:
 
 
 def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
-    """Return spans for lines of which each stands for the run of lines of the file beside it; zeros stand for none.
-
-    Neighbours are one span where they follow each other line by line, or stand for the same lines.
-    """
+    """Return spans for lines of which each stands for the run of lines of the file beside it; zeros stand for none."""
     spans: list[Span] = []
     for number, (first, last) in enumerate(origins, start=1):
         if not first:

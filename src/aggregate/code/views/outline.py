@@ -20,11 +20,7 @@ _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34).
-
-    Of data, markup and prose, at most 500 rows are shown, the outer ones first, and a last row tells how many are not.
-    Files without a grammar, files of records, and files that define nothing, are shown by their summary.
-    """
+    """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
@@ -62,11 +58,7 @@ def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: i
 
 
 def skeleton(request: ViewRequest) -> View:
-    """Return imports, constants, decorators, signatures and docstrings, with bodies cut out (rule M-33).
-
-    Data, markup and prose are shown by their outline where that is shorter than the file, else whole; files without a
-    grammar by their summary.
-    """
+    """Return imports, constants, decorators, signatures and docstrings, with bodies cut out (rule M-33)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)

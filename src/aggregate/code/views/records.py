@@ -113,10 +113,7 @@ _TABLES = frozenset({"csv", "tsv"})
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return columns or keys, their types, the number of rows and the first ones (rule M-32).
-
-    Rows lead to the lines in which they stand. A file that is no longer than that is shown as it is.
-    """
+    """Return columns or keys, their types, the number of rows and the first ones (rule M-32)."""
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", json_lines_digest(request.text)

@@ -10,13 +10,11 @@ from aggregate.code.syntax.languages import language_of
 from aggregate.code.views.full import full, none
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
-"""The views that parse the file."""
 _OF_CELLS = PARSED | {ViewMode.FULL}
 """The views that show a notebook by its cells; slices are picked from the lines of its file."""
 NOTEBOOK_SUFFIX = ".ipynb"
 _RENDERED_HERE = {ViewMode.FULL: full, ViewMode.NONE: none}
 _MODULES = {ViewMode.SKELETON: "outline"}
-"""Where the function of a mode is, where that is not the module of its name."""
 
 
 def render(request: ViewRequest) -> View:
@@ -65,10 +63,7 @@ def packed_views(requests: Sequence[ViewRequest]) -> list[PackedView | str]:
 
 
 def render_view(request: ViewRequest) -> View | str:
-    """Return the view that ``request`` asks for, or the traceback of what went wrong.
-
-    A text that takes too long is shown by a sentence that says so, and what can be said of it without a grammar.
-    """
+    """Return the view that ``request`` asks for, or the traceback of what went wrong."""
     try:
         return render(request)
     except DeadlineError as error:

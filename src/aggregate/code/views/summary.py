@@ -31,11 +31,7 @@ _LONGEST_LINE = 1_000
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:
-    """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32).
-
-    The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
-    that, the source itself is returned; a text of nothing but white space is called empty.
-    """
+    """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32)."""
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
@@ -131,7 +127,6 @@ _HOLDERS = frozenset(
     object program protocol record signature struct suite trait union
     """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
-"""The kinds of definition whose members are named."""
 
 
 def _title(request: ViewRequest, language: Language | None) -> str:

@@ -24,7 +24,6 @@ _PATTERNS = (
 )
 _WIDER = {frozenset({"int", "float"}): "float", frozenset({"date", "datetime"}): "datetime"}
 _LONGEST = 64
-"""Characters of the longest number or date."""
 
 
 def cell_type(cell: str) -> str:
@@ -34,7 +33,6 @@ def cell_type(cell: str) -> str:
 
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
-"""What may part cells, by fence tag, the most usual first."""
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _READ_ROWS = 1_000
 _READ_CHARACTERS = 300_000
@@ -43,8 +41,7 @@ _SNIFFED_ROWS = 20
 _MOST_COLUMNS = 40
 _SAMPLES = 3
 _CELL_WIDTH = 40
-_LONGEST_NAME = 60
-"""Hashes and sentences are longer, names of columns seldom."""
+_LONGEST_NAME = 60  # hashes and sentences are longer, names of columns seldom
 _COUNTED_CHARACTERS = 20_000_000
 """Rows of larger tables with quotation marks are not counted: that takes a second and more."""
 _BLANK_LINES = re.compile(r"\n((?:\r?\n)++)")
@@ -75,7 +72,11 @@ def table_digest(text: str, tag: str) -> list[DigestRow]:
         return []
     width = len(rows[0].cells)
     names: list[str] = []
-    if _is_header(rows[0].cells):
+    first = [cell.strip() for cell in rows[0].cells]
+    named = [name for name in first if name]
+    # Each name is a short text, and no two are the same.
+    is_header = named and len(set(named)) == len(named) and max(map(len, named)) <= _LONGEST_NAME
+    if is_header and {*map(cell_type, named)} == {"text"}:
         names = rows.pop(0).cells
         total = None if total is None else total - 1
     shape = [counted(width, "column")]
@@ -124,15 +125,6 @@ def _row_count(text: str, delimiter: str) -> int | None:
     if len(text) > _COUNTED_CHARACTERS:
         return None
     return sum(1 for _ in _records(text, delimiter))
-
-
-def _is_header(cells: Sequence[str]) -> bool:
-    # Each is a short text, and no two are the same.
-    names = [cell.strip() for cell in cells]
-    named = [name for name in names if name]
-    if not named or len(set(named)) < len(named) or max(map(len, named)) > _LONGEST_NAME:
-        return False
-    return {*map(cell_type, named)} == {"text"}
 
 
 def _columns(names: Sequence[str], rows: Sequence[_Record], width: int) -> Iterator[DigestRow]:
