@@ -99,7 +99,9 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
         lines.pop()
     if not text:
         lines = []
-    is_parsed = _is_parsed(text, lines, is_generated=is_generated)
+    is_parsed = len(text) <= (_MOST_GENERATED if is_generated else _MOST_CHARACTERS)
+    if is_parsed and len(text) >= _LONG_LINE:
+        is_parsed = 2 * sum(len(line) for line in lines if len(line) > _LONG_LINE) < len(text)
     definitions: Sequence[DefinedName] = ()
     references: Sequence[Reference] = ()
     if language and is_parsed and with_grammar:
@@ -127,15 +129,6 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
             deflated(postings),
         ]
     )
-
-
-def _is_parsed(text: str, lines: Sequence[str], *, is_generated: bool) -> bool:
-    if len(text) > (_MOST_GENERATED if is_generated else _MOST_CHARACTERS):
-        return False
-    if len(text) < _LONG_LINE:
-        return True
-    long = sum(len(line) for line in lines if len(line) > _LONG_LINE)
-    return long * 2 < len(text)
 
 
 def _read(

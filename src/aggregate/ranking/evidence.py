@@ -1,6 +1,6 @@
 """One evidence: how much a kind of observation speaks for each file and each piece, scaled to the best."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import log
@@ -62,6 +62,12 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
     if best <= 0:
         return {}
     return {key: value / best for key, value in values.items() if value > 0}
+
+
+def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
+    """Raise the values of some keys to ``value`` where they are below it."""
+    for key in keys:
+        values[key] = max(values.get(key, 0.0), value)
 
 
 def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:

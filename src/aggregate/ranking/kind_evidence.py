@@ -50,21 +50,27 @@ _IN_TEXT = 0.75
 """What is left of it where only the rest does, which often just asks for tests as well."""
 
 
-def file_kinds(
-    inquiry: Inquiry, pointed: Set[int] = frozenset()
-) -> tuple[Evidence, Evidence, Evidence]:
-    """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of."""
+def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
+    """Return which files are tests, auxiliary, of a kind that the first line speaks of, and which are no programs.
+
+    The share of a language tells a project's own from others; the last tells a page, a style or data from any program.
+    """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
     asked: dict[int, float] = {}
-    for file, kind in enumerate(inquiry.kinds):
-        if kind is PathKind.SOURCE or file in pointed:
+    no_programs: dict[int, float] = {}
+    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
+        if file in pointed:
             continue
-        penalty = penalties[kind]
+        penalty = penalties.get(kind, 1.0)
+        if penalty and not (facts.is_code or program_language(facts)):
+            no_programs[file] = max(penalty, _NO_PROGRAM_IN_SUBJECT)
+        if kind is PathKind.SOURCE:
+            continue
         if kind is PathKind.DOCUMENT and not is_of_changes:
-            penalty = 1.0 if _CHANGELOG.search(inquiry.files[file].path) else penalty
+            penalty = 1.0 if _CHANGELOG.search(facts.path) else penalty
         if penalty:
             values = tests if kind is PathKind.TEST else auxiliary
             values[file] = penalty
@@ -82,21 +88,8 @@ def file_kinds(
             files=asked,
             matched={file: inquiry.kinds[file].value for file in asked},
         ),
+        Evidence("no program", files=no_programs),
     )
-
-
-def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
-    """Return which files are no programs, as far as the first line does not speak of their kind."""
-    penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
-    values: dict[int, float] = {}
-    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
-        if facts.is_code or file in pointed or program_language(facts):
-            continue
-        penalty = penalties.get(kind, 1.0)
-        value = penalty if penalty == _IN_SCOPE else max(penalty, _NO_PROGRAM_IN_SUBJECT)
-        if value:
-            values[file] = value
-    return Evidence("no program", files=values)
 
 
 def inner_tests(

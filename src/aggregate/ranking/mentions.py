@@ -6,7 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from aggregate.ranking.corpus import Corpus
-from aggregate.ranking.evidence import Evidence, PieceKey, rarity, scaled_evidence
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, rarity, scaled_evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.terms import terms_in
@@ -84,8 +84,7 @@ def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
         _note_names(inquiry, word, by_name)
         if "/" in word:
             match = inquiry.paths.meant_by(word)
-            for file in match.files:
-                by_path[file] = max(by_path.get(file, 0.0), match.share / sqrt(len(match.files)))
+            lift(by_path, match.files, match.share / sqrt(max(1, len(match.files))))
     return (
         _of_names("file named in the first line", inquiry, in_subject),
         _of_names("path named in the task", inquiry, by_path),
@@ -110,9 +109,7 @@ def _note_names(inquiry: Inquiry, word: str, values: dict[int, float]) -> None:
     value = 1.0
     if not files and "." in name:
         files, value = _modules(inquiry, name), _MODULE
-    share = value / sqrt(max(1, len(files)))
-    for file in files:
-        values[file] = max(values.get(file, 0.0), share)
+    lift(values, files, value / sqrt(max(1, len(files))))
 
 
 def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
@@ -142,9 +139,8 @@ def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
         definitions = definitions_named(inquiry.corpus, WrittenName.parse(text))
         if len(definitions) > _MOST_NAMESAKES:
             continue
-        for file, _ in definitions:
-            share = certainty / sqrt(len(definitions))
-            values[file] = max(values.get(file, 0.0), share)
+        files = [file for file, _ in definitions]
+        lift(values, files, certainty / sqrt(max(1, len(files))))
     return values
 
 
@@ -164,8 +160,7 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             if file not in candidates:
                 continue
             matched.setdefault(file, text)
-            for key in keys(file, pieces_of(candidates[file], place)):
-                values[key] = max(values.get(key, 0.0), value / sqrt(len(meant)))
+            lift(values, keys(file, pieces_of(candidates[file], place)), value / sqrt(len(meant)))
     return Evidence("named in the task", pieces=values, matched=matched)
 
 
@@ -185,9 +180,8 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             if file not in files_of[term]:
                 continue
             matched.setdefault(file, text)
-            for place, _ in candidates[file].pieces_with(term):
-                key = (file, place)
-                values[key] = max(values.get(key, 0.0), rarities[term])
+            places = [place for place, _ in candidates[file].pieces_with(term)]
+            lift(values, keys(file, places), rarities[term])
     return scaled_evidence("identifier used", pieces=values, matched=matched)
 
 

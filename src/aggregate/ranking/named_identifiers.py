@@ -156,11 +156,8 @@ def _is_certain(match: re.Match[str], name: str, line: str) -> bool:
         return True
     if name.islower() and name.isalnum():  # most words
         return False
-    if _looks_like_code(name):
-        return True
-    if not name[:1].isupper() or name.lower() in NO_TERMS:
-        return False
-    return not _begins_sentence(line, start)
+    is_name = name[:1].isupper() and name.lower() not in NO_TERMS
+    return _looks_like_code(name) or (is_name and not _begins_sentence(line, start))
 
 
 def _looks_like_code(name: str) -> bool:

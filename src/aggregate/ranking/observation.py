@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from math import exp, inf
 
-from aggregate.ranking.evidence import Evidence, PieceKey, best_keys
+from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, lift
 from aggregate.ranking.fusion import add_to_files, add_to_pieces, logarithm_of_count
 from aggregate.ranking.history_evidence import (
     changed_definitions,
@@ -14,13 +14,12 @@ from aggregate.ranking.history_evidence import (
     last_changes,
     message_text,
 )
-from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.inquiry import Candidates, Inquiry, keys
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
     inner_tests,
     language_share,
-    no_programs,
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
@@ -80,7 +79,6 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         message_text(inquiry),
         last_changes(inquiry),
         *file_kinds(inquiry, to_be_shown),
-        no_programs(inquiry, to_be_shown),
         language_share(inquiry),
         file_sizes(inquiry),
     ]
@@ -110,7 +108,16 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
     resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
-    pointed = _pointed(candidates, closely)
+    pointed: dict[PieceKey, float] = {}
+    for evidence in closely:
+        if evidence.kind not in _SEEDS:
+            continue
+        for key, value in evidence.pieces.items():
+            lift(pointed, [key], value)
+        for file, value in evidence.files.items():
+            if value == 1.0 and file in candidates:
+                whole_file = keys(file, range(len(candidates[file].pieces)))
+                pointed.update(dict.fromkeys(whole_file, 1.0))
     near = references(inquiry, candidates, resolver=resolver, likely=pointed, kind="near a seed")
     pieces = add_to_pieces(pieces, [near], weights)
     likely = _likely(pieces)
@@ -148,20 +155,6 @@ def _best_files(
             kept.append(file)
             room -= pieces
     return [*kept, *seeded]
-
-
-def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:
-    pointed: dict[PieceKey, float] = {}
-    for evidence in evidences:
-        if evidence.kind not in _SEEDS:
-            continue
-        for key, value in evidence.pieces.items():
-            pointed[key] = max(pointed.get(key, 0.0), value)
-        for file, value in evidence.files.items():
-            if value == 1.0 and file in candidates:
-                for place in range(len(candidates[file].pieces)):
-                    pointed[(file, place)] = 1.0
-    return pointed
 
 
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:

@@ -1,12 +1,12 @@
 """The places that a task, a traceback or the user points at, and what its functions had called."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import Final, NamedTuple
 
 from aggregate.base.values import Missing
-from aggregate.ranking.corpus import FileAnalysis, Reference
-from aggregate.ranking.evidence import Evidence, PieceKey, scaled_evidence
+from aggregate.ranking.corpus import FileAnalysis
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of, pieces_over
 from aggregate.ranking.mentions import WrittenName, definitions_named, in_scope
 from aggregate.ranking.path_kinds import PathKind
@@ -87,9 +87,8 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             share = 1 / sqrt(len(meant))
             inner = keys(file, pieces_of(candidates[file], place, inner=True))
             own = keys(file, pieces_of(candidates[file], place))
-            for part, value in ((inner, share * _INNER), (own, share)):
-                for key in part:
-                    values[key] = max(values.get(key, 0.0), value)
+            lift(values, inner, share * _INNER)
+            lift(values, own, share)
     reason = f"no definition is called {unknown[0]}" if unknown else ""
     missing = Missing("symbol", reason) if unknown else None
     evidence = scaled_evidence("symbol", pieces=values, matched=matched)
@@ -153,8 +152,7 @@ def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             matched.setdefault(
                 file, f"{inquiry.files[file].path}:{place.line}" if place.line else place.path
             )
-            for key in keys(file, _pieces_at(candidates[file], place)):
-                pieces[key] = max(pieces.get(key, 0.0), strength)
+            lift(pieces, keys(file, _pieces_at(candidates[file], place)), strength)
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
 
 
@@ -192,7 +190,13 @@ def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]
         if not place.line or len(files) > 1:
             continue
         file = files[0]
-        for reference in _calls_until(resolver.analysis(file), place.line):
+        # Calls on the line, then those above it in the same definition, the nearest first.
+        analysis, line = resolver.analysis(file), place.line
+        made = [reference for reference in analysis.references if reference.kind == "call"]
+        holding = enumerate(analysis.definitions)
+        around = max((n for n, each in holding if each.first <= line <= each.last), default=None)
+        above = [each for each in made if each.definition == around and each.line < line]
+        for reference in [*(each for each in made if each.line == line), *reversed(above)]:
             if len(calls) >= _MOST_CALLS:
                 return tuple(calls)
             targets = resolver.resolve(file, reference)
@@ -205,17 +209,6 @@ def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]
     return tuple(calls)
 
 
-def _calls_until(analysis: FileAnalysis, line: int) -> Iterator[Reference]:
-    # Those on the line, then those above it in the same definition, the nearest first.
-    calls = [reference for reference in analysis.references if reference.kind == "call"]
-    yield from (reference for reference in calls if reference.line == line)
-    places = enumerate(analysis.definitions)
-    around = max((place for place, each in places if each.first <= line <= each.last), default=-1)
-    if around >= 0:
-        above = [each for each in calls if each.definition == around and each.line < line]
-        yield from reversed(above)
-
-
 def called_before(candidates: Candidates, calls: tuple[TracedCall, ...]) -> Evidence:
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -223,6 +216,5 @@ def called_before(candidates: Candidates, calls: tuple[TracedCall, ...]) -> Evid
         if call.file not in candidates:
             continue
         matched.setdefault(call.file, call.caller)
-        for key in keys(call.file, pieces_of(candidates[call.file], call.definition)):
-            pieces[key] = max(pieces.get(key, 0.0), call.value)
+        lift(pieces, keys(call.file, pieces_of(candidates[call.file], call.definition)), call.value)
     return Evidence("called before", pieces=pieces, matched=matched)

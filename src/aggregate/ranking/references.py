@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.ranking.corpus import Corpus, FileAnalysis, Reference
-from aggregate.ranking.evidence import Evidence, PieceKey, scaled
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.path_table import PathTable, files_of_module
@@ -68,12 +68,24 @@ class Resolver:
             own = [each for each in own if definitions[each[1]].path[-2:-1] == scope] or own
         if own:
             return own
-        module = self._imported_from(file, reference)
+        if file not in self._imports:
+            self._imports[file] = {
+                other.name: other.scope
+                for other in reversed(self.analysis(file).references)
+                if other.kind == "import"
+            }
+        match = _FIRST_PART.match(reference.scope)
+        first = match[0] if match else ""
+        imports = self._imports[file]
+        module = imports.get(reference.name, "") or (imports.get(first, "") if first else "")
         if module:
             imported = self._within(named, self.module(file, module))
             if imported:
                 return imported
-        return self._nearby(named, file)
+        folder = self._paths.folder(file)
+        beside = [each for each in named if self._paths.folder(each[0]) == folder]
+        meant = beside or named
+        return meant if len(meant) <= MOST_NAMESAKES else ()
 
     def _definitions(self, name: str) -> Sequence[tuple[int, int]]:
         if name not in self._named:
@@ -81,28 +93,6 @@ class Resolver:
                 return ()
             self._named[name] = self._corpus.files_defining(name)
         return self._named[name]
-
-    def _imported_from(self, file: int, reference: Reference) -> str:
-        imports = self._imports.get(file)
-        if imports is None:
-            imports = self._imports[file] = {
-                other.name: other.scope
-                for other in reversed(self.analysis(file).references)
-                if other.kind == "import"
-            }
-        by_name = imports.get(reference.name, "")
-        match = _FIRST_PART.match(reference.scope)
-        return by_name or (imports.get(match[0], "") if match and match[0] else "")
-
-    def _nearby(self, named: Sequence[tuple[int, int]], file: int) -> Sequence[tuple[int, int]]:
-        folder = self._corpus.files[file].path.rpartition("/")[0]
-        beside = [
-            (number, place)
-            for number, place in named
-            if self._corpus.files[number].path.rpartition("/")[0] == folder
-        ]
-        meant = beside or named
-        return meant if len(meant) <= MOST_NAMESAKES else ()
 
     @staticmethod
     def _within(
@@ -180,9 +170,8 @@ def references(
     pieces: dict[PieceKey, float] = {}
     for (file, definition), value in spread.definitions.items():
         if file in candidates:
-            for key in keys(file, pieces_of(candidates[file], definition)):
-                if key not in likely:
-                    pieces[key] = max(pieces.get(key, 0.0), value)
+            own = keys(file, pieces_of(candidates[file], definition))
+            lift(pieces, (key for key in own if key not in likely), value)
     matched = {file: how for file, (_, how) in spread.matched.items()}
     return Evidence(kind, files=spread.files, pieces=scaled(pieces), matched=matched)
 

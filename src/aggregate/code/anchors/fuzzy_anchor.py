@@ -63,53 +63,6 @@ class Resolution:
         return self.state in (AnchorState.FRESH, AnchorState.MOVED, AnchorState.EDITED)
 
 
-def capture(
-    text: str,
-    start_line: int,
-    end_line: int,
-    *,
-    tag: str | None = None,
-    comment: str | None = None,
-    symbol: str = "",
-) -> SliceDict:
-    indexed = IndexedText(text)
-    lines = indexed.lines
-    if start_line > end_line or end_line < 1 or start_line > len(lines):
-        raise AnchorError(
-            f"Lines {start_line}-{end_line} cannot be captured from a text of {len(lines)} lines; "
-            "give a first and a last line that stand in it."
-        )
-    start, end = max(start_line, 1) - 1, min(end_line, len(lines))
-    fingerprints = line_fingerprints(lines)
-    window = THRESHOLDS.window_lines
-    ends, own = THRESHOLDS.end_lines, lines[start:end]
-    # All of a short slice, else its first and last few lines.
-    chosen = own if len(own) <= 2 * ends else [*own[:ends], *own[len(own) - ends :]]
-    piece: SliceDict = {
-        "start_line": start + 1,
-        "end_line": end,
-        "tag": tag,
-        "comment": comment,
-        "content_hash": content_hash(lines[start:end]),
-        "anchor_lines": [
-            *_telling(lines[:start][::-1])[::-1],
-            *_telling(lines[end:]),
-        ],
-        "lines": _storable(chosen),
-        "prints_before": pack(fingerprints[max(start - window, 0) : start]),
-        "prints": pack(fingerprints[start:end]),
-        "prints_after": pack(fingerprints[end : end + window]),
-        "hash_before": content_hash(lines[:start]),
-        "hash_after": content_hash(lines[end:]),
-        "copies": 0,
-        "rival": 0,
-        "total_lines": len(lines),
-        "symbol": symbol,
-    }
-    copies, rival = rivalry(SearchText.of(read_anchor(piece), indexed))
-    return {**piece, "copies": copies, "rival": rival}
-
-
 def _telling(lines: Sequence[str]) -> list[str]:
     near = lines[: THRESHOLDS.window_lines]
     telling = [line for line in near if not is_trivial(line)]
@@ -216,7 +169,42 @@ class FuzzyAnchor:
         Raises:
             AnchorError: The lines are reversed or all outside the text.
         """
-        return capture(text, start_line, end_line, tag=tag, comment=comment, symbol=symbol)
+        indexed = IndexedText(text)
+        lines = indexed.lines
+        if start_line > end_line or end_line < 1 or start_line > len(lines):
+            raise AnchorError(
+                f"Lines {start_line}-{end_line} cannot be captured from a text of {len(lines)} lines; "
+                "give a first and a last line that stand in it."
+            )
+        start, end = max(start_line, 1) - 1, min(end_line, len(lines))
+        fingerprints = line_fingerprints(lines)
+        window = THRESHOLDS.window_lines
+        ends, own = THRESHOLDS.end_lines, lines[start:end]
+        # All of a short slice, else its first and last few lines.
+        chosen = own if len(own) <= 2 * ends else [*own[:ends], *own[len(own) - ends :]]
+        piece: SliceDict = {
+            "start_line": start + 1,
+            "end_line": end,
+            "tag": tag,
+            "comment": comment,
+            "content_hash": content_hash(lines[start:end]),
+            "anchor_lines": [
+                *_telling(lines[:start][::-1])[::-1],
+                *_telling(lines[end:]),
+            ],
+            "lines": _storable(chosen),
+            "prints_before": pack(fingerprints[max(start - window, 0) : start]),
+            "prints": pack(fingerprints[start:end]),
+            "prints_after": pack(fingerprints[end : end + window]),
+            "hash_before": content_hash(lines[:start]),
+            "hash_after": content_hash(lines[end:]),
+            "copies": 0,
+            "rival": 0,
+            "total_lines": len(lines),
+            "symbol": symbol,
+        }
+        copies, rival = rivalry(SearchText.of(read_anchor(piece), indexed))
+        return {**piece, "copies": copies, "rival": rival}
 
     @staticmethod
     def resolve(

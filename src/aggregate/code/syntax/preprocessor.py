@@ -154,7 +154,12 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
         elif match["word"] == b"endif" and len(stack) > 1:
             condition = stack.pop()
             branch.end = match.start("directive")
-            branch = _chosen(condition, source)
+            # The first with something in it that is not ``#if 0``.
+            filled = [each for each in condition.branches if each.last != _NONE]
+            branch = next(
+                (b for b in filled if not _IS_FALSE.match(source, b.directive, b.start)),
+                condition.branches[0],
+            )
             if _is_broken(condition, source, end):
                 spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
                 if _REQUIRES.match(source, branch.first):
@@ -177,14 +182,6 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
     branch.last = start + len(text) - 1
     if branch.first == _NONE:
         branch.first = end - len(source[start:end].lstrip())
-
-
-def _chosen(condition: _Condition, source: bytes) -> _Branch:
-    # The first with something in it that is not ``#if 0``.
-    for branch in condition.branches:
-        if branch.last != _NONE and not _IS_FALSE.match(source, branch.directive, branch.start):
-            return branch
-    return condition.branches[0]
 
 
 def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:

@@ -15,7 +15,7 @@ from aggregate.code.syntax.notebook import Notebook, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
-from aggregate.code.views.notebook_script import CellPlace, Script, joined_spans, script_of
+from aggregate.code.views.notebook_script import Script, joined_spans, script_of
 from aggregate.code.views.outline import indentation, numbered
 from aggregate.code.views.summary import definition_rows, details, shorter_than
 
@@ -69,7 +69,8 @@ def _headings_and_cells(script: Script) -> Iterator[Definition]:
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     for number, place in enumerate(script.places, start=1):
         if place.cell.kind == "code":
-            yield _definition("cell", f"cell {number}", place, starts)
+            at = (place.first_line, place.last_line)
+            yield _definition("cell", f"cell {number}", at, starts)
             continue
         fence = ""
         for line, text in enumerate(place.cell.lines, start=place.first_line + 1):
@@ -79,25 +80,15 @@ def _headings_and_cells(script: Script) -> Iterator[Definition]:
             if mark and fence in ("", mark[1]):
                 fence = "" if fence else mark[1]
             elif not fence and (match := _HEADING.match(text.text)) and match[2]:
-                at = CellPlace(place.cell, line, line)
-                yield _definition("heading", match[2], at, starts, len(match[1]))
+                yield _definition("heading", match[2], (line, line), starts, len(match[1]))
 
 
 def _definition(
-    kind: str, name: str, place: CellPlace, starts: list[int], level: int = 0
+    kind: str, name: str, lines: tuple[int, int], starts: list[int], level: int = 0
 ) -> Definition:
-    start = starts[place.first_line - 1]
-    return Definition(
-        kind,
-        (name,),
-        start,
-        starts[place.last_line] - 1,
-        starts[place.first_line] - 1,
-        depth=0,
-        first_line=place.first_line,
-        last_line=place.last_line,
-        level=level,
-    )
+    (first, last), depth = lines, 0
+    start, end, header_end = starts[first - 1], starts[last] - 1, starts[first] - 1
+    return Definition(kind, (name,), start, end, header_end, depth, first, last, level)
 
 
 _MOST_HEADINGS = 40

@@ -98,7 +98,12 @@ def script_of(notebook: Notebook, text: str) -> Script:
         if cell.kind == "code":
             lines += (line.text for line in cell.lines)
         else:
-            shown = (_EMBEDDED_DATA.sub(_data_note, line.text) for line in cell.lines)
+            shown = (
+                _EMBEDDED_DATA.sub(
+                    lambda data: f"{data[1]}[{byte_size(len(data[2]))} left out]", line.text
+                )
+                for line in cell.lines
+            )
             lines += (f"{comment} {text}" if text else comment for text in shown)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append(CellPlace(cell, first_line, len(lines)))
@@ -129,10 +134,6 @@ def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
         else:
             spans.append(Span(number, number, first, last))
     return tuple(spans)
-
-
-def _data_note(match: re.Match[str]) -> str:
-    return f"{match[1]}[{byte_size(len(match[2]))} left out]"
 
 
 def _with_escapes(script: str, text: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import PurePath
 
 from aggregate.base.errors import DeadlineError
 from aggregate.base.values import PackedView, View, ViewMode, ViewRequest
@@ -24,6 +25,19 @@ def render(request: ViewRequest) -> View:
 
         return render_notebook(request, _renderer(request.mode))
     return _renderer(request.mode)(request)
+
+
+def view_of(request: ViewRequest) -> View:
+    if not takes_grammar(request):
+        return render(request)
+    from aggregate.base.concurrency import in_child
+
+    return in_child(render, request)
+
+
+def summarise_file(path: str | PurePath, content: str) -> str:
+    """Return the digest of ``content``, of which the name of ``path`` tells the kind (rule M-16)."""
+    return view_of(ViewRequest(str(path), content, ViewMode.SUMMARY)).text
 
 
 def takes_grammar(request: ViewRequest) -> bool:
