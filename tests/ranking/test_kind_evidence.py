@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share, no_programs
+from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, by_definition, by_path, inquiry, project
 
@@ -26,7 +26,7 @@ def test_a_task_that_speaks_of_tests_or_documents_lifts_them(
     """What counts against tests and documents shrinks where the task speaks of them, most in its first line (T-1)."""
     corpus = project()
     put, _ = inquiry(corpus, ask(task))
-    tests, auxiliary, _ = file_kinds(put)
+    tests, auxiliary, *_ = file_kinds(put)
     assert by_path(corpus, tests).get("tests/test_router.py") == of_test
     assert by_path(corpus, auxiliary).get("README.md") == of_readme
     assert set(by_path(corpus, tests)) <= {"tests/test_router.py"}
@@ -74,7 +74,7 @@ def test_programs_without_a_grammar_are_programs() -> None:
         }
     )
     put, _ = inquiry(corpus, ask("anything"))
-    assert set(by_path(corpus, no_programs(put))) == {"g.po", ".vala"}
+    assert set(by_path(corpus, file_kinds(put)[3])) == {"g.po", ".vala"}
     shares = by_path(corpus, language_share(put))
     assert set(shares) == {"a.py", "b.vala", "c.kt", "d.nim", "e.ex", "f.zig"}
     assert shares["b.vala"] == 1.0 > shares["a.py"]
@@ -103,12 +103,12 @@ def test_what_is_no_program_counts_less_unless_it_is_asked_for(
         }
     )
     put, _ = inquiry(corpus, ask(task))
-    values = by_path(corpus, no_programs(put))
+    values = by_path(corpus, file_kinds(put)[3])
     assert "a.py" not in values
     assert values.get("a.css") == of_style
     assert values.get("README.md") == of_readme
     assert values.get("settings.toml") == of_settings
-    assert not no_programs(put, frozenset(range(4))).files
+    assert not file_kinds(put, frozenset(range(4)))[3].files
 
 
 def test_tests_within_the_source_are_told_by_their_names() -> None:

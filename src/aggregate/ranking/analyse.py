@@ -4,13 +4,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain, takewhile
 from typing import Final
 
 from aggregate.base.errors import DeadlineError
 from aggregate.base.text import generated_reason
 from aggregate.code.syntax import (
-    Definition,
     Language,
     LanguageKind,
     Module,
@@ -27,33 +26,28 @@ from aggregate.ranking.corpus import DefinedName, Piece, Reference
 from aggregate.ranking.pieces import LineKind, Run, cut, line_kinds, owned_runs
 from aggregate.ranking.terms import hashed_terms
 
-_MOST_LINES: Final = 120
-"""Looked at above a definition: a longer comment documents more than that."""
+_MOST_LINES: Final = 120  # looked at above a definition: a longer comment documents more than that
 _MARKS: Final = ("//", "/*", "* ", "*/", "--", ";;", "%%", "(*", "<!--", '"""', "@", "#[")
-"""What a line of a comment or an attribute begins with in most languages."""
 _HASH_IS_NO_COMMENT: Final = frozenset(
     {"c", "cpp", "csharp", "objectivec", "markdown", "css", "html"}
-)
-"""Languages where ``#`` begins a directive, a heading or a selector."""
+)  # languages where ``#`` begins a directive, a heading or a selector
 _BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]]", "--[["))
-"""How comments of many lines end and begin."""
 
 
 def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str) -> int:
-    """Return the line with which the comments and attributes directly above a definition begin, else ``first``.
-
-    Args:
-        lines: The text's.
-        first: The definition's first line, 1-based.
-        above: The last line that surely belongs to something else, ``0`` for none.
-        language: The language's name.
-    """
+    """Return the line with which the comments and attributes directly above a definition begin, else ``first``."""
     marks = _MARKS if language in _HASH_IS_NO_COMMENT else (*_MARKS, "#")
     lowest = max(above, first - 1 - _MOST_LINES)
     line = first - 1
     while line > lowest:
         text = lines[line - 1].strip()
-        begin = _block_begin(lines, line, lowest) if text.endswith(_ENDS) else 0
+        begin = 0  # of a comment of many lines that ends here and has its first line for itself
+        if text.endswith(_ENDS):
+            opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
+            holding = (each for each in range(line, lowest, -1) if opening in lines[each - 1])
+            begin = next(holding, 0)
+            if begin and lines[begin - 1].partition(opening)[0].strip():
+                begin = 0
         if begin:
             line = begin - 1
         elif text.startswith(marks) or text == "*":
@@ -68,17 +62,6 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
 _ENDS: Final = tuple(end for end, _ in _BLOCKS)
 
 
-def _block_begin(lines: Sequence[str], line: int, lowest: int) -> int:
-    # 0 where it is none of its own.
-    text = lines[line - 1].rstrip()
-    opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
-    for candidate in range(line, lowest, -1):
-        before, mark, _ = lines[candidate - 1].partition(opening)
-        if mark:
-            return 0 if before.strip() else candidate
-    return 0
-
-
 _MOST_CHARACTERS: Final = 2_000_000
 """Of a text that is parsed: a larger one holds data, and no prompt has room for it."""
 _MOST_GENERATED: Final = 200_000
@@ -91,12 +74,10 @@ _MOST_DEFINITIONS: Final = 5_000
 """Of a file; the rest, of tables in most cases, belongs to what stands around it."""
 _DEEPEST: Final = 30
 """Levels of definitions in one another; data are nested deeper, programs are not."""
-_MOST_REFERENCES: Final = 20_000
-"""Of a file: a hundred times what a long one has."""
+_MOST_REFERENCES: Final = 20_000  # of a file: a hundred times what a long one has
 _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
-"""Tags of plain files that are no programs."""
 _UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 """``json.dumps`` makes an encoder for each call that asks for this form."""
@@ -105,20 +86,22 @@ _MOST_COUNT: Final = 255
 
 
 def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
-    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
-
-    Lines end with a line feed. A text that is very long, minified or written by a program is not parsed, and one that
-    the parser takes too long for has no definitions, nor has any text without its grammar.
-    """
+    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds."""
     is_generated = bool(generated_reason(path, text))
     language = language_of(path, text)
-    name, is_code = _language_facts(path, text, language)
+    if known := language or uninstalled_language_of(path, text):
+        name, is_code = known.name, known.kind is not LanguageKind.DATA
+    else:
+        tag = fence_tag(path, text)
+        name, is_code = "" if tag == "text" else tag, tag not in _NOT_CODE
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     if not text:
         lines = []
-    is_parsed = _is_parsed(text, lines, is_generated=is_generated)
+    is_parsed = len(text) <= (_MOST_GENERATED if is_generated else _MOST_CHARACTERS)
+    if is_parsed and len(text) >= _LONG_LINE:
+        is_parsed = 2 * sum(len(line) for line in lines if len(line) > _LONG_LINE) < len(text)
     definitions: Sequence[DefinedName] = ()
     references: Sequence[Reference] = ()
     if language and is_parsed and with_grammar:
@@ -127,7 +110,12 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
     kinds = line_kinds(lines, name) if is_code and is_parsed else ()
     runs = list(cut(owned, lines, kinds=kinds)) if lines else []
     if not is_parsed:
-        runs = _sampled(runs, lines)
+        sizes = (sum(map(len, lines[run.first - 1 : run.last])) for run in runs)
+        before = accumulate(sizes, initial=0)
+        kept = list(takewhile(lambda pair: pair[0] <= _SAMPLE, zip(before, runs, strict=False)))
+        if len(kept) < len(runs):
+            rest = Run(runs[len(kept)].first, runs[-1].last, -1)
+            runs = [*(run for _, run in kept), rest]
     pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text), kinds=kinds)
     traits = FileTraits(
         name, is_code, len(text), sum(piece.terms for piece in pieces), len(pieces), is_generated
@@ -141,23 +129,6 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
             deflated(postings),
         ]
     )
-
-
-def _language_facts(path: str, text: str, language: Language | None) -> tuple[str, bool]:
-    known = language or uninstalled_language_of(path, text)
-    if known:
-        return known.name, known.kind is not LanguageKind.DATA
-    tag = fence_tag(path, text)
-    return "" if tag == "text" else tag, tag not in _NOT_CODE
-
-
-def _is_parsed(text: str, lines: Sequence[str], *, is_generated: bool) -> bool:
-    if len(text) > (_MOST_GENERATED if is_generated else _MOST_CHARACTERS):
-        return False
-    if len(text) < _LONG_LINE:
-        return True
-    long = sum(len(line) for line in lines if len(line) > _LONG_LINE)
-    return long * 2 < len(text)
 
 
 def _read(
@@ -216,7 +187,14 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
         last = min(max(definition.last_line, definition.first_line), len(lines))
         if outer >= 0:
             last = min(last, names[outer].last)
-        body = _body_line(module, definition, last)
+        body = last + 1
+        if definition.header_end < definition.end:
+            header = module.source[definition.start : definition.header_end].rstrip()
+            # The underline of a heading; without its line it is none.
+            breaks = header.count(b"\n") + bool(
+                _UNDERLINE.match(module.source, definition.header_end)
+            )
+            body = min(definition.first_line + breaks + 1, body)
         names.append(
             DefinedName(
                 definition.kind,
@@ -232,27 +210,6 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
     return names
 
 
-def _body_line(module: Module, definition: Definition, last: int) -> int:
-    if definition.header_end >= definition.end:
-        return last + 1
-    header = module.source[definition.start : definition.header_end].rstrip()
-    if _UNDERLINE.match(module.source, definition.header_end):
-        header += b"\n"  # of a heading; without its line it is none
-    return min(definition.first_line + header.count(b"\n") + 1, last + 1)
-
-
-def _sampled(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
-    kept: list[Run] = []
-    size = 0
-    for run in runs:
-        if size > _SAMPLE:
-            kept.append(Run(run.first, runs[-1].last, -1))
-            break
-        kept.append(run)
-        size += sum(map(len, lines[run.first - 1 : run.last]))
-    return kept
-
-
 def _counted(
     lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
 ) -> tuple[list[Piece], bytes]:
@@ -264,7 +221,13 @@ def _counted(
         text = "\n".join(lines[run.first - 1 : run.last])
         counts = Counter(hashed_terms(text if len(text) <= left else text[: max(left, 0)]))
         left -= len(text)
-        comments, preamble = _aside(lines, run, kinds)
+        comments = preamble = 0
+        for line in range(run.first - 1, run.last) if kinds else ():
+            kind = kinds[line]
+            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
+                comments += len(lines[line]) + 1
+            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
+                preamble += len(lines[line]) + 1
         pieces.append(
             Piece(
                 run.first,
@@ -286,18 +249,6 @@ def _counted(
     hashes = column("I", [key >> 40 for key in keys])
     places = column("I", [key >> 8 & 0xFFFFFFFF for key in keys])
     return pieces, hashes + places + bytes([key & 0xFF for key in keys])
-
-
-def _aside(lines: Sequence[str], run: Run, kinds: Sequence[LineKind]) -> tuple[int, int]:
-    comments = preamble = 0
-    if kinds:
-        for line in range(run.first - 1, run.last):
-            kind = kinds[line]
-            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
-                comments += len(lines[line]) + 1
-            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
-                preamble += len(lines[line]) + 1
-    return comments, preamble
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:

@@ -15,12 +15,9 @@ from aggregate.ranking.corpus import DefinedName, Piece, Reference
 from aggregate.ranking.terms import term_hash
 
 Code = Literal["H", "I", "i"]
-"""Of numbers of 16 bits, of 32, and of 32 with a sign."""
 
-_WORTH_BYTES: Final = 200
-"""Shorter ones hardly get smaller."""
-_LEVEL: Final = 1
-"""Of zlib: sorted hashes do not get smaller by trying longer."""
+_WORTH_BYTES: Final = 200  # shorter ones hardly get smaller
+_LEVEL: Final = 1  # of zlib: sorted hashes do not get smaller by trying longer
 _PLAIN, _DEFLATED = b"\0", b"\1"
 
 
@@ -30,17 +27,14 @@ def column(code: Code, values: Iterable[int]) -> bytes:
 
 
 def numbers(code: Code, data: bytes | memoryview) -> memoryview:
-    """Return the numbers that ``column`` made bytes, without copying them."""
     return memoryview(data).cast(code)
 
 
 def deflated(data: bytes) -> bytes:
-    """Return ``data`` made small."""
     return _PLAIN + data if len(data) < _WORTH_BYTES else _DEFLATED + zlib.compress(data, _LEVEL)
 
 
 def inflated(data: bytes) -> bytes:
-    """Return what ``deflated`` made small."""
     return data[1:] if data[:1] == _PLAIN else zlib.decompress(data[1:])
 
 
@@ -70,12 +64,10 @@ class Analysis:
 
     @cached_property
     def traits(self) -> FileTraits:
-        """What is told of the file in short."""
         return FileTraits(*_rows(self._sections[0]))
 
     @cached_property
     def definitions(self) -> Sequence[DefinedName]:
-        """In order of their lines, outer before inner."""
         paths: list[tuple[str, ...]] = []
         rows = _rows(self._sections[1])
         for row in rows:  # a loop for the ten thousand definitions of a question's candidates
@@ -87,7 +79,6 @@ class Analysis:
 
     @cached_property
     def pieces(self) -> Sequence[Piece]:
-        """In order of their lines; together they are all lines of the file."""
         values = numbers("i", inflated(self._sections[2])).tolist()
         count = len(values) // _PIECE_COLUMNS
         columns = [values[column * count :][:count] for column in range(_PIECE_COLUMNS)]
@@ -96,7 +87,6 @@ class Analysis:
 
     @cached_property
     def references(self) -> Sequence[Reference]:
-        """In order of their lines, each name once for each definition that uses it."""
         return list(map(_REFERENCE, _rows(self._sections[3])))
 
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
@@ -124,12 +114,10 @@ class Analysis:
         return [row[2][-1] if row[2] else "" for row in rows]
 
     def used_names(self) -> set[str]:
-        """Return the names that the file uses; quicker than asking for all references."""
         return {row[0] for row in _rows(self._sections[3])}
 
     @cached_property
     def _postings(self) -> tuple[memoryview, memoryview, bytes]:
-        """The hash of a term, a piece that holds it and how often, in three columns, sorted."""
         data = inflated(self._sections[4])
         count = len(data) // 9
         return (
@@ -139,13 +127,11 @@ class Analysis:
         )
 
     def pack(self) -> bytes:
-        """Return it as bytes, for this machine."""
         ends = accumulate(map(len, self._sections))
         return column("I", [len(self._sections), *ends]) + b"".join(self._sections)
 
     @classmethod
     def unpack(cls, data: bytes) -> "Analysis":
-        """Return what ``pack`` made bytes."""
         (count,) = numbers("I", data[:4])
         start = 4 + 4 * count
         bounds = [0, *numbers("I", data[4:start])]

@@ -5,103 +5,61 @@ from typing import NamedTuple, Protocol
 
 
 class Piece(NamedTuple):
-    """A run of at most some dozen lines that belongs to one definition, or to none; the pieces of a file cover it.
-
-    Attributes:
-        first: First line, 1-based.
-        last: Last line, inclusive.
-        definition: Place of its innermost definition in ``FileAnalysis.definitions``, ``-1`` for none.
-        terms: How many terms it has, with repetitions.
-        characters: Of its lines.
-        comments: Characters of those that are comments, docstrings or a licence.
-        preamble: Characters of those that are imports or a licence.
-    """
+    """A run of at most some dozen lines that belongs to one definition, or to none; the pieces of a file cover it."""
 
     first: int
     last: int
-    definition: int
+    definition: int  # place of its innermost one in ``FileAnalysis.definitions``, ``-1`` for none
     terms: int
     characters: int
-    comments: int = 0
-    preamble: int = 0
+    comments: int = 0  # characters of those that are comments, docstrings or a licence
+    preamble: int = 0  # characters of those that are imports or a licence
 
 
 class DefinedName(NamedTuple):
-    """A definition of a file.
-
-    Attributes:
-        kind: In the words of the language's query: ``class``, ``function``, ``heading``, ...
-        path: Its name below the names of what it stands in.
-        first: The first line of all that belongs to it, comments and decorators above it included; 1-based.
-        signature: The first line of its signature.
-        body: The first line that holds nothing of its signature; ``last + 1`` where there is none.
-        last: The last line, inclusive.
-        outer: Place of the definition around it, ``-1`` for none.
-    """
+    """A definition of a file."""
 
     kind: str
-    path: tuple[str, ...]
-    first: int
+    path: tuple[str, ...]  # its name below the names of what it stands in
+    first: int  # comments and decorators above it included
     signature: int
-    body: int
+    body: int  # the first line that holds nothing of its signature
     last: int
     outer: int
 
 
 class Reference(NamedTuple):
-    """A name that a file uses and may define elsewhere.
-
-    Attributes:
-        name: The last part, such as ``area`` of ``shape.area()``.
-        kind: ``call``, ``type``, ``import``, ``inherit`` or ``attribute``.
-        line: Where it is first used so in its definition; 1-based.
-        definition: Place of the innermost definition that uses it, ``-1`` for none.
-        scope: What stands before the name, such as ``shape`` of ``shape.area()``, or for an import the module that it
-            is taken from as written; ``""`` for nothing.
-    """
+    """A name that a file uses and may define elsewhere."""
 
     name: str
     kind: str
-    line: int
+    line: int  # where it is first used so in its definition; 1-based
     definition: int
-    scope: str = ""
+    scope: str = ""  # what stands before the name; of an import the module as written
 
 
 class FileAnalysis(Protocol):
     """What is known of one file's text; made from its bytes and its name alone."""
 
     @property
-    def definitions(self) -> Sequence[DefinedName]:
-        """In order of their lines, outer before inner."""
+    def definitions(self) -> Sequence[DefinedName]: ...
 
     @property
-    def pieces(self) -> Sequence[Piece]:
-        """In order of their lines."""
+    def pieces(self) -> Sequence[Piece]: ...
 
     @property
-    def references(self) -> Sequence[Reference]:
-        """In order of their lines, each name once for each definition that uses it."""
+    def references(self) -> Sequence[Reference]: ...
 
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``."""
 
 
 class FileFacts(NamedTuple):
-    """What is known of each candidate without loading its analysis.
+    """What is known of each candidate without loading its analysis."""
 
-    Attributes:
-        path: As the prompt shows it: relative to the base directory, with ``/``.
-        language: The language's name, such as ``"python"``; ``""`` for none.
-        is_code: Whether that is a programming language; prose, data and markup are none.
-        characters: Of the text.
-        terms: How many terms the text has, with repetitions.
-        pieces: How many pieces.
-        is_generated: Whether a program has written it.
-    """
-
-    path: str
+    path: str  # as the prompt shows it: relative to the base directory, with ``/``
     language: str
-    is_code: bool
+    is_code: bool  # whether that is a programming language; prose, data and markup are none
     characters: int
     terms: int
     pieces: int
@@ -109,15 +67,10 @@ class FileFacts(NamedTuple):
 
 
 class TermInFile(NamedTuple):
-    """How often a term occurs in a file.
+    """How often a term occurs in a file."""
 
-    Attributes:
-        occurrences: In all, 255 where it is more.
-        pieces: In how many pieces, 255 where it is more.
-    """
-
-    occurrences: int
-    pieces: int
+    occurrences: int  # in all, 255 where it is more
+    pieces: int  # in how many pieces, 255 where it is more
 
 
 class Corpus(Protocol):
@@ -134,14 +87,12 @@ class Corpus(Protocol):
     def look_up(self, terms: Sequence[str]) -> None:
         """Find the files that hold some terms at once, for ``files_with``; what was not named here is found there."""
 
-    def files_with(self, term: str) -> Mapping[int, TermInFile]:
-        """Return the files whose text holds ``term``."""
+    def files_with(self, term: str) -> Mapping[int, TermInFile]: ...
 
     def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
         """Return ``(file, place of the definition)`` for each definition whose own name is ``name``, as written."""
 
-    def files_referring(self, name: str) -> Sequence[int]:
-        """Return the files that use ``name``, as written."""
+    def files_referring(self, name: str) -> Sequence[int]: ...
 
     def analyses(self, files: Sequence[int]) -> Sequence[FileAnalysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""

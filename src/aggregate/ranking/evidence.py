@@ -1,6 +1,6 @@
 """One evidence: how much a kind of observation speaks for each file and each piece, scaled to the best."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import log
@@ -9,20 +9,11 @@ from typing import TypeVar
 from aggregate.base.values import Missing
 
 PieceKey = tuple[int, int]
-"""The number of a file in the corpus, and the place of a piece in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one kind of observation says, each value scaled to the best in the project: ``0`` to ``1``.
-
-    Attributes:
-        kind: Its name in the audit and in the table of weights.
-        files: For files, by number; absent ones have ``0``. It counts for each of their pieces.
-        pieces: For single pieces.
-        matched: For files: what matched, in words for the audit.
-        missing: Why there is none of it, ``None`` where there can be.
-    """
+    """What one kind of observation says, each value scaled to the best in the project: ``0`` to ``1``."""
 
     kind: str
     files: Mapping[int, float] = field(default_factory=dict)
@@ -54,7 +45,6 @@ class PieceValues(Mapping[PieceKey, float]):
         return sum(1 for row in self.rows.values() for value in row if value)
 
     def scaled(self) -> "PieceValues":
-        """Return the values divided by the greatest of them; none where nothing is above 0."""
         best = max((max(row, default=0.0) for row in self.rows.values()), default=0.0)
         if best <= 0:
             return PieceValues({})
@@ -62,10 +52,8 @@ class PieceValues(Mapping[PieceKey, float]):
 
 
 _Key = TypeVar("_Key", bound=Hashable)
-_TOLD = 300
-"""Files of which it is told what matched: as many as are looked at closely."""
-_TERMS_TOLD = 3
-"""Terms that the audit names for a file: enough to see why, few enough for a line."""
+_TOLD = 300  # files of which it is told what matched: as many as are looked at closely
+_TERMS_TOLD = 3  # terms that the audit names for a file: enough to see why, few enough for a line
 
 
 def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
@@ -76,6 +64,12 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
     return {key: value / best for key, value in values.items() if value > 0}
 
 
+def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
+    """Raise the values of some keys to ``value`` where they are below it."""
+    for key in keys:
+        values[key] = max(values.get(key, 0.0), value)
+
+
 def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
     """Return the files with the greatest values, the best first, equal ones in the order of the corpus."""
     pairs = nsmallest(most, [(-value, file) for file, value in values.items()])
@@ -83,7 +77,6 @@ def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
 
 
 def strongest_terms(worth: Mapping[str, float]) -> str:
-    """Return the terms that add most, in words for the audit."""
     ordered = sorted((-value, term) for term, value in worth.items())
     return ", ".join(term for _, term in ordered[:_TERMS_TOLD])
 
@@ -95,7 +88,6 @@ def scaled_evidence(
     pieces: Mapping[PieceKey, float] | None = None,
     matched: Mapping[int, str] | None = None,
 ) -> Evidence:
-    """Return an evidence with its values scaled to the best file or the best piece."""
     return Evidence(
         kind, files=scaled(files or {}), pieces=scaled(pieces or {}), matched=matched or {}
     )

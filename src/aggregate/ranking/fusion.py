@@ -12,20 +12,12 @@ from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
 
 
 class RankedFile(NamedTuple):
-    """A candidate with its score; there may be a hundred thousand.
-
-    Attributes:
-        file: Its number in the corpus.
-        score: How likely the task touches it: the sum over its pieces; all files together have 1.
-        pieces: How likely the task touches each of its pieces, by their places; empty where the file is so unlikely
-            that its pieces were not looked at.
-        reasons: Why, the strongest first.
-    """
+    """A candidate with its score; there may be a hundred thousand."""
 
     file: int
     score: float
     pieces: Sequence[float] = ()
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[Reason, ...] = ()  # why, the strongest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +28,7 @@ class Ranking:
     missing: Sequence[Missing] = ()
 
 
-_MOST_REASONS = 6
-"""Reasons that are kept of each file: behind them none moves it by a place."""
+_MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place
 _UNTOLD = frozenset(
     {
         "file size",
@@ -47,17 +38,14 @@ _UNTOLD = frozenset(
         "outside definitions",
         "piece size",
     }
-)
-"""Kinds that nearly every file has: they are no reasons to tell."""
+)  # kinds that nearly every file has: they are no reasons to tell
 _SCORE = RankedFile._fields.index("score")
 _LEAST = 0.01
-"""Below this a reason is none."""
 
 
 def add_to_files(
     sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
 ) -> list[float]:
-    """Return the files' sums with what some evidences say about each as a whole."""
     added = list(sums)
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -72,7 +60,6 @@ def add_to_pieces(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> Mapping[int, list[float]]:
-    """Return the sums of the candidates' pieces with what some evidences say about them and about their files."""
     added = {file: list(values) for file, values in sums.items()}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
@@ -113,13 +100,21 @@ def reasons(
     best_pieces: Mapping[int, PieceKey],
     files: Sequence[int],
 ) -> Mapping[int, tuple[Reason, ...]]:
-    """Return what moved each file most, what speaks for it first."""
     table: dict[int, list[Reason]] = {file: [] for file in files}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
         if not weight or evidence.kind in _UNTOLD:
             continue
-        for file, value in _of_files(evidence, best_pieces, files).items():
+        values = {file: evidence.files[file] for file in files if file in evidence.files}
+        if isinstance(evidence.pieces, PieceValues):
+            for file, row in evidence.pieces.rows.items():
+                if file in best_pieces:
+                    values[file] = values.get(file, 0.0) + row[best_pieces[file][1]]
+        elif evidence.pieces:
+            for file, key in best_pieces.items():
+                if key in evidence.pieces:
+                    values[file] = values.get(file, 0.0) + evidence.pieces[key]
+        for file, value in values.items():
             if abs(weight * value) >= _LEAST:
                 matched = evidence.matched.get(file, "")
                 table[file].append(Reason(evidence.kind, weight * value, matched))
@@ -128,21 +123,6 @@ def reasons(
         kept = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
         strongest[file] = tuple(sorted(kept, key=lambda reason: (-reason.weight, reason.kind)))
     return strongest
-
-
-def _of_files(
-    evidence: Evidence, best_pieces: Mapping[int, PieceKey], files: Sequence[int]
-) -> Mapping[int, float]:
-    values = {file: evidence.files[file] for file in files if file in evidence.files}
-    if isinstance(evidence.pieces, PieceValues):
-        for file, row in evidence.pieces.rows.items():
-            if file in best_pieces:
-                values[file] = values.get(file, 0.0) + row[best_pieces[file][1]]
-    elif evidence.pieces:
-        for file, key in best_pieces.items():
-            if key in evidence.pieces:
-                values[file] = values.get(file, 0.0) + evidence.pieces[key]
-    return values
 
 
 def in_order(

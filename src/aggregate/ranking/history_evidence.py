@@ -18,13 +18,10 @@ from aggregate.ranking.evidence import (
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 _MOST_RECENT = 120
-"""Changes that count as recent."""
 _HALF_LIFE = 8
-"""Changes after which a change counts half."""
 _MOST_TOGETHER = 30
 """Files of a change that was made for one reason; larger ones rename, format or release."""
 _FEWEST_TOGETHER = 2
-"""Common changes below which it is chance."""
 
 
 def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
@@ -33,12 +30,20 @@ def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
 
 
 def changed_files(inquiry: Inquiry) -> Evidence:
-    """Return which files similar changes changed."""
     if not inquiry.question.commits:
         is_told = any(missing.evidence == "history" for missing in inquiry.question.missing)
         missing = None if is_told else Missing("history", "there is no commit to learn from")
         return Evidence("similar changes", missing=missing)
-    files, counts = _changed_files(inquiry, _similar_changes(inquiry))
+    # A change of many files says less about each, slowly: most of them were needed all the same.
+    files: dict[int, float] = {}
+    counts: dict[int, int] = {}
+    for place, worth in _similar_changes(inquiry):
+        paths = inquiry.question.commits[place].paths
+        for path in paths:
+            file = inquiry.paths.numbers.get(path)
+            if file is not None:
+                files[file] = files.get(file, 0.0) + worth / log1p(len(paths))
+                counts[file] = counts.get(file, 0) + 1
     matched = {
         file: f"{counts[file]} similar change{'s' if counts[file] > 1 else ''}" for file in files
     }
@@ -49,72 +54,44 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     return replace(evidence, files=weakened)
 
 
-def _changed_files(
-    inquiry: Inquiry, changes: Sequence[tuple[int, float]]
-) -> tuple[Mapping[int, float], Mapping[int, int]]:
-    # A change of many files says less about each, slowly: most of them were needed all the same.
-    numbers = inquiry.paths.numbers
-    values: dict[int, float] = {}
-    counts: dict[int, int] = {}
-    for place, worth in changes:
-        paths = inquiry.question.commits[place].paths
-        for path in paths:
-            file = numbers.get(path)
-            if file is not None:
-                values[file] = values.get(file, 0.0) + worth / log1p(len(paths))
-                counts[file] = counts.get(file, 0) + 1
-    return values, counts
-
-
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return the pieces of the definitions that similar changes changed, and recent ones."""
-    places = _NamedPieces(inquiry, candidates)
     recent = range(min(_MOST_RECENT, len(inquiry.question.commits)))
-    similar = _similar_changes(inquiry)
-    newest = [(place, 0.5 ** (place / _HALF_LIFE)) for place in recent]
-    return (
-        _of_definitions("definitions of similar changes", inquiry, places=places, changes=similar),
-        _of_definitions("recently changed definitions", inquiry, places=places, changes=newest),
+    changes = {
+        "definitions of similar changes": _similar_changes(inquiry),
+        "recently changed definitions": [(place, 0.5 ** (place / _HALF_LIFE)) for place in recent],
+    }
+    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}  # a file is looked through once
+    similar, newest = (
+        _of_definitions(kind, inquiry, candidates, tables=tables, changes=of_kind)
+        for kind, of_kind in changes.items()
     )
+    return similar, newest
 
 
 def _of_definitions(
     kind: str,
     inquiry: Inquiry,
+    candidates: Candidates,
     *,
-    places: "_NamedPieces",
+    tables: dict[int, Mapping[str, Sequence[PieceKey]]],
     changes: Sequence[tuple[int, float]],
 ) -> Evidence:
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for place, worth in changes:
         for path, name in inquiry.question.commits[place].names:
-            for key in places.named(path, name):
+            file = inquiry.paths.numbers.get(path, -1)
+            if file not in candidates:
+                continue
+            if file not in tables:
+                tables[file] = _pieces_by_own_name(file, candidates[file])
+            for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
                 values[key] = values.get(key, 0.0) + worth
                 matched.setdefault(key[0], name)
     return scaled_evidence(kind, pieces=values, matched=matched)
 
 
-class _NamedPieces:
-    """The pieces of definitions by path and name; a file is looked through once."""
-
-    def __init__(self, inquiry: Inquiry, candidates: Candidates) -> None:
-        self._numbers = inquiry.paths.numbers
-        self._candidates = candidates
-        self._by_name: dict[int, Mapping[str, Sequence[PieceKey]]] = {}
-
-    def named(self, path: str, name: str) -> Sequence[PieceKey]:
-        """Return the pieces of the definitions of a name in a file, dots before it left out."""
-        file = self._numbers.get(path, -1)
-        if file not in self._candidates:
-            return ()
-        if file not in self._by_name:
-            self._by_name[file] = _pieces_by_name(file, self._candidates[file])
-        table = self._by_name[file]
-        return table.get(name) or table.get(name.rpartition(".")[2], ())
-
-
-def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
+def _pieces_by_own_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
     own: dict[int, list[PieceKey]] = {}
     for place, piece in enumerate(analysis.pieces):
         own.setdefault(piece.definition, []).append((file, place))
@@ -126,7 +103,6 @@ def _pieces_by_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[
 
 
 def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:
-    """Return the files that past changes changed together with some files."""
     numbers = inquiry.paths.numbers
     pairs: dict[tuple[int, int], list[float]] = {}
     for commit in inquiry.question.commits:
@@ -155,16 +131,11 @@ def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence
 
 _MOST_FILES: Final = 30
 """Files of a change whose message speaks of each; larger ones rename, format or release."""
-_B: Final = 0.75
-"""BM25's usual share of the length; 0.3 was a little worse on commits."""
+_B: Final = 0.75  # BM25's usual share of the length; 0.3 was a little worse on commits
 
 
 def message_text(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the messages of all the changes of each file.
-
-    Other than ``similar_commits``, which asks which single changes resemble the task, this finds a file whose many
-    changes each speak of a part of it.
-    """
+    """Compare the task with the messages of all the changes of each file."""
     lengths, counts = _messages_by_file(inquiry)
     if not counts:
         return Evidence("messages of changes")

@@ -35,7 +35,6 @@ class TermMatcher:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def matched(self, name: str) -> tuple[str, ...]:
-        """Return the terms that ``name`` holds, each once, in order of the alphabet."""
         if name not in self._known:
             # A search costs a tenth of taking the name apart, and most names hold nothing.
             is_empty = name.isascii() and not self._may_hold.search(name.lower())
@@ -44,10 +43,7 @@ class TermMatcher:
         return self._known[name]
 
     def matched_in(self, names: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return what ``matched`` does for each of many names.
-
-        Most names hold nothing, so some ten thousand are searched as one text for those that may hold something.
-        """
+        """Return what ``matched`` does for each of many names."""
         # Other letters may become longer where they become small: their names are looked at one by one.
         plain = [name if name.isascii() else "" for name in names]
         matched = [() if name.isascii() else self.matched(name) for name in names]
@@ -61,24 +57,14 @@ class TermMatcher:
 
 MOST_TERMS = 200
 """Terms of a task that are asked for: a task of 200 KB has thousands, and the rare ones that it repeats decide."""
-_MOST_LOOKED_UP = 600
-"""Terms whose files are counted to find the strongest; each costs a look-up."""
+_MOST_LOOKED_UP = 600  # terms whose files are counted to find the strongest; each costs a look-up
 
 
 class QueryTerm(NamedTuple):
-    """A term of the task.
-
-    Attributes:
-        term: As ``ranking.terms`` has it.
-        weight: How much the task speaks of it: 1 for once, slowly more.
-        files: The files whose text holds it.
-        file_rarity: Its inverse document frequency among the files.
-        piece_rarity: Its inverse document frequency among the pieces.
-        in_subject: Whether the task's first line holds it.
-    """
+    """A term of the task."""
 
     term: str
-    weight: float
+    weight: float  # how much the task speaks of it: 1 for once, slowly more
     files: Mapping[int, TermInFile]
     file_rarity: float
     piece_rarity: float
@@ -86,54 +72,30 @@ class QueryTerm(NamedTuple):
 
 
 def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
-    """Return the strongest terms of a task, in its own order."""
     subject = frozenset(task.subject)
     total_pieces = sum(facts.pieces for facts in corpus.files)
-    most_told = _most_told(task)
+    counts = {**dict.fromkeys(task.subject, 1), **task.terms}
+    most_told = [(term, counts[term]) for term in dict.fromkeys((*task.terms, *task.subject))]
+    if len(most_told) > _MOST_LOOKED_UP:
+        order = sorted(
+            range(len(most_told)), key=lambda i: (most_told[i][0] not in subject, -most_told[i][1])
+        )
+        most_told = [most_told[i] for i in sorted(order[:_MOST_LOOKED_UP])]
     # The joined words too, which ``ranking.mentions`` asks for: each pass reads the tables of the whole project.
     corpus.look_up([*(term for term, _ in most_told), *task.joined])
-    looked_up = [
-        _look_up(corpus, term, count, in_subject=term in subject, total_pieces=total_pieces)
-        for term, count in most_told
-    ]
+    looked_up: list[QueryTerm] = []
+    for term, count in most_told:
+        files = corpus.files_with(term)
+        weight = 1 + log(max(count, 1))
+        file_rarity = rarity(len(corpus.files), len(files))
+        piece_rarity = rarity(total_pieces, sum(held.pieces for held in files.values()))
+        looked_up.append(QueryTerm(term, weight, files, file_rarity, piece_rarity, term in subject))
     if len(looked_up) <= MOST_TERMS:
         return tuple(looked_up)
-    strongest = nlargest(MOST_TERMS, range(len(looked_up)), key=lambda i: _strength(looked_up[i]))
-    return tuple(looked_up[i] for i in sorted(strongest))
-
-
-def _most_told(task: TaskText) -> Sequence[tuple[str, int]]:
-    counts = dict(task.terms)
-    for term in task.subject:
-        counts.setdefault(term, 1)
-    terms = list(counts.items())
-    if len(terms) <= _MOST_LOOKED_UP:
-        return terms
-    subject = frozenset(task.subject)
-    most = nlargest(
-        _MOST_LOOKED_UP, range(len(terms)), key=lambda i: (terms[i][0] in subject, terms[i][1], -i)
-    )
-    return [terms[i] for i in sorted(most)]
-
-
-def _look_up(
-    corpus: Corpus, term: str, count: int, *, in_subject: bool, total_pieces: int
-) -> QueryTerm:
-    files = corpus.files_with(term)
-    in_pieces = sum(held.pieces for held in files.values())
-    return QueryTerm(
-        term,
-        1 + log(max(count, 1)),
-        files,
-        rarity(len(corpus.files), len(files)),
-        rarity(total_pieces, in_pieces),
-        in_subject,
-    )
-
-
-def _strength(term: QueryTerm) -> tuple[bool, bool, float]:
     # Terms that occur at all, those of the first line, then the rarest.
-    return bool(term.files), term.in_subject, term.weight * term.piece_rarity
+    strength = [(bool(t.files), t.in_subject, t.weight * t.piece_rarity) for t in looked_up]
+    strongest = nlargest(MOST_TERMS, range(len(looked_up)), key=strength.__getitem__)
+    return tuple(looked_up[i] for i in sorted(strongest))
 
 
 class _RememberedCorpus:
@@ -149,7 +111,6 @@ class _RememberedCorpus:
 
 
 Candidates = Mapping[int, FileAnalysis]
-"""The analyses of the files whose pieces are scored, by the files' numbers, in the order of the corpus."""
 
 _WORD = re.compile(r"\w{2,40}")
 _MOST_TEXT = 20_000
@@ -158,19 +119,7 @@ _MOST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A corpus, a question, and what follows from both.
-
-    Attributes:
-        corpus: The candidates.
-        question: What is asked.
-        terms: The strongest terms of the task.
-        matcher: Finds them in names.
-        paths: Look-ups of the files' paths.
-        kinds: What each file is for.
-        similar: The past changes that the task resembles.
-        words: For each term the task's own word, to tell what matched.
-        path_terms: For files whose paths hold terms of the task, in how many parts of the path each stands.
-    """
+    """A corpus, a question, and what follows from both."""
 
     corpus: Corpus
     question: Question
@@ -179,12 +128,11 @@ class Inquiry:
     paths: PathTable
     kinds: Sequence[PathKind]
     similar: Sequence[SimilarCommit]
-    words: Mapping[str, str]
-    path_terms: Mapping[int, Mapping[str, int]]
+    words: Mapping[str, str]  # for each term the task's own word, to tell what matched
+    path_terms: Mapping[int, Mapping[str, int]]  # by file, in how many parts of its path each is
 
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
-        """Look up what evidences need of ``corpus`` to answer ``question``."""
         corpus = _RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
         wanted = [*(term.term for term in terms), *question.task.scopes]
@@ -203,15 +151,12 @@ class Inquiry:
 
     @property
     def files(self) -> Sequence[FileFacts]:
-        """The candidates' facts."""
         return self.corpus.files
 
     def told(self, worth: Mapping[str, float]) -> str:
-        """Return the terms that add most in the task's words."""
         return strongest_terms({self.words.get(term, term): worth[term] for term in worth})
 
     def load(self, files: Sequence[int]) -> Candidates:
-        """Load the analyses of some files."""
         numbers = sorted(set(files))
         return dict(zip(numbers, self.corpus.analyses(numbers), strict=True))
 
@@ -251,10 +196,7 @@ def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
 
 
 def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -> Sequence[int]:
-    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it.
-
-    A definition of a line or two has no pieces of its own: then they are those that its lines stand in.
-    """
+    """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it."""
     pieces = analysis.pieces
     if definition < 0:
         return [place for place, piece in enumerate(pieces) if piece.definition < 0]
@@ -274,5 +216,4 @@ def pieces_over(analysis: FileAnalysis, begin: int, end: int) -> Sequence[int]:
 
 
 def keys(file: int, places: Sequence[int]) -> Sequence[PieceKey]:
-    """Return the keys of some pieces of a file."""
     return [(file, place) for place in places]

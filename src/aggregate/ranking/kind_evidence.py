@@ -23,7 +23,6 @@ _WORDS: Mapping[PathKind, str] = {
         "packaging bump pin toml yaml yml json ini"
     ),
 }
-"""Words by which a task speaks of files of a kind."""
 _TERMS: Mapping[PathKind, frozenset[str]] = {
     kind: frozenset(term_list(words)) for kind, words in _WORDS.items()
 }
@@ -34,45 +33,44 @@ _AMBIGUOUS = frozenset(
 )
 """Words that are mostly said of the code which reads such a file: only a prefix such as ``config: ...`` asks for it."""
 _PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
-"""What a conventional message begins with: ``docs: ...``, ``test(router): ...``."""
 _DOCUMENTING = re.compile(
     r"\s*+(?:please\s++)?(?:re)?document\s++(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
     re.IGNORECASE,
-)
-"""How a task begins that asks for documentation, rather than speaks of a document."""
+)  # how a task begins that asks for documentation, rather than speaks of a document
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 """Documents that name everything that there is, and are asked for only by the word."""
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
-"""Names of definitions that hold tests."""
 _IN_SCOPE = 0.0
 """What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``."""
-_IN_SUBJECT = 0.3
-"""What is left of it where the first line speaks of them."""
+_IN_SUBJECT = 0.3  # what is left of it where the first line speaks of them
 _NO_PROGRAM_IN_SUBJECT = 0.6
 """The same of what counts against a file for being no program: ``config`` is mostly said of code that reads it."""
 _IN_TEXT = 0.75
 """What is left of it where only the rest does, which often just asks for tests as well."""
 
 
-def file_kinds(
-    inquiry: Inquiry, pointed: Set[int] = frozenset()
-) -> tuple[Evidence, Evidence, Evidence]:
-    """Return which files are tests, which are auxiliary, and which are of a kind that the first line speaks of.
+def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
+    """Return which files are tests, auxiliary, of a kind that the first line speaks of, and which are no programs.
 
-    Auxiliary are documents, examples, benchmarks, settings, and what is vendored or generated.
+    The share of a language tells a project's own from others; the last tells a page, a style or data from any program.
     """
     penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
     is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
     asked: dict[int, float] = {}
-    for file, kind in enumerate(inquiry.kinds):
-        if kind is PathKind.SOURCE or file in pointed:
+    no_programs: dict[int, float] = {}
+    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
+        if file in pointed:
             continue
-        penalty = penalties[kind]
+        penalty = penalties.get(kind, 1.0)
+        if penalty and not (facts.is_code or program_language(facts)):
+            no_programs[file] = max(penalty, _NO_PROGRAM_IN_SUBJECT)
+        if kind is PathKind.SOURCE:
+            continue
         if kind is PathKind.DOCUMENT and not is_of_changes:
-            penalty = 1.0 if _CHANGELOG.search(inquiry.files[file].path) else penalty
+            penalty = 1.0 if _CHANGELOG.search(facts.path) else penalty
         if penalty:
             values = tests if kind is PathKind.TEST else auxiliary
             values[file] = penalty
@@ -90,24 +88,8 @@ def file_kinds(
             files=asked,
             matched={file: inquiry.kinds[file].value for file in asked},
         ),
+        Evidence("no program", files=no_programs),
     )
-
-
-def no_programs(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> Evidence:
-    """Return which files are no programs, as far as the first line does not speak of their kind.
-
-    The share of a language tells a project's own from others; this tells a page, a style or data from any program.
-    """
-    penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
-    values: dict[int, float] = {}
-    for file, (facts, kind) in enumerate(zip(inquiry.files, inquiry.kinds, strict=True)):
-        if facts.is_code or file in pointed or program_language(facts):
-            continue
-        penalty = penalties.get(kind, 1.0)
-        value = penalty if penalty == _IN_SCOPE else max(penalty, _NO_PROGRAM_IN_SUBJECT)
-        if value:
-            values[file] = value
-    return Evidence("no program", files=values)
 
 
 def inner_tests(
@@ -146,10 +128,7 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
-    """Return the share that a file's language has of the project's source, scaled to the most used language.
-
-    Files of a kind that the task speaks of count as if they were in it, as far as they are not held back.
-    """
+    """Return the share that a file's language has of the project's source, scaled to the most used language."""
     languages = [program_language(facts) for facts in inquiry.files]
     characters: dict[str, int] = {}
     for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
@@ -166,24 +145,19 @@ def language_share(inquiry: Inquiry) -> Evidence:
 
 
 _CHARACTERS_PER_TOKEN = 4
-"""Of source text, about, in the vocabulary o200k."""
 _LARGE_FILE = log1p(30_000)
 """The size, in the logarithm of tokens, that counts 1: the largest source file of most projects. A constant, since a
 single generated file would change what all others weigh."""
-_LARGE_PIECE = log1p(400)
-"""The same for a piece: some 25 lines of 16 tokens."""
-_MOST = 1.5
-"""The most that a size counts: a file of 100 MB is hardly less likely than one of 10."""
+_LARGE_PIECE = log1p(400)  # the same for a piece: some 25 lines of 16 tokens
+_MOST = 1.5  # the most that a size counts: a file of 100 MB is hardly less likely than one of 10
 _FUNCTIONS = frozenset(
     """
     callback constructor destructor function macro method operator procedure subroutine test
     """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
-"""Kinds of definitions whose bodies are statements."""
 
 
 def file_sizes(inquiry: Inquiry) -> Evidence:
-    """Return the logarithms of the files' tokens."""
     values = {
         file: min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
         for file, facts in enumerate(inquiry.files)

@@ -6,16 +6,14 @@ from math import sqrt
 from typing import NamedTuple
 
 from aggregate.ranking.corpus import Corpus
-from aggregate.ranking.evidence import Evidence, PieceKey, rarity, scaled_evidence
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, rarity, scaled_evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.terms import terms_in
 
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")
 _LONGEST = 300
-"""Characters of a name that is looked up; no definition has a longer one."""
-_MOST_PARTS = 6
-"""Last parts of a name that are compared: no language nests deeper in practice."""
+_MOST_PARTS = 6  # last parts of a name that are compared: no language nests deeper in practice
 
 
 class WrittenName(NamedTuple):
@@ -26,13 +24,11 @@ class WrittenName(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "WrittenName":
-        """Take a name apart at its dots, colons and the like."""
         parts = [part for part in _SEPARATORS.split(text[:_LONGEST].strip("()")) if part]
         return cls(tuple(parts[-_MOST_PARTS:-1]), parts[-1]) if parts else cls((), "")
 
 
 def definitions_named(corpus: Corpus, written: WrittenName) -> Sequence[tuple[int, int]]:
-    """Return ``(file, definition)`` for the definitions with the last part of a name."""
     return corpus.files_defining(written.name) if written.name else ()
 
 
@@ -62,25 +58,21 @@ def in_scope(
 
 
 def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, float]]:
-    """Return the names that most surely are some, at most ``most``; equal ones as they come."""
     return sorted(names.items(), key=lambda item: -item[1])[:most]
 
 
 _MOST_NAMES = 100
 """Names of a task that are looked up; a task with more is a log, and its first and surest ones decide."""
-_MOST_NAMESAKES = 40
-"""Definitions of one name: where more share it, the name tells nothing."""
+_MOST_NAMESAKES = 40  # definitions of one name: where more share it, the name tells nothing
 _NO_SCOPE = 0.5
 """What a name says about definitions that stand in something else than it says: its first part is a variable then."""
 _MODULE = 0.7
-"""What ``pkg.module`` counts of a file's whole name."""
 _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 _MOST_WORDS = 5_000
 """Words of a task that are compared with files' names: as many as a long ticket has."""
 
 
 def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
-    """Return which files the task names: in its first line, by path, and by name."""
     text = inquiry.question.task.text
     subject = text.lstrip().partition("\n")[0]
     in_subject: dict[int, float] = {}
@@ -92,8 +84,7 @@ def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
         _note_names(inquiry, word, by_name)
         if "/" in word:
             match = inquiry.paths.meant_by(word)
-            for file in match.files:
-                by_path[file] = max(by_path.get(file, 0.0), match.share / sqrt(len(match.files)))
+            lift(by_path, match.files, match.share / sqrt(max(1, len(match.files))))
     return (
         _of_names("file named in the first line", inquiry, in_subject),
         _of_names("path named in the task", inquiry, by_path),
@@ -118,9 +109,7 @@ def _note_names(inquiry: Inquiry, word: str, values: dict[int, float]) -> None:
     value = 1.0
     if not files and "." in name:
         files, value = _modules(inquiry, name), _MODULE
-    share = value / sqrt(max(1, len(files)))
-    for file in files:
-        values[file] = max(values.get(file, 0.0), share)
+    lift(values, files, value / sqrt(max(1, len(files))))
 
 
 def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
@@ -150,9 +139,8 @@ def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
         definitions = definitions_named(inquiry.corpus, WrittenName.parse(text))
         if len(definitions) > _MOST_NAMESAKES:
             continue
-        for file, _ in definitions:
-            share = certainty / sqrt(len(definitions))
-            values[file] = max(values.get(file, 0.0), share)
+        files = [file for file, _ in definitions]
+        lift(values, files, certainty / sqrt(max(1, len(files))))
     return values
 
 
@@ -172,8 +160,7 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             if file not in candidates:
                 continue
             matched.setdefault(file, text)
-            for key in keys(file, pieces_of(candidates[file], place)):
-                values[key] = max(values.get(key, 0.0), value / sqrt(len(meant)))
+            lift(values, keys(file, pieces_of(candidates[file], place)), value / sqrt(len(meant)))
     return Evidence("named in the task", pieces=values, matched=matched)
 
 
@@ -193,9 +180,8 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             if file not in files_of[term]:
                 continue
             matched.setdefault(file, text)
-            for place, _ in candidates[file].pieces_with(term):
-                key = (file, place)
-                values[key] = max(values.get(key, 0.0), rarities[term])
+            places = [place for place, _ in candidates[file].pieces_with(term)]
+            lift(values, keys(file, places), rarities[term])
     return scaled_evidence("identifier used", pieces=values, matched=matched)
 
 

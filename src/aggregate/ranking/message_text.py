@@ -11,8 +11,7 @@ _TRAILER: Final = re.compile(
     r"|differential revision|reviewed-on|bug|ticket|refs?|references|fixes|closes|resolves|part-of|msg-id"
     r"|message-id|auto-submit|backport-of)[ \t]*+:[^\n]*+$",
     re.IGNORECASE | re.MULTILINE,
-)
-"""Lines that programs put at the end of a commit's message, or that name people and tickets."""
+)  # lines that programs put at the end of a commit's message, or that name people and tickets
 _PICKED: Final = re.compile(
     r"^[ \t]*+\(?(?:cherry[- ]picked|backported) from [^\n]*+$", re.IGNORECASE | re.MULTILINE
 )
@@ -33,7 +32,6 @@ _FORM: Final = re.compile(
     r"|^[ \t]*+[-*] \[[ xX]\] [^\n]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Headings of the forms in which issues are written, and boxes to tick."""
 _ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){2,}+")
 """The folders of an absolute path: they lie on somebody's machine."""
 _FOLDERS_KEPT: Final = 2
@@ -46,33 +44,23 @@ _WORDING: Final = re.compile(
     r"|stack backtrace:|goroutine \d{1,9} \[[^\]\n]{0,60}\]:|\bRUST_BACKTRACE=[^\n]{0,200}"
     r"|node:internal/[^\s()]{1,200}|\+?0x[0-9a-fA-F]{1,16}\b"
 )
-"""What every traceback says."""
 
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
-"""What differs between two lines of a log, also in times and identifiers."""
 _OFTEN: Final = 12
 """Lines that differ in numbers alone: so many are a log's, which tells by what it says once."""
 
 
 def own_words(text: str) -> str:
-    """Return ``text`` without trailers, addresses, numbers of tickets, quoted e-mail, and outer folders of files.
-
-    Where all of it is quoted, the quotation stays.
-    """
-    without_addresses = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
-    words = _FORM.sub("", _unquoted(_without_comments(without_addresses)))
-    words = _PICKED.sub("", _TRAILER.sub("", words))
-    return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
-
-
-def _without_comments(text: str) -> str:
-    # Forms say in them how they are to be filled in.
-    parts: list[str] = []
+    """Return ``text`` without trailers, addresses, numbers of tickets, quoted e-mail, and outer folders of files."""
+    text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
+    parts: list[str] = []  # without comments, in which forms say how they are to be filled in
     place = 0
     while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
         parts.append(text[place:start])
         place = end + len("-->")
-    return "".join((*parts, text[place:]))
+    words = _FORM.sub("", _unquoted("".join((*parts, text[place:]))))
+    words = _PICKED.sub("", _TRAILER.sub("", words))
+    return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
 
 
 def _unquoted(text: str) -> str:
@@ -83,7 +71,6 @@ def _unquoted(text: str) -> str:
 
 
 def without_wording(text: str) -> str:
-    """Return ``text`` without the words that are in every traceback, and without addresses in memory."""
     return _WORDING.sub(" ", _PYTHON_FRAME.sub(r"\1 ", text))
 
 
@@ -100,7 +87,6 @@ def without_repetition(text: str) -> str:
 
 
 def without_quotes(text: str) -> str:
-    """Return ``text`` with the marks of quoted lines taken off, so that what they quote reads as it did."""
     return re.sub(r"^>(?:[ \t]?>)*+ ?(?![ \t])", "", text, flags=re.MULTILINE)
 
 
@@ -110,15 +96,13 @@ def _last_folders(match: re.Match[str]) -> str:
     return f" {'/'.join((*kept, ''))}"
 
 
-_LONGEST_LINE: Final = 300
-"""Characters that are looked at; git tells the first 80."""
+_LONGEST_LINE: Final = 300  # characters that are looked at; git tells the first 80
 _NAME: Final = r"[^\W\d][\w$]*+(?>(?:(?:::|\.|\#)~?[^\W\d][\w$]*+)*)[!?]?"
 _BY_WORD: Final = re.compile(
     r"(?:^|[\s(])(?:class|def|defp|defmodule|defmacro|func|fn|fun|function\*?|struct|trait|interface|enum|record|module"
     r"|namespace|object|protocol|extension|mod|union|macro_rules!|sub|package|procedure|type|macro)\s++"
     rf"(?:\([^()]*+\)\s*+)?(?:self\.)?(?P<name>{_NAME})(?![\s*&]++\w++\()"
 )
-"""A word that languages define things by, and the receiver of a method of Go; no ``struct a *f()`` of C."""
 _VARIABLE: Final = re.compile(
     rf"(?:^|\s)(?:const|let|var|val)\s++(?P<name>{_NAME})\s*+(?::[^=]*+)?="
 )
@@ -148,11 +132,9 @@ def definition_name(line: str) -> str:
 
 
 _LONGEST_FIRST_LINE: Final = 300
-"""Characters of the line that are read."""
 _VERSION: Final = re.compile(
     r"(?<![\w.])v?\d{1,9}(?:\.\d{1,9}){1,4}(?:[-.]?[A-Za-z]{1,5}[-.]?\d{0,9})?(?![\w.]*\w)"
-)
-"""``2.1.0``, ``v3.0``, ``1.0.0-rc.1``: no two releases have the same, and all of them have one."""
+)  # ``2.1.0``, ``v3.0``, ``1.0.0-rc.1``: no two releases have the same, and all of them have one
 _A_VERSION: Final = " versionnumber "
 _WORD: Final = re.compile(r"\w+")
 
@@ -166,7 +148,6 @@ def change_words(line: str) -> frozenset[str]:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text that is not blank, ``""`` for none."""
     return text.lstrip().partition("\n")[0]
 
 

@@ -11,10 +11,7 @@ from aggregate.ranking.terms import NO_TERMS, STOP_WORDS
 
 
 def is_file_name(path: str) -> bool:
-    """Tell whether ``path`` ends like a file of a language or format that is known: ``a/b.py``, ``docker/Dockerfile``.
-
-    A bare word such as ``Makefile`` could be prose; with a folder or a suffix it is a file.
-    """
+    """Tell whether ``path`` ends like a file of a known language or format; a bare word could be prose."""
     name = path.replace("\\", "/").rpartition("/")[2]
     by_suffix, by_name = _known_names()
     stem, dot, suffix = name.rpartition(".")
@@ -42,10 +39,7 @@ _HYPHENED: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++){1,3}")
 
 
 def joined_neighbours(text: str) -> tuple[str, ...]:
-    """Return two and three neighbouring words of ``text`` as one, as an identifier's whole term has them.
-
-    Stop words are joined only where a hyphen does: ``v-for``.
-    """
+    """Return two and three neighbouring words of ``text`` as one, as an identifier's whole term has them."""
     terms: dict[str, None] = {}
     words = list(islice(_JOINED_WORD.finditer(text), _MOST_WORDS))
     for hyphened in _HYPHENED.findall(text[: words[-1].end()] if words else ""):
@@ -67,14 +61,12 @@ def _runs(words: list[str]) -> Iterator[list[str]]:
     yield run
 
 
-CERTAIN: Final = 1.0
-"""It is quoted, called, capitalised, or looks like code."""
+CERTAIN: Final = 1.0  # it is quoted, called, capitalised, or looks like code
 POSSIBLE: Final = 0.3
 """A plain word, which a definition may happen to be called; measured with the weights of ``ranking.weights``."""
 MOST_CERTAIN: Final = 200
 """Names that are told of those that are sure: a task that names more is a list or a log."""
 MOST_POSSIBLE: Final = 200
-"""The same of plain words."""
 _LONGEST_NAME: Final = 120
 _SHORTEST_WORD: Final = 3
 """Letters of a plain word that can be a name; shorter ones are mostly none."""
@@ -82,8 +74,7 @@ _SHORTEST_WORD: Final = 3
 _PART: Final = r"[^\W\d][\w$]*+"
 _NAME: Final = re.compile(
     rf"(?<![\w$@/\\-])(?P<name>[@$]?{_PART}(?>(?:(?:\.|::|->|\#)~?{_PART})*)[!?]?(?=[^\w$/\\]|$))(?P<call>\(\)?)?"
-)
-"""A word or several that dots, colons, arrows or number signs join; no part of a path."""
+)  # a word or several that dots, colons, arrows or number signs join; no part of a path
 _JOINT: Final = re.compile(r"\.|::|->|#")
 _CAMEL: Final = re.compile(r"[^\W\d_A-Z][A-Z]")
 _CLOSING: Final = {
@@ -95,35 +86,30 @@ _CLOSING: Final = {
     "«": "»",
     "「": "」",
 }
-"""The characters that end a quotation, by the one that begins it."""
 _INTERNAL: Final = "node:internal/"
 """In frames of the program that runs JavaScript: they name nothing of a project."""
 _ENDS_SENTENCE: Final = ".!?:;"
 _LINE_START: Final = re.compile(r"[\s\d.)*>#+=-]*+$")
-"""What stands before the first word of a line: bullets, numbers, headings."""
 _MESSAGES: Final = re.compile(
     r"(?:undefined|undeclared|unknown|unresolved|unused|missing)(?: [a-z]{1,20}){0,2}: (?P<undefined>[^\s,;]{1,120})"
     r"|(?P<subject>[\w$.]{1,120}+) is not (?:defined|a function|a constructor|iterable|callable|exported)"
     r"|symbol:\s{1,20}(?:class|method|variable|interface|enum)\s{1,20}(?P<symbol>[\w$]{1,120})"
     r"|\bin function (?P<function>[\w:~]{1,120})",
     re.IGNORECASE,
-)
-"""What compilers and interpreters call by name without quoting it."""
+)  # what compilers and interpreters call by name without quoting it
 
 
 def named_identifiers(text: str) -> dict[str, float]:
-    """Return the identifiers that ``text`` names, as written, with how surely each is one: ``1.0`` or ``0.3``.
-
-    The sure ones come first, each kind in the order of the text. Of ``Session.send`` its last part counts too. Names of
-    files are none.
-    """
+    """Return the identifiers that ``text`` names, as written, with how surely each is one: ``1.0`` or ``0.3``."""
     certain: dict[str, float] = {}
     possible: dict[str, float] = {}
     for line in text.split("\n"):
         if _INTERNAL in line:
             continue
-        for name in _named_by_messages(line):
-            _add(name, True, certain, possible)
+        if ":" in line or " is not " in line or "unction " in line:
+            for message in _MESSAGES.finditer(line):
+                if called := _NAME.match(next(filter(None, message.groups()))):
+                    _add(called["name"], True, certain, possible)
         for match in _NAME.finditer(line):
             name = match["name"].lstrip("@$")
             if name in certain or len(name) > _LONGEST_NAME:
@@ -161,15 +147,6 @@ def _add(
         possible[last] = POSSIBLE
 
 
-def _named_by_messages(line: str) -> Iterator[str]:
-    if ":" not in line and " is not " not in line and "unction " not in line:
-        return
-    for message in _MESSAGES.finditer(line):
-        subject = next(group for group in message.groups() if group)
-        if match := _NAME.match(subject):
-            yield match["name"]
-
-
 def _is_certain(match: re.Match[str], name: str, line: str) -> bool:
     start, end = match.span("name")
     if match["call"]:
@@ -179,11 +156,8 @@ def _is_certain(match: re.Match[str], name: str, line: str) -> bool:
         return True
     if name.islower() and name.isalnum():  # most words
         return False
-    if _looks_like_code(name):
-        return True
-    if not name[:1].isupper() or name.lower() in NO_TERMS:
-        return False
-    return not _begins_sentence(line, start)
+    is_name = name[:1].isupper() and name.lower() not in NO_TERMS
+    return _looks_like_code(name) or (is_name and not _begins_sentence(line, start))
 
 
 def _looks_like_code(name: str) -> bool:

@@ -1,7 +1,7 @@
 """The places in files that a text names: frames of tracebacks, messages of compilers and test runners, links, diffs."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from aggregate.ranking.named_identifiers import is_file_name
@@ -16,7 +16,6 @@ _NO_NAMES: Final = frozenset(
     {"", "init", "clinit", "closure", "lambda", "module", "anonymous", "func1", "func2", "func3", "main_", "as",
      "prototype", "exports", "Object", "async", "new", "block", "top", "required", "global"}
 )  # fmt: skip
-"""What stands in the place of a name where a function has none."""
 _LONGEST_SYMBOL: Final = 200
 
 
@@ -89,8 +88,7 @@ _JVM_OWN: Final = (
     "kotlinx.",
     "scala.",
     "clojure.",
-)
-"""Where the classes of these languages themselves begin: no project holds them."""
+)  # where the classes of these languages themselves begin: no project holds them
 _LINK: Final = re.compile(r"\b(?P<scheme>[a-z][a-z+.-]{1,30}+)://(?P<rest>[^\s\"'<>()\[\]]++)")
 _BLOB: Final = re.compile(
     r"[^/]*+(?:/[^/]++){2,4}?/(?:-/)?(?:blob|blame|raw|edit|src)/[^/]++/(?P<path>.+)"
@@ -99,7 +97,6 @@ _BLOB_LINE: Final = re.compile(rf"#(?:L|lines?-)(?P<line>{_NUMBER}).*")
 _LINE_BEHIND: Final = re.compile(rf"(?P<path>.*?):(?P<line>{_NUMBER})(?::{_NUMBER})?[:,.;]?")
 
 _DART: Final = re.compile(r"\bpackage:\w{1,100}/")
-"""A package of Dart's, whose files lie in ``lib``."""
 _PATH_CHARACTER: Final = r"\w./\\@~+$%\-"
 _TOKEN: Final = re.compile(
     rf"(?<![{_PATH_CHARACTER}])(?P<path>(?:[A-Za-z]:(?=[\\/]))?[\w@~+$%-]*+[./\\]"
@@ -107,8 +104,7 @@ _TOKEN: Final = re.compile(
     rf"(?:::(?P<test>[^\W\d]\w{{0,100}}(?:::[^\W\d]\w{{0,100}})?)|:line (?P<dotnet>{_NUMBER})"
     rf"|:(?P<line>{_NUMBER})(?![\w/])|\((?P<bracket>{_NUMBER})(?:,\s?{_NUMBER}){{0,3}}\)"
     rf"|,? (?:on )?line (?P<word>{_NUMBER})|#L(?P<anchor>{_NUMBER}))?"
-)
-"""A run of characters that a path can be made of, and the ways in which a line stands behind it."""
+)  # a run of characters that a path can be made of, and the ways in which a line stands behind it
 _WITH_LINE: Final = ("dotnet", "line", "bracket", "word", "anchor")
 _SUFFIX: Final = re.compile(r"[^/\\]\.[A-Za-z][A-Za-z0-9+_]{0,9}$")
 
@@ -128,12 +124,9 @@ _SYMBOLS: Final = tuple(
 _PYTEST: Final = re.compile(
     rf"^\S{{1,{_LONGEST_PATH}}}:\d{{1,7}}: (?:in \S{{1,200}}|[A-Z]\w{{1,100}}|)$"
 )
-"""A frame of a failed test, as pytest shows it; the last one is where it failed."""
 _INTERNAL: Final = "node:internal/"
-"""In frames of the program that runs JavaScript."""
 _SEPARATOR: Final = re.compile(r"[./\\]")
 _RULE: Final = ("====", "____")
-"""What parts one failed test from another."""
 _GO_FUNCTION: Final = re.compile(
     r"^(?:created by )?(?P<symbol>[^\s()]{1,200}(?:\(\*?\w{1,100}\)[\w.]{1,200})?)[\s(]?"
 )
@@ -150,11 +143,7 @@ class _Line(NamedTuple):
 
 
 def named_places(text: str) -> tuple[NamedPlace, ...]:
-    """Return the places that ``text`` names, the most telling first, each once and at most ``MOST_PLACES``.
-
-    Python's tracebacks end with the frame where it happened, others begin with it; of Java's causes the last one is
-    the first. Places without a line come behind those with one.
-    """
+    """Return the places that ``text`` names, the most telling first, each once and at most ``MOST_PLACES``."""
     places: dict[tuple[str, int], NamedPlace] = {}
     plain = _TERMINAL_COLOURS.sub("", text)
     for place in (*diff_places(plain), *_ordered(plain)):
@@ -176,11 +165,22 @@ def _ordered(text: str) -> Iterator[NamedPlace]:
     blocks = [current]
     chain = 0
     previous = ""
-    for line in _lines(text):
+    starts = (
+        (line, start)
+        for line in text.split("\n")
+        for start in range(0, len(line) or 1, _LONGEST_LINE)
+    )
+    for whole, start in starts:
+        line = whole[start : start + _LONGEST_LINE]
         if line.startswith("Caused by:"):
             current = []
             blocks.insert(chain, current)
-        elif _ends_block(line, current):
+        elif (
+            line.startswith(_RULE)
+            or "Traceback (most recent" in line
+            # Those of pytest hold blank lines.
+            or not (line.strip() or any(read.is_pytest for read in current))
+        ):
             if current:
                 current = []
                 blocks.append(current)
@@ -190,32 +190,12 @@ def _ordered(text: str) -> Iterator[NamedPlace]:
             current.append(read)
         previous = line
     for block in blocks:
-        yield from _block_places(block)
-
-
-def _ends_block(line: str, block: Sequence[_Line]) -> bool:
-    # Those of pytest hold blank lines.
-    if not line.strip():
-        return not any(read.is_pytest for read in block)
-    return line.startswith(_RULE) or "Traceback (most recent" in line
-
-
-def _block_places(block: Sequence[_Line]) -> Iterator[NamedPlace]:
-    for line in reversed(block):
-        if line.is_python or line.is_pytest:
-            yield from line.places
-    for line in block:
-        if not (line.is_python or line.is_pytest):
-            yield from line.places
-
-
-def _lines(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        if len(line) <= _LONGEST_LINE:
-            yield line
-        else:
-            for start in range(0, len(line), _LONGEST_LINE):
-                yield line[start : start + _LONGEST_LINE]
+        for read in reversed(block):
+            if read.is_python or read.is_pytest:
+                yield from read.places
+        for read in block:
+            if not (read.is_python or read.is_pytest):
+                yield from read.places
 
 
 def _read_line(line: str, previous: str) -> _Line:
@@ -224,9 +204,20 @@ def _read_line(line: str, previous: str) -> _Line:
     if 'File "' in line and (frame := _PYTHON.search(line)):
         return _Line(tuple(_place(frame["path"], frame["line"], frame["symbol"])), is_python=True)
     if _JVM_FILE.search(line) and (frame := _JVM.search(line)):
-        return _Line(tuple(_jvm_place(frame)))
+        symbol = frame["symbol"].rpartition("/")[2]
+        if symbol.startswith(_JVM_OWN):
+            return _Line(())
+        package = [part for part in symbol.split(".")[:-2] if part]  # which is the folder
+        path = "/".join((*package, frame["name"]))
+        return _Line(tuple(_place(path, frame["line"], symbol)))
     places: list[NamedPlace] = []
-    symbol = _symbol(line, previous)
+    if ".go:" in line and _GO_PLACE.match(line):
+        found = _GO_FUNCTION.match(previous)
+    elif _RUST_PLACE.match(line):
+        found = _RUST_FUNCTION.match(previous)
+    else:
+        found = next(filter(None, (pattern.search(line) for pattern in _SYMBOLS)), None)
+    symbol = found["symbol"] if found else ""
     if "://" in line:
         for link in _LINK.finditer(line):
             places += _linked(link["scheme"], link["rest"], symbol)
@@ -234,31 +225,14 @@ def _read_line(line: str, previous: str) -> _Line:
     if "package:" in line:
         line = _DART.sub("lib/", line)
     for token in _TOKEN.finditer(line):
-        places += _token_place(token, symbol)
+        path, number = token["path"], next(filter(None, map(token.__getitem__, _WITH_LINE)), "")
+        if token["test"]:
+            places += _place(path, "0", token["test"]) if path.endswith((".py", ".pyi")) else ()
+        elif number and _SUFFIX.search(path):
+            places += _place(path, number, symbol)
+        elif not number and is_file_name(path.rstrip(".,-")):
+            places += _place(path, "0", "")
     return _Line(tuple(places), is_pytest=bool(places and _PYTEST.match(line)))
-
-
-def _symbol(line: str, previous: str) -> str:
-    if ".go:" in line and _GO_PLACE.match(line):
-        function = _GO_FUNCTION.match(previous)
-        return function["symbol"] if function else ""
-    if _RUST_PLACE.match(line):
-        function = _RUST_FUNCTION.match(previous)
-        return function["symbol"] if function else ""
-    for pattern in _SYMBOLS:
-        if match := pattern.search(line):
-            return match["symbol"]
-    return ""
-
-
-def _jvm_place(frame: re.Match[str]) -> Iterator[NamedPlace]:
-    # The package is the folder.
-    symbol = frame["symbol"].rpartition("/")[2]
-    if symbol.startswith(_JVM_OWN):
-        return
-    parts = symbol.split(".")
-    package = [part for part in parts[:-2] if part]
-    yield from _place("/".join((*package, frame["name"])), frame["line"], symbol)
 
 
 def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:
@@ -277,19 +251,6 @@ def _linked(scheme: str, rest: str, symbol: str) -> Iterator[NamedPlace]:
     if not path.startswith((".", "/")):
         path = path.partition("/")[2]  # without the host
     yield from _place(path.lstrip("./") if scheme != "file" else path, match["line"], symbol)
-
-
-def _token_place(token: re.Match[str], symbol: str) -> Iterator[NamedPlace]:
-    path = token["path"]
-    if token["test"]:
-        if path.endswith((".py", ".pyi")):
-            yield from _place(path, "0", token["test"])
-        return
-    line = next((token[name] for name in _WITH_LINE if token[name]), "")
-    if line and _SUFFIX.search(path):
-        yield from _place(path, line, symbol)
-    elif not line and is_file_name(path.rstrip(".,-")):
-        yield from _place(path, "0", "")
 
 
 def _place(path: str, line: str, symbol: str | None) -> Iterator[NamedPlace]:

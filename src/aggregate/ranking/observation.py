@@ -1,11 +1,11 @@
 """All evidences of a question, gathered in two stages: over all files, then over the pieces of the best."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from math import exp, inf
 
-from aggregate.ranking.evidence import Evidence, PieceKey, best_keys
+from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, lift
 from aggregate.ranking.fusion import add_to_files, add_to_pieces, logarithm_of_count
 from aggregate.ranking.history_evidence import (
     changed_definitions,
@@ -14,13 +14,12 @@ from aggregate.ranking.history_evidence import (
     last_changes,
     message_text,
 )
-from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.inquiry import Candidates, Inquiry, keys
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
     inner_tests,
     language_share,
-    no_programs,
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
@@ -47,10 +46,8 @@ MOST_CANDIDATES = 300
 """Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
 _MOST_PIECES = 15_000
 """Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time."""
-_MOST_SEEDED = 300
-"""Further files that are candidates because the question points at them."""
+_MOST_SEEDED = 300  # further files that are candidates because the question points at them
 _MOST_COMPANIONS = 10
-"""Files by rough score whose past companions are looked for."""
 _CERTAIN = 0.3
 """How surely a definition must be named for its file to be a candidate whatever else is said about it."""
 
@@ -58,7 +55,6 @@ _CERTAIN = 0.3
 _FAR = 12.0
 """In the logarithm of odds: pieces that far behind the likeliest are no place to start from."""
 _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
-"""Kinds of evidence that point at places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +70,54 @@ class Observation:
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Gather all evidences; weights decide which files are looked at closely."""
     to_be_shown = seed_files(inquiry) | pointed_files(inquiry)
-    whole = _whole_files(inquiry, to_be_shown)
+    whole = [
+        file_text(inquiry),
+        path_words(inquiry),
+        path_scopes(inquiry),
+        *named_files(inquiry),
+        changed_files(inquiry),
+        message_text(inquiry),
+        last_changes(inquiry),
+        *file_kinds(inquiry, to_be_shown),
+        language_share(inquiry),
+        file_sizes(inquiry),
+    ]
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
-    together = _companions(inquiry, files)
+    sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
+    if inquiry.question.task.terms:
+        for rank, file in enumerate(best_keys(dict(enumerate(files)), _MOST_COMPANIONS)):
+            if inquiry.kinds[file] is PathKind.SOURCE:
+                sources.setdefault(file, 1 / (rank + 1))
+    together = changed_together(inquiry, sources)
     files = add_to_files(files, [together], weights)
     calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths))
     called = [call.file for call in calls]
     candidates = inquiry.load([*_best_files(inquiry, files, weights), *called])
-    closely = [*_closely(inquiry, candidates, to_be_shown), called_before(candidates, calls)]
+    closely = [
+        *piece_texts(inquiry, candidates),
+        named_definitions(inquiry, candidates),
+        used_identifiers(inquiry, candidates),
+        joined_words(inquiry, candidates),
+        traced_places(inquiry, candidates),
+        *changed_definitions(inquiry, candidates),
+        *piece_shapes(candidates),
+        inner_tests(inquiry, candidates, to_be_shown),
+        *seeds(inquiry, candidates),
+        called_before(candidates, calls),
+    ]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
     resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
-    pointed = _pointed(candidates, closely)
+    pointed: dict[PieceKey, float] = {}
+    for evidence in closely:
+        if evidence.kind not in _SEEDS:
+            continue
+        for key, value in evidence.pieces.items():
+            lift(pointed, [key], value)
+        for file, value in evidence.files.items():
+            if value == 1.0 and file in candidates:
+                whole_file = keys(file, range(len(candidates[file].pieces)))
+                pointed.update(dict.fromkeys(whole_file, 1.0))
     near = references(inquiry, candidates, resolver=resolver, likely=pointed, kind="near a seed")
     pieces = add_to_pieces(pieces, [near], weights)
     likely = _likely(pieces)
@@ -96,46 +128,6 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         add_to_files(files, [*closely, near, referred], weights),
         add_to_pieces(pieces, [referred], weights),
     )
-
-
-def _whole_files(inquiry: Inquiry, pointed: Set[int]) -> Sequence[Evidence]:
-    return [
-        file_text(inquiry),
-        path_words(inquiry),
-        path_scopes(inquiry),
-        *named_files(inquiry),
-        changed_files(inquiry),
-        message_text(inquiry),
-        last_changes(inquiry),
-        *file_kinds(inquiry, pointed),
-        no_programs(inquiry, pointed),
-        language_share(inquiry),
-        file_sizes(inquiry),
-    ]
-
-
-def _closely(inquiry: Inquiry, candidates: Candidates, pointed: Set[int]) -> Sequence[Evidence]:
-    return [
-        *piece_texts(inquiry, candidates),
-        named_definitions(inquiry, candidates),
-        used_identifiers(inquiry, candidates),
-        joined_words(inquiry, candidates),
-        traced_places(inquiry, candidates),
-        *changed_definitions(inquiry, candidates),
-        *piece_shapes(candidates),
-        inner_tests(inquiry, candidates, pointed),
-        *seeds(inquiry, candidates),
-    ]
-
-
-def _companions(inquiry: Inquiry, sums: Sequence[float]) -> Evidence:
-    sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
-    if inquiry.question.task.terms:
-        best = best_keys(dict(enumerate(sums)), _MOST_COMPANIONS)
-        for rank, file in enumerate(best):
-            if inquiry.kinds[file] is PathKind.SOURCE:
-                sources.setdefault(file, 1 / (rank + 1))
-    return changed_together(inquiry, sources)
 
 
 def _best_files(
@@ -155,32 +147,14 @@ def _best_files(
     pointed += sorted(seed_files(inquiry))
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
     seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]
-    return [*_within_bounds(inquiry, best_keys(rough, MOST_CANDIDATES)), *seeded]
-
-
-def _within_bounds(inquiry: Inquiry, files: Sequence[int]) -> Sequence[int]:
     room = _MOST_PIECES
     kept: list[int] = []
-    for file in files:
+    for file in best_keys(rough, MOST_CANDIDATES):
         pieces = inquiry.files[file].pieces
         if pieces <= room or not kept:
             kept.append(file)
             room -= pieces
-    return kept
-
-
-def _pointed(candidates: Candidates, evidences: Sequence[Evidence]) -> Mapping[PieceKey, float]:
-    pointed: dict[PieceKey, float] = {}
-    for evidence in evidences:
-        if evidence.kind not in _SEEDS:
-            continue
-        for key, value in evidence.pieces.items():
-            pointed[key] = max(pointed.get(key, 0.0), value)
-        for file, value in evidence.files.items():
-            if value == 1.0 and file in candidates:
-                for place in range(len(candidates[file].pieces)):
-                    pointed[(file, place)] = 1.0
-    return pointed
+    return [*kept, *seeded]
 
 
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:

@@ -47,8 +47,7 @@ _FOLDERS: Mapping[PathKind, frozenset[str]] = {
         doc docs documentation changelog changelogs changes news site website .github
         """.split()  # noqa: SIM905 - a line for each word would fill a page
     ),
-}
-"""Folders by what projects put into them; of several on one path the first of this order decides."""
+}  # folders by what projects put into them; of several on one path the first of this order decides
 
 _TEST_NAME = re.compile(
     r"""
@@ -83,7 +82,6 @@ _MOST_KNOWN = 10_000
 
 
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
-    """Return what each file is for; each folder is looked at once."""
     kinds: list[PathKind] = []
     for facts in files:
         folder, _, name = facts.path.rpartition("/")

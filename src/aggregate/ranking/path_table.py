@@ -3,21 +3,17 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from aggregate.ranking.corpus import FileFacts
 
 
 class PathMatch(NamedTuple):
-    """Files that a path means which somebody wrote.
-
-    Attributes:
-        files: Their numbers, in order; empty for none.
-        share: How surely it is one of them: 1 for a whole path, 0.5 where folders differ on both sides.
-    """
+    """Files that a path means which somebody wrote."""
 
     files: Sequence[int]
-    share: float
+    share: float  # how surely it is one of them
 
 
 class PathTable:
@@ -28,12 +24,10 @@ class PathTable:
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        """The files' numbers by their paths."""
         return {facts.path: number for number, facts in enumerate(self._files)}
 
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[int]]:
-        """The files' numbers by the last part of their paths."""
         return self._by(lambda path: path.rpartition("/")[2])
 
     @cached_property
@@ -51,7 +45,6 @@ class PathTable:
 
     @cached_property
     def by_folder(self) -> Mapping[str, Sequence[int]]:
-        """The files' numbers by their folders, ``""`` for the base."""
         return self._by(lambda path: path.rpartition("/")[0])
 
     def _by(self, part: Callable[[str], str]) -> Mapping[str, Sequence[int]]:
@@ -62,28 +55,27 @@ class PathTable:
 
     @cached_property
     def folders_by_name(self) -> Mapping[str, Sequence[str]]:
-        """Folders by the last part of their paths."""
         table: dict[str, list[str]] = {}
         for folder in self.by_folder:
             table.setdefault(folder.rpartition("/")[2], []).append(folder)
         return table
 
     def folder(self, number: int) -> str:
-        """Return a file's folder, ``""`` for the base."""
         return self._files[number].path.rpartition("/")[0]
 
     def meant_by(self, written: str) -> PathMatch:
-        """Return the files whose paths end like ``written``, absolute or relative, by whole parts.
-
-        Where folders differ on both sides, the last folder must be the same: a library's ``decoder.py`` is not ours.
-        """
+        """Return the files whose paths end like ``written``, absolute or relative, by whole parts."""
         parts = [part for part in written.split("/") if part not in ("", ".")]
         if not parts:
             return PathMatch((), 0.0)
         if len(parts) == 1:
             return PathMatch(self.by_name.get(parts[0], ()), 1.0)
         numbers = self.by_tail.get("/".join(parts[-2:])) or self.by_tail.get(parts[-1], ())
-        common = {number: self._common(number, parts) for number in numbers}
+        common: dict[int, int] = {}
+        for number in numbers:
+            ours = reversed(self._files[number].path.split("/"))
+            pairs = zip(ours, reversed(parts), strict=False)
+            common[number] = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         most = max(common.values(), default=0)
         longest = [number for number in numbers if common[number] == most]
         whole = [
@@ -95,22 +87,11 @@ class PathTable:
             return PathMatch(whole, 1.0)
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
 
-    def _common(self, number: int, parts: Sequence[str]) -> int:
-        count = 0
-        ours = reversed(self._files[number].path.split("/"))
-        for own, other in zip(ours, reversed(parts), strict=False):
-            if own != other:
-                break
-            count += 1
-        return count
-
 
 _ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
 """First parts that name no folder of their own."""
 _LONGEST = 400
-"""Characters of a module that is looked up."""
-_MOST_FILES = 200
-"""Files of a package: a use of one with more says nothing."""
+_MOST_FILES = 200  # files of a package: a use of one with more says nothing
 _MOST_DROPPED = 4
 """Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version."""
 _SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
@@ -118,33 +99,28 @@ _RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
 
 
 def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder.
-
-    Args:
-        paths: The project's paths.
-        importer: The path of the file that imports.
-        module: As written: dotted, with ``::``, ``/`` or ``\``, relative with ``./``, ``../`` or leading dots.
-    """
+    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder."""
     module = module[:_LONGEST].strip("\"'<>; ")
     if not module:
         return ()
+    folder = importer.rpartition("/")[0]
     if _RELATIVE.match(module):
-        return _relative(paths, importer, module)
+        if "/" not in module and module not in (".", ".."):
+            name = module.lstrip(".")
+            for _ in range(len(module) - len(name) - 1):
+                folder = folder.rpartition("/")[0]
+            module = name.replace(".", "/")
+        return _at(paths, _joined(folder, module))
     if "/" in module or module.endswith(".h"):  # C looks beside the file first
-        beside = _at(paths, _joined(importer.rpartition("/")[0], module))
+        beside = _at(paths, _joined(folder, module))
         if beside:
             return beside
-    return _by_suffix(paths, module)
-
-
-def _relative(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    folder = importer.rpartition("/")[0]
-    if "/" in module or module in (".", ".."):
-        return _at(paths, _joined(folder, module))
-    dots = len(module) - len(module.lstrip("."))
-    for _ in range(dots - 1):
-        folder = folder.rpartition("/")[0]
-    return _at(paths, _joined(folder, module[dots:].replace(".", "/")))
+    # First as a whole, then without its first parts.
+    is_dotted = "/" not in module and "::" not in module and "\\" not in module
+    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
+    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
+    found = (_ending(paths, parts[dropped:]) for dropped in range(most + 1))
+    return next(filter(None, found), ())
 
 
 def _joined(folder: str, relative: str) -> str:
@@ -165,26 +141,12 @@ def _at(paths: PathTable, path: str) -> Sequence[int]:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     same = [file for file in paths.by_stem.get(stem, ()) if paths.folder(file) == folder]
-    if same:
-        return same
-    return _package(paths, path)
+    return same or _package(paths, path)
 
 
 def _package(paths: PathTable, folder: str) -> Sequence[int]:
     files = paths.by_folder.get(folder, ())
     return files if len(files) <= _MOST_FILES else ()
-
-
-def _by_suffix(paths: PathTable, module: str) -> Sequence[int]:
-    # First as a whole, then without its first parts.
-    is_dotted = "/" not in module and "::" not in module and "\\" not in module
-    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
-    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
-    for dropped in range(most + 1):
-        files = _ending(paths, parts[dropped:])
-        if files:
-            return files
-    return ()
 
 
 def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:

@@ -20,31 +20,27 @@ class LineKind(IntEnum):
     LICENCE = 4
 
 
-_HASH_IS_COMMENT: Final = frozenset(
-    """
-    bash dockerfile elixir hcl julia make makefile nix perl php powershell python r ruby sh shell toml yaml
-    """.split()  # noqa: SIM905 - a line for each word would fill a page
-)
-"""Languages whose comments begin with ``#``; in others that begins a directive or an attribute."""
-_DASHES: Final = frozenset({"ada", "haskell", "lua", "sql", "vhdl"})
-"""Languages whose comments begin with ``--``."""
-_SEMICOLON: Final = frozenset({"clojure", "lisp", "racket", "scheme"})
-_PERCENT: Final = frozenset({"erlang", "matlab", "prolog", "tex"})
+_LANGUAGES: Final = {
+    "#": "bash dockerfile elixir hcl julia make makefile nix perl powershell r ruby sh shell toml yaml",
+    '#"""': "python",
+    "#//": "php",
+    "--": "ada haskell lua sql vhdl",
+    ";": "clojure lisp racket scheme",
+    "%": "erlang matlab prolog tex",
+}
+_FAMILIES: Final = {name: mark for mark, names in _LANGUAGES.items() for name in names.split()}
+"""What a language's comments begin with, where that is not ``//``."""
 _QUOTES: Final = ('"""', "'''")
-"""What a docstring begins and ends with."""
 _ENDS: Final = {"/*": "*/", "<!--": "-->", "{-": "-}", "(*": "*)", "=begin": "=end"}
-"""How comments of many lines begin and end."""
 _IMPORT: Final = (
     r"(?:import|include|include_once|require|require_once|require_relative|from|use|pub[ ]use|using|extern[ ]crate"
     r"|@import|#[ \t]*(?:include|import))[ \t]*(?:[ \t]|['\"<])[^=]*$"
     r"|require\([^=]*$|(?:const|let|var)[ ][^=]+=[ ]*require\(|export[ ](?:\*|\{)[^=]*$"
     r"|(?:namespace|package)[ ][^{=]+$|(?:pub[ ])?mod[ ]\w+;|declare\(strict|#[ \t]*pragma[ ]once"
 )
-"""How lines begin that bring in what other files define, or say what this one is a part of."""
 _LEGAL: Final = re.compile(
     r"licen[cs]e|copyright|\(c\)|all rights reserved|warrant(?:y|ies)|redistribut", re.IGNORECASE
 )
-"""Words of a licence at the head of a file."""
 _HEAD: Final = 4
 """A licence begins in one of so many lines, behind ``#!``, ``<?php`` and an encoding."""
 _OPENING_BRACKETS: Final = "([{"
@@ -54,13 +50,7 @@ _MOST_IMPORTED: Final = 200
 
 
 def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
-    """Return the kind of each line.
-
-    Args:
-        lines: Of a program.
-        language: Its language's name, ``""`` for an unknown one.
-    """
-    begins = _PATTERNS[_family(language)]
+    begins = _PATTERNS[_FAMILIES.get(language, "//")]
     kinds: list[LineKind] = []
     end = ""  # of the comment or string that goes on, whose lines are of the kind ``within``
     within = LineKind.COMMENT
@@ -88,18 +78,13 @@ def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
             end, within = "" if mark in line[match.end() :] else mark, LineKind.COMMENT
         elif kind is LineKind.IMPORT:
             open_brackets, imported = _balance(line), 0
-    _mark_licence(kinds, lines)
+    comments = (place for place, kind in enumerate(kinds[:_HEAD]) if kind is LineKind.COMMENT)
+    first = last = next(comments, len(kinds))
+    while last < len(kinds) and kinds[last] is LineKind.COMMENT:
+        last += 1
+    if first < last and _LEGAL.search("\n".join(lines[first:last])):
+        kinds[first:last] = [LineKind.LICENCE] * (last - first)
     return kinds
-
-
-def _family(language: str) -> str:
-    if language in _HASH_IS_COMMENT:
-        return '#"""' if language == "python" else "#//" if language == "php" else "#"
-    if language in _DASHES:
-        return "--"
-    if language in _SEMICOLON:
-        return ";"
-    return "%" if language in _PERCENT else "//"
 
 
 def _pattern(comment: str, block: str) -> re.Pattern[str]:
@@ -125,23 +110,10 @@ _KINDS: Final = {
     "block": LineKind.COMMENT,
     "import": LineKind.IMPORT,
 }
-"""What a line is, by the group of its pattern."""
 
 
 def _balance(line: str) -> int:
     return sum(map(line.count, _OPENING_BRACKETS)) - sum(map(line.count, _CLOSING_BRACKETS))
-
-
-def _mark_licence(kinds: list[LineKind], lines: Sequence[str]) -> None:
-    comments = (place for place, kind in enumerate(kinds[:_HEAD]) if kind is LineKind.COMMENT)
-    start = next(comments, None)
-    if start is None:
-        return
-    end = start
-    while end < len(kinds) and kinds[end] is LineKind.COMMENT:
-        end += 1
-    if _LEGAL.search("\n".join(lines[start:end])):
-        kinds[start:end] = [LineKind.LICENCE] * (end - start)
 
 
 MOST_LINES: Final = 25
@@ -156,7 +128,6 @@ _SMALL_LINES: Final = 2
 """A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
 fields, prototypes and keys tell little alone."""
 _APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
-"""What is told apart however short it is."""
 _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
 """Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
 _GOES_ON: Final = re.compile(
@@ -164,11 +135,8 @@ _GOES_ON: Final = re.compile(
 )
 """How lines begin that go on with the statement before them, so that a piece is not to begin there."""
 _STRING: Final = '"""'
-"""What a string of many lines begins and ends with in most languages that have such, a docstring for one."""
 _FENCE: Final = "```"
-"""The same of a block of code in prose."""
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
-"""Lines that say nothing of what those around them are for."""
 _FEWEST_ALIKE: Final = 2
 """Lines of one kind that are a part of their own: a single import among constants stays with them."""
 
@@ -183,8 +151,8 @@ class Run(NamedTuple):
 
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
     """Return the runs of lines by their innermost definition, in order; together they are all lines."""
-    is_whole = not is_code and lines <= WHOLE_DATA_LINES
-    kept = _with_own_lines(definitions, is_code=is_code, whole_until=lines if is_whole else 0)
+    has_inner = {definition.outer for definition in definitions}
+    whole_until = lines if not is_code and lines <= WHOLE_DATA_LINES else 0
     runs: list[Run] = []
     around: list[
         tuple[int, int]
@@ -197,8 +165,15 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
             runs.append(Run(line, last, around[-1][0] if around else -1))
             line = last + 1
 
-    for place in kept:
-        definition = definitions[place]
+    for place, definition in enumerate(definitions):
+        length = definition.last - definition.first + 1
+        if length <= _SMALL_LINES and place not in has_inner and definition.kind not in _APART:
+            continue
+        if not is_code and definition.kind != "heading":
+            if definition.first <= whole_until:
+                continue
+            if length <= WHOLE_DATA_LINES:
+                whole_until = definition.last
         while around and around[-1][1] < definition.first:
             run_to(around[-1][1])
             around.pop()
@@ -212,31 +187,18 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
     return runs
 
 
-def _with_own_lines(
-    definitions: Sequence[DefinedName], *, is_code: bool, whole_until: int
-) -> list[int]:
-    """Return the places of those definitions whose lines are told from those around them."""
-    has_inner = {definition.outer for definition in definitions}
-    kept: list[int] = []
-    for place, definition in enumerate(definitions):
-        length = definition.last - definition.first + 1
-        if length <= _SMALL_LINES and place not in has_inner and definition.kind not in _APART:
-            continue
-        if not is_code and definition.kind != "heading":
-            if definition.first <= whole_until:
-                continue
-            if length <= WHOLE_DATA_LINES:
-                whole_until = definition.last
-        kept.append(place)
-    return kept
-
-
 def cut(
     runs: Sequence[Run], lines: Sequence[str], *, kinds: Sequence[LineKind] = ()
 ) -> Iterator[Run]:
     """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it."""
     mark = _STRING if kinds else _FENCE
-    whole = _without_blank_runs(runs, lines)
+    whole: list[Run] = []  # runs of one owner as one, blank ones with what stands before
+    for run in runs:
+        is_same = whole and whole[-1].owner == run.owner
+        if whole and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
+            whole[-1] = whole[-1]._replace(last=run.last)
+        else:
+            whole.append(run)
     if kinds:
         whole = [part for run in whole for part in _by_purpose(run, kinds)]
     last: Run | None = None
@@ -283,17 +245,6 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
                 yield run._replace(first=first, last=begin - 1)
                 first = begin
     yield run._replace(first=first)
-
-
-def _without_blank_runs(runs: Sequence[Run], lines: Sequence[str]) -> list[Run]:
-    kept: list[Run] = []
-    for run in runs:
-        is_same = kept and kept[-1].owner == run.owner
-        if kept and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
-            kept[-1] = kept[-1]._replace(last=run.last)
-        else:
-            kept.append(run)
-    return kept
 
 
 def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) -> int:

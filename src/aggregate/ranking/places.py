@@ -1,12 +1,12 @@
 """The places that a task, a traceback or the user points at, and what its functions had called."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import Final, NamedTuple
 
 from aggregate.base.values import Missing
-from aggregate.ranking.corpus import FileAnalysis, Reference
-from aggregate.ranking.evidence import Evidence, PieceKey, scaled_evidence
+from aggregate.ranking.corpus import FileAnalysis
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of, pieces_over
 from aggregate.ranking.mentions import WrittenName, definitions_named, in_scope
 from aggregate.ranking.path_kinds import PathKind
@@ -14,7 +14,6 @@ from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.references import Resolver
 
 _REST_OF_FILE = 0.3
-"""What a place within a file says about the rest of the file."""
 _INNER = 0.6
 """What a symbol says about the definitions within it: a class's methods come behind the class itself."""
 
@@ -37,7 +36,6 @@ def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
 
 
 def seeds(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    """Return what the user points at: the focus, the symbols, and the changes."""
     changes = [(change.path, change.first, change.last) for change in inquiry.question.changes]
     return (
         _places(inquiry, candidates, kind="focus", places=inquiry.question.focus),
@@ -89,21 +87,18 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             share = 1 / sqrt(len(meant))
             inner = keys(file, pieces_of(candidates[file], place, inner=True))
             own = keys(file, pieces_of(candidates[file], place))
-            for part, value in ((inner, share * _INNER), (own, share)):
-                for key in part:
-                    values[key] = max(values.get(key, 0.0), value)
+            lift(values, inner, share * _INNER)
+            lift(values, own, share)
     reason = f"no definition is called {unknown[0]}" if unknown else ""
     missing = Missing("symbol", reason) if unknown else None
     evidence = scaled_evidence("symbol", pieces=values, matched=matched)
     return Evidence("symbol", pieces=evidence.pieces, matched=matched, missing=missing)
 
 
-_MOST_PLACES = 40
-"""Places of a traceback that are looked at, the most telling first."""
+_MOST_PLACES = 40  # places of a traceback that are looked at, the most telling first
 _NEXT_PLACE = 0.6
 """What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault."""
 _REST_OF_TRACED = 0.25
-"""What a place says about the rest of its file."""
 _NEXT_FRAME: Final = 0.9
 """What the calls of the next frame count of those of the one before: what an outer function made is used within."""
 _EARLIER_LINE: Final = 0.5
@@ -113,10 +108,7 @@ _MOST_CALLS: Final = 40
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[NamedPlace, Sequence[int], float]]:
-    """Return for each place that the task names the files that it means and how much that says of each.
-
-    Files outside of the project are passed over, so that the innermost frame within it says most.
-    """
+    """Return for each place that the task names the files that it means and how much that says of each."""
     traced: list[tuple[NamedPlace, Sequence[int], float]] = []
     strength = 1.0
     for place in inquiry.question.task.places[:_MOST_PLACES]:
@@ -146,7 +138,6 @@ def _is_pointed_at(inquiry: Inquiry, place: NamedPlace) -> bool:
 
 
 def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces that tracebacks and messages of compilers point at."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -161,8 +152,7 @@ def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             matched.setdefault(
                 file, f"{inquiry.files[file].path}:{place.line}" if place.line else place.path
             )
-            for key in keys(file, _pieces_at(candidates[file], place)):
-                pieces[key] = max(pieces.get(key, 0.0), strength)
+            lift(pieces, keys(file, _pieces_at(candidates[file], place)), strength)
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
 
 
@@ -184,19 +174,12 @@ def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
 
 
 class TracedCall(NamedTuple):
-    """A definition that a frame of a traceback had called.
-
-    Attributes:
-        file: Its file.
-        definition: Its place.
-        value: How much that says, 1 for a call on the line of the innermost frame.
-        caller: The place of the call, in words for the audit.
-    """
+    """A definition that a frame of a traceback had called."""
 
     file: int
     definition: int
-    value: float
-    caller: str
+    value: float  # how much that says, 1 for a call on the line of the innermost frame
+    caller: str  # the place of the call, in words for the audit
 
 
 def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]:
@@ -207,7 +190,13 @@ def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]
         if not place.line or len(files) > 1:
             continue
         file = files[0]
-        for reference in _calls_until(resolver.analysis(file), place.line):
+        # Calls on the line, then those above it in the same definition, the nearest first.
+        analysis, line = resolver.analysis(file), place.line
+        made = [reference for reference in analysis.references if reference.kind == "call"]
+        holding = enumerate(analysis.definitions)
+        around = max((n for n, each in holding if each.first <= line <= each.last), default=None)
+        above = [each for each in made if each.definition == around and each.line < line]
+        for reference in [*(each for each in made if each.line == line), *reversed(above)]:
             if len(calls) >= _MOST_CALLS:
                 return tuple(calls)
             targets = resolver.resolve(file, reference)
@@ -220,31 +209,12 @@ def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]
     return tuple(calls)
 
 
-def _calls_until(analysis: FileAnalysis, line: int) -> Iterator[Reference]:
-    # Those on the line, then those above it in the same definition, the nearest first.
-    calls = [reference for reference in analysis.references if reference.kind == "call"]
-    yield from (reference for reference in calls if reference.line == line)
-    around = max(
-        (
-            place
-            for place, definition in enumerate(analysis.definitions)
-            if definition.first <= line <= definition.last
-        ),
-        default=-1,
-    )
-    if around >= 0:
-        above = [each for each in calls if each.definition == around and each.line < line]
-        yield from reversed(above)
-
-
 def called_before(candidates: Candidates, calls: tuple[TracedCall, ...]) -> Evidence:
-    """Return the pieces of what a traceback's frames had called."""
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for call in calls:
         if call.file not in candidates:
             continue
         matched.setdefault(call.file, call.caller)
-        for key in keys(call.file, pieces_of(candidates[call.file], call.definition)):
-            pieces[key] = max(pieces.get(key, 0.0), call.value)
+        lift(pieces, keys(call.file, pieces_of(candidates[call.file], call.definition)), call.value)
     return Evidence("called before", pieces=pieces, matched=matched)

@@ -11,94 +11,55 @@ from aggregate.ranking.evidence import rarity, saturation
 
 
 class NamedPlace(NamedTuple):
-    """A place in a file that the task's text names, as a traceback or a compiler does.
+    """A place in a file that the task's text names, as a traceback or a compiler does."""
 
-    Attributes:
-        path: As it is written there, absolute or relative, with ``/``.
-        line: 1-based, ``0`` where none is named.
-        symbol: The function that is named with it, ``""`` for none.
-    """
-
-    path: str
-    line: int = 0
-    symbol: str = ""
+    path: str  # as it is written there, absolute or relative, with ``/``
+    line: int = 0  # 1-based, ``0`` where none is named
+    symbol: str = ""  # the function that is named with it, ``""`` for none
 
 
 @dataclass(frozen=True, slots=True)
 class TaskText:
-    """A task's text, read.
-
-    Attributes:
-        terms: Each term with how often it occurs; trailers, URLs and stop words left out.
-        subject: The terms of the first line.
-        scopes: The terms of a ``scope:`` or ``fix(scope):`` that the first line begins with.
-        names: Identifiers that it names, as written (``retry_loop``, ``Session.send``), with how surely each is one:
-            ``1.0`` where it looks like code, is quoted, capitalised or followed by ``(``, ``0.3`` else.
-        places: Places that it names, the most telling first: of a traceback the frame where it ended.
-        text: All of it.
-        joined: Neighbouring words as one term: ``vfor`` of ``v-for``, ``retryloop`` of ``the retry loop``.
-        change_words: Of the first line, by ``ranking.change_words``.
-    """
+    """A task's text, read."""
 
     terms: Mapping[str, int] = field(default_factory=dict)
     subject: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
-    names: Mapping[str, float] = field(default_factory=dict)
-    places: tuple[NamedPlace, ...] = ()
+    names: Mapping[str, float] = field(
+        default_factory=dict
+    )  # as written, with how surely each is one
+    places: tuple[NamedPlace, ...] = ()  # places that it names, the most telling first
     text: str = ""
     joined: tuple[str, ...] = ()
     change_words: tuple[str, ...] = ()
 
 
 class ChangedLines(NamedTuple):
-    """Lines of a file as it is now that changed since a revision.
-
-    Attributes:
-        path: Relative to the base directory, with ``/``.
-        first: 1-based; ``0`` where all of the file is new.
-        last: Inclusive.
-    """
+    """Lines of a file as it is now that changed since a revision."""
 
     path: str
-    first: int = 0
+    first: int = 0  # 1-based; ``0`` where all of the file is new
     last: int = 0
 
 
 class Commit(NamedTuple):
-    """A commit of the project's history, as evidence needs it.
-
-    Attributes:
-        terms: The terms of its message, each once.
-        paths: The files that it changed, relative to the base directory.
-        names: For those commits that were looked at closely: ``(path, name of the definition)`` for each hunk's
-            function context; ``()`` for the others.
-        change_words: Of its message's first line, by ``ranking.change_words``.
-    """
+    """A commit of the project's history, as evidence needs it."""
 
     terms: frozenset[str]
     paths: tuple[str, ...]
-    names: tuple[tuple[str, str], ...] = ()
+    names: tuple[tuple[str, str], ...] = ()  # for those commits that were looked at closely
     change_words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """All that a ranking is asked by.
-
-    Attributes:
-        task: The task's text.
-        focus: ``(path, first, last)`` of the places that the user points at, lines ``0`` for whole files.
-        symbols: Names of definitions that the user points at.
-        changes: What changed since the user's revision.
-        commits: The history, the newest first.
-        missing: Evidence that there is none of, and why.
-    """
+    """All that a ranking is asked by."""
 
     task: TaskText = field(default_factory=TaskText)
-    focus: Sequence[tuple[str, int, int]] = ()
+    focus: Sequence[tuple[str, int, int]] = ()  # lines ``0`` for whole files
     symbols: Sequence[str] = ()
     changes: Sequence[ChangedLines] = ()
-    commits: Sequence[Commit] = ()
+    commits: Sequence[Commit] = ()  # the history, the newest first
     missing: Sequence[Missing] = ()
 
     @property
@@ -113,34 +74,21 @@ MOST_SIMILAR: Final = 100
 """Commits that count as like the task; measured with the weights of ``ranking.weights``."""
 MOST_READ: Final = 40
 """Those of them whose definitions are looked at: git has to compare the files of each."""
-_B: Final = 0.75
-"""BM25's usual share of the length: a long message speaks of many things."""
+_B: Final = 0.75  # BM25's usual share of the length: a long message speaks of many things
 
 
 class SimilarCommit(NamedTuple):
-    """A past commit that a task resembles.
+    """A past commit that a task resembles."""
 
-    Attributes:
-        place: In the history, ``0`` for the newest.
-        score: BM25 of the words of its message's first line, above ``0``.
-        share: What the words in common are worth of all that are asked for, above ``0`` up to ``1``.
-    """
-
-    place: int
-    score: float
-    share: float
+    place: int  # in the history, ``0`` for the newest
+    score: float  # BM25 of the words of its message's first line, above ``0``
+    share: float  # what the words in common are worth of all that are asked for
 
 
 def similar_commits(
     commits: Sequence[Commit], words: Iterable[str], most: int = MOST_SIMILAR
 ) -> list[SimilarCommit]:
-    """Return the commits whose first lines resemble a task's most, the most alike first, of equal ones the newer.
-
-    Args:
-        commits: The history, the newest first.
-        words: Of the task's first line, by ``ranking.change_words``.
-        most: How many are returned at most.
-    """
+    """Return the commits whose first lines resemble a task's most, the most alike first, of equal ones the newer."""
     asked = frozenset(words)
     shared = [commit.change_words & asked for commit in commits]
     frequency = Counter(word for words_of_commit in shared for word in words_of_commit)

@@ -5,7 +5,7 @@ from math import exp, fsum, log, log1p
 
 from aggregate.base.values import Missing
 from aggregate.ranking.corpus import Corpus
-from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, scaled
+from aggregate.ranking.evidence import Evidence, best_keys, scaled
 from aggregate.ranking.fusion import (
     Ranking,
     add_to_files,
@@ -16,7 +16,7 @@ from aggregate.ranking.fusion import (
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.kind_evidence import file_kinds, language_share
-from aggregate.ranking.observation import Observation, observe
+from aggregate.ranking.observation import observe
 from aggregate.ranking.question import Question
 from aggregate.ranking.weights import WEIGHTS
 
@@ -29,7 +29,6 @@ _MANY = 0.2
 def missing_evidence(
     inquiry: Inquiry, evidences: Sequence[Evidence], candidates: Candidates
 ) -> Sequence[Missing]:
-    """Return what was told with the question, then what the evidences lack, each once."""
     gaps = [
         *inquiry.question.missing,
         *(evidence.missing for evidence in evidences if evidence.missing),
@@ -77,10 +76,8 @@ def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
 
 MOST_ANALYSED = 2_000
 """Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters."""
-_MOST_NAMESAKES = 3
-"""Definitions of one name above which a use of it does not tell which is meant."""
-_SHORTEST_NAME = 3
-"""Letters of a name below which its uses mostly mean something else."""
+_MOST_NAMESAKES = 3  # definitions of one name above which a use of it does not tell which is meant
+_SHORTEST_NAME = 3  # letters of a name below which its uses mostly mean something else
 STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "used by others": 5.0,  # by how many files a file's definitions are used: what all need is told first
     "test": -5.5,  # as with a question
@@ -89,11 +86,9 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
 }
 """Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing."""
 _DEFINITION_WEIGHT = 2.0
-"""How much it counts within a file how many files use a definition."""
 
 
 def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
-    """Rank by centrality, then by the order of the corpus."""
     inquiry = Inquiry.of(corpus, question)
     given = [*file_kinds(inquiry), language_share(inquiry)]
     rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
@@ -101,8 +96,15 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     used = _used_by_others(candidates)
     evidences = [*given, used]
     sums = add_to_files(rough, [used], STRUCTURE_WEIGHTS)
+    shared_out: dict[int, Sequence[float]] = {}
+    for file, analysis in candidates.items():
+        # All pieces of a file together have the file's sum, however many they are.
+        places = range(len(analysis.pieces))
+        values = [_DEFINITION_WEIGHT * used.pieces.get((file, place), 0.0) for place in places]
+        whole = log(fsum(map(exp, values))) if values else 0.0
+        shared_out[file] = [sums[file] + value - whole for value in values]
     pieces, others = probabilities(
-        _shared_out(candidates, sums, used.pieces),
+        shared_out,
         {
             file: value
             for file, value in enumerate(sums)
@@ -158,21 +160,6 @@ def _used_by_others(candidates: Candidates) -> Evidence:
     return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
 
 
-def _shared_out(
-    candidates: Candidates, sums: Sequence[float], used: Mapping[PieceKey, float]
-) -> Mapping[int, Sequence[float]]:
-    # All pieces of a file together have the file's sum, however many they are.
-    pieces: dict[int, Sequence[float]] = {}
-    for file, analysis in candidates.items():
-        values = [
-            _DEFINITION_WEIGHT * used.get((file, place), 0.0)
-            for place in range(len(analysis.pieces))
-        ]
-        whole = log(fsum(exp(value) for value in values)) if values else 0.0
-        pieces[file] = [sums[file] + value - whole for value in values]
-    return pieces
-
-
 _MOST_EXPLAINED = 200
 """Files beyond the candidates that get reasons: nobody reads further down, and a monorepo has 100,000."""
 
@@ -189,7 +176,15 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
         return rank_by_structure(corpus, question)
     inquiry = Inquiry.of(corpus, question)
     observation = observe(inquiry, weights)
-    others = _others(inquiry, observation)
+    # What the others' pieces would add is taken to be the least that it is for a candidate, so that they stand behind
+    # those.
+    scored = observation.pieces.items()
+    least = min((max(row) - observation.files[file] for file, row in scored if row), default=0.0)
+    others = {
+        file: observation.files[file] + least + logarithm_of_count(facts.pieces)
+        for file, facts in enumerate(inquiry.files)
+        if file not in observation.candidates and facts.pieces
+    }
     pieces, rest = probabilities(observation.pieces, others)
     best_pieces = {
         file: (file, max(range(len(values)), key=lambda place: values[place]))
@@ -200,19 +195,3 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     why = reasons(observation.evidences, weights, best_pieces=best_pieces, files=explained)
     files = in_order(len(corpus.files), pieces=pieces, others=rest, why=why)
     return Ranking(files, missing_evidence(inquiry, observation.evidences, observation.candidates))
-
-
-def _others(inquiry: Inquiry, observation: Observation) -> Mapping[int, float]:
-    # What their pieces would add is taken to be the least that it is for a candidate, so that they stand behind
-    # those.
-    added = [
-        max(values) - observation.files[file]
-        for file, values in observation.pieces.items()
-        if values
-    ]
-    least = min(added, default=0.0)
-    return {
-        file: observation.files[file] + least + logarithm_of_count(facts.pieces)
-        for file, facts in enumerate(inquiry.files)
-        if file not in observation.candidates and facts.pieces
-    }

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.ranking.corpus import Corpus, FileAnalysis, Reference
-from aggregate.ranking.evidence import Evidence, PieceKey, scaled_evidence
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.path_table import PathTable, files_of_module
@@ -17,7 +17,6 @@ _MOST_DEFINITIONS = 200
 _MOST_LOOKED_UP = 200
 """Names that one resolver looks up: each costs a search in every group of files, and the likeliest uses come first."""
 _ITSELF = frozenset({"", "self", "cls", "this", "super", "Self", "base", "@"})
-"""Scopes that mean the object a method belongs to."""
 _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
@@ -33,27 +32,20 @@ class Resolver:
     ) -> None:
         self._corpus = corpus
         self._paths = paths or PathTable(corpus.files)
-        self._analyses: dict[int, FileAnalysis] = dict(known or {})
+        self.analyses: dict[int, FileAnalysis] = dict(known or {})
         self._named: dict[str, Sequence[tuple[int, int]]] = {}
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
 
     def analysis(self, file: int) -> FileAnalysis:
-        """Return a file's analysis."""
-        if file not in self._analyses:
+        if file not in self.analyses:
             self.load([file])
-        return self._analyses[file]
-
-    def knows(self, file: int) -> bool:
-        """Tell whether a file's analysis was loaded."""
-        return file in self._analyses
+        return self.analyses[file]
 
     def load(self, files: Sequence[int]) -> None:
-        """Load some files' analyses at once."""
-        self._analyses.update(zip(files, self._corpus.analyses(files), strict=True))
+        self.analyses.update(zip(files, self._corpus.analyses(files), strict=True))
 
     def module(self, file: int, module: str) -> frozenset[int]:
-        """Return the files that a module means which ``file`` imports."""
         key = (file, module)
         if key not in self._modules:
             path = self._corpus.files[file].path
@@ -61,24 +53,39 @@ class Resolver:
         return self._modules[key]
 
     def resolve(self, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
-        """Return ``(file, definition)`` for what ``reference`` of ``file`` may mean; nothing where it is unclear.
-
-        The nearest wins: the file itself, what it imports, its folder, then the project where few share the name.
-        """
+        """Return ``(file, definition)`` for what ``reference`` of ``file`` may mean; nothing where it is unclear."""
         named = self._definitions(reference.name)
         if not named or len(named) > _MOST_DEFINITIONS:
             return ()
         if reference.kind == "import":
             return self._within(named, self.module(file, reference.scope))
-        own = self._in_file(named, file, reference)
+        own = [(number, place) for number, place in named if number == file]
+        if len(own) > 1:  # those of the same class where the scope is ``self``
+            definitions = self.analysis(file).definitions
+            owner = reference.definition
+            around = definitions[owner].path[:-1] if owner >= 0 else ()
+            scope = around[-1:] if reference.scope in _ITSELF else (reference.scope,)
+            own = [each for each in own if definitions[each[1]].path[-2:-1] == scope] or own
         if own:
             return own
-        module = self._imported_from(file, reference)
+        if file not in self._imports:
+            self._imports[file] = {
+                other.name: other.scope
+                for other in reversed(self.analysis(file).references)
+                if other.kind == "import"
+            }
+        match = _FIRST_PART.match(reference.scope)
+        first = match[0] if match else ""
+        imports = self._imports[file]
+        module = imports.get(reference.name, "") or (imports.get(first, "") if first else "")
         if module:
             imported = self._within(named, self.module(file, module))
             if imported:
                 return imported
-        return self._nearby(named, file)
+        folder = self._paths.folder(file)
+        beside = [each for each in named if self._paths.folder(each[0]) == folder]
+        meant = beside or named
+        return meant if len(meant) <= MOST_NAMESAKES else ()
 
     def _definitions(self, name: str) -> Sequence[tuple[int, int]]:
         if name not in self._named:
@@ -86,41 +93,6 @@ class Resolver:
                 return ()
             self._named[name] = self._corpus.files_defining(name)
         return self._named[name]
-
-    def _in_file(
-        self, named: Sequence[tuple[int, int]], file: int, reference: Reference
-    ) -> Sequence[tuple[int, int]]:
-        # Those of the same class where the scope is ``self``.
-        own = [(number, place) for number, place in named if number == file]
-        if len(own) < 2:
-            return own
-        definitions = self.analysis(file).definitions
-        around = definitions[reference.definition].path[:-1] if reference.definition >= 0 else ()
-        scope = around[-1:] if reference.scope in _ITSELF else (reference.scope,)
-        same = [(number, place) for number, place in own if definitions[place].path[-2:-1] == scope]
-        return same or own
-
-    def _imported_from(self, file: int, reference: Reference) -> str:
-        imports = self._imports.get(file)
-        if imports is None:
-            imports = self._imports[file] = {
-                other.name: other.scope
-                for other in reversed(self.analysis(file).references)
-                if other.kind == "import"
-            }
-        by_name = imports.get(reference.name, "")
-        match = _FIRST_PART.match(reference.scope)
-        return by_name or (imports.get(match[0], "") if match and match[0] else "")
-
-    def _nearby(self, named: Sequence[tuple[int, int]], file: int) -> Sequence[tuple[int, int]]:
-        folder = self._corpus.files[file].path.rpartition("/")[0]
-        beside = [
-            (number, place)
-            for number, place in named
-            if self._corpus.files[number].path.rpartition("/")[0] == folder
-        ]
-        meant = beside or named
-        return meant if len(meant) <= MOST_NAMESAKES else ()
 
     @staticmethod
     def _within(
@@ -130,20 +102,14 @@ class Resolver:
         return meant if len(meant) <= MOST_NAMESAKES else ()
 
 
-MOST_SOURCES = 30
-"""Pieces that evidence spreads from: the likeliest; behind them it is noise."""
+MOST_SOURCES = 30  # pieces that evidence spreads from: the likeliest; behind them it is noise
 _SECOND_HOP = 0.5
-"""What a second step counts of a first one."""
 _MOST_SECOND = 30
-"""Definitions that a second step is taken from."""
-_MOST_REFERENCES = 200
-"""References of a definition that are followed: a longer one is a table."""
+_MOST_REFERENCES = 200  # references of a definition that are followed: a longer one is a table
 _MOST_USERS = 20
 """Files that use a name, above which it is too common to tell who uses this definition."""
-_MOST_LOADED = 100
-"""Files beyond the candidates that are loaded to see who uses a definition."""
-_IMPORTED = 0.3
-"""What it counts for a file that a likely one imports it."""
+_MOST_LOADED = 100  # files beyond the candidates that are loaded to see who uses a definition
+_IMPORTED = 0.3  # what it counts for a file that a likely one imports it
 _WORDS = {
     "call": ("calls", "called by"),
     "type": ("uses", "used by"),
@@ -151,7 +117,6 @@ _WORDS = {
     "import": ("imports", "imported by"),
     "attribute": ("uses", "used by"),
 }
-"""How a reference reads from its user's side, and from the side of what it uses."""
 
 
 class _Source(NamedTuple):
@@ -166,27 +131,20 @@ class _Spread:
     def __init__(self) -> None:
         self.definitions: dict[tuple[int, int], float] = {}
         self.files: dict[int, float] = {}
-        self._matched: dict[int, tuple[float, str]] = {}
+        self.matched: dict[int, tuple[float, str]] = {}
 
     def reach(self, target: tuple[int, int], value: float, how: str) -> None:
-        """Add to a definition."""
         self.definitions[target] = self.definitions.get(target, 0.0) + value
         self._note(target[0], value, how)
 
     def reach_file(self, file: int, value: float, how: str) -> None:
-        """Note what reaches a file as a whole."""
         self.files[file] = max(self.files.get(file, 0.0), value)
         self._note(file, value, how)
 
     def _note(self, file: int, value: float, how: str) -> None:
-        known = self._matched.get(file)
+        known = self.matched.get(file)
         if known is None or (value, how) > known:
-            self._matched[file] = (value, how)
-
-    @property
-    def matched(self) -> Mapping[int, str]:
-        """How each file is connected most."""
-        return {file: how for file, (_, how) in self._matched.items()}
+            self.matched[file] = (value, how)
 
 
 def references(
@@ -202,17 +160,20 @@ def references(
     spread = _Spread()
     for source in sources:
         _follow(inquiry, resolver, spread=spread, source=source)
-    for source in _second_sources(spread, sources):
+    known = {(source.file, source.definition) for source in sources}
+    reached = {target: value for target, value in spread.definitions.items() if target not in known}
+    best = sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]
+    for target in best:
+        source = _Source(*target, _SECOND_HOP * min(1.0, reached[target]))
         _follow(inquiry, resolver, spread=spread, source=source)
     _find_users(inquiry, resolver, spread=spread, sources=sources)
     pieces: dict[PieceKey, float] = {}
     for (file, definition), value in spread.definitions.items():
         if file in candidates:
-            for key in keys(file, pieces_of(candidates[file], definition)):
-                if key not in likely:
-                    pieces[key] = max(pieces.get(key, 0.0), value)
-    evidence = scaled_evidence(kind, pieces=pieces, matched=spread.matched)
-    return Evidence(kind, files=spread.files, pieces=evidence.pieces, matched=evidence.matched)
+            own = keys(file, pieces_of(candidates[file], definition))
+            lift(pieces, (key for key in own if key not in likely), value)
+    matched = {file: how for file, (_, how) in spread.matched.items()}
+    return Evidence(kind, files=spread.files, pieces=scaled(pieces), matched=matched)
 
 
 def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequence[_Source]:
@@ -222,15 +183,6 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
         definition = candidates[file].pieces[place].definition
         strengths.setdefault((file, definition), likely[(file, place)] / likely[best[0]])
     return [_Source(file, place, strength) for (file, place), strength in strengths.items()]
-
-
-def _second_sources(spread: _Spread, sources: Sequence[_Source]) -> Sequence[_Source]:
-    known = {(source.file, source.definition) for source in sources}
-    reached = {target: value for target, value in spread.definitions.items() if target not in known}
-    best = sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]
-    return [
-        _Source(file, place, _SECOND_HOP * min(1.0, reached[(file, place)])) for file, place in best
-    ]
 
 
 def _used_by(resolver: Resolver, source: _Source) -> Sequence[Reference]:
@@ -279,36 +231,21 @@ def _find_users(
         users = inquiry.corpus.files_referring(name) if name else ()
         if len(users) > _MOST_USERS:
             continue
-        unknown = [user for user in users if not resolver.knows(user)]
+        unknown = [user for user in users if user not in resolver.analyses]
         loaded += len(unknown)
         if loaded > _MOST_LOADED:
             return
         resolver.load(unknown)
+        full_name = ".".join(path)
         for user in users:
-            _reach_user(inquiry, resolver, spread=spread, user=user, used=(target, source.strength))
-
-
-def _reach_user(
-    inquiry: Inquiry,
-    resolver: Resolver,
-    *,
-    spread: _Spread,
-    user: int,
-    used: tuple[tuple[int, int], float],
-) -> None:
-    target, strength = used
-    name = _name(inquiry, resolver, target)
-    last = name.rpartition(".")[2]
-    for reference in resolver.analysis(user).references:
-        if reference.name != last:
-            continue
-        meant = resolver.resolve(user, reference)
-        if target not in meant or (user, reference.definition) == target:
-            continue
-        is_test = inquiry.kinds[user] is PathKind.TEST
-        how = "tests" if is_test else _WORDS[reference.kind][0]
-        spread.reach((user, reference.definition), strength / len(meant), f"{how} {name}")
-        spread.reach_file(user, _IMPORTED * strength / len(meant), f"{how} {name}")
+            for reference in resolver.analyses[user].references:
+                meant = resolver.resolve(user, reference) if reference.name == name else ()
+                if target not in meant or (user, reference.definition) == target:
+                    continue
+                is_test = inquiry.kinds[user] is PathKind.TEST
+                how = f"{'tests' if is_test else _WORDS[reference.kind][0]} {full_name}"
+                spread.reach((user, reference.definition), source.strength / len(meant), how)
+                spread.reach_file(user, _IMPORTED * source.strength / len(meant), how)
 
 
 def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:

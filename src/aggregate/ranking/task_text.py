@@ -20,9 +20,7 @@ _MOST_CHARACTERS: Final = 400_000
 _MOST_LOOKED_AT: Final = 40_000
 """Characters in which names and places are looked for, in the same way: far more than any person writes."""
 _LONGEST_SUBJECT: Final = 300
-"""Characters of the first line that count as the subject."""
 _MOST_SCOPES: Final = 3
-"""Prefixes that a subject can have, such as ``net: http: retry``."""
 
 _BLANK_LINES: Final = re.compile(r"\n(?:[ \t]*+\n)++")
 _BRACKETS: Final = re.compile(r"\s*+\[(?P<scope>[^\[\]]{1,60})\]\s*+:?")
@@ -52,10 +50,19 @@ def read_task(text: str) -> TaskText:
     subject = _subject(words)
     words = without_wording(words)
     looked_at = _ends(words, _MOST_LOOKED_AT)
+    scopes: list[str] = []
+    rest = subject
+    for _ in range(_MOST_SCOPES):
+        match = _BRACKETS.match(rest) or _CONVENTIONAL.match(rest) or _PREFIX.match(rest)
+        if match is None or _FAILURE.match(match["scope"]):
+            break
+        if match["scope"].lower() not in _NO_SCOPES:
+            scopes += term_list(match["scope"])
+        rest = rest[match.end() :]
     return TaskText(
         terms=dict(terms_in(words)),
         subject=tuple(dict.fromkeys(term_list(subject))),
-        scopes=_scopes(subject),
+        scopes=tuple(dict.fromkeys(scopes)),
         names=named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at)),
         places=named_places(without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,
@@ -79,15 +86,3 @@ def _subject(words: str) -> str:
             (line for line in lines if line[:1].strip() and not _TRACEBACK.match(line)), first
         )
     return first.strip()[:_LONGEST_SUBJECT]
-
-
-def _scopes(subject: str) -> tuple[str, ...]:
-    terms: list[str] = []
-    for _ in range(_MOST_SCOPES):
-        match = _BRACKETS.match(subject) or _CONVENTIONAL.match(subject) or _PREFIX.match(subject)
-        if match is None or _FAILURE.match(match["scope"]):
-            break
-        if match["scope"].lower() not in _NO_SCOPES:
-            terms += term_list(match["scope"])
-        subject = subject[match.end() :]
-    return tuple(dict.fromkeys(terms))

@@ -9,21 +9,14 @@ from typing import Final
 from aggregate.ranking.analysis import Analysis, column, numbers
 from aggregate.ranking.terms import term_hash
 
-MOST_MEMBERS: Final = 128
-"""Files of a group: a file's place in its group is kept in one byte."""
+MOST_MEMBERS: Final = 128  # files of a group: a file's place in its group is kept in one byte
 _MOST_COUNT: Final = 255
 _TERM_HEADER: Final = 2
-"""Numbers at the beginning of the terms' table: terms, files with terms."""
 _NAME_HEADER: Final = 2
-"""Numbers at the beginning of the names' table: defined names, referred names."""
 
 
 class TermGroup:
-    """The terms of a group of files, read where they lie.
-
-    Args:
-        data: From ``pack_terms``.
-    """
+    """The terms of a group of files, read where they lie."""
 
     __slots__ = ("_counts", "_ends", "_holding", "_terms")
 
@@ -37,10 +30,7 @@ class TermGroup:
         self._holding = parts[3]
 
     def files_with(self, term: int) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the places of the files that hold a term, given by its hash, with ``256 * occurrences + pieces``.
-
-        Either number is 255 where it is more. Two columns are taken further without a step in Python for each file.
-        """
+        """Return the places of the files that hold a term, given by its hash, with ``256 * occurrences + pieces``."""
         terms = self._terms
         place = bisect_left(terms, term)
         if place == len(terms) or terms[place] != term:
@@ -51,39 +41,30 @@ class TermGroup:
 
 
 class NameGroup:
-    """The names that a group of files defines and uses, read where they lie.
+    """The names that a group of files defines and uses, read where they lie."""
 
-    Args:
-        data: From ``pack_names``.
-    """
-
-    __slots__ = ("_defining", "_names", "_places", "_referred", "_referring")
+    __slots__ = ("_defining", "_places", "_referred", "_referring", "defined")
 
     def __init__(self, data: "bytes | memoryview[int]") -> None:
         view = memoryview(data)
         names, referred = numbers("I", view[: 4 * _NAME_HEADER])
         sizes = (4 * names, 4 * names, names, 4 * referred, referred)
         parts = _parts(view, _NAME_HEADER, sizes)
-        self._names = numbers("I", parts[0])
+        # The hashes of the names that are defined, sorted: one that is not among them need not be asked for.
+        self.defined = numbers("I", parts[0])
         self._places = numbers("I", parts[1])
         self._defining = parts[2]
         self._referred = numbers("I", parts[3])
         self._referring = parts[4]
 
-    @property
-    def defined(self) -> "memoryview[int]":
-        """The hashes of the names that are defined, sorted: one that is not among them need not be asked for."""
-        return self._names
-
     def files_defining(self, name: int) -> Sequence[tuple[int, int]]:
         """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
-        names = self._names
+        names = self.defined
         start = bisect_left(names, name)
         end = bisect_right(names, name, start)
         return list(zip(self._defining[start:end], self._places[start:end], strict=True))
 
     def files_referring(self, name: int) -> Sequence[int]:
-        """Return the places of the files that use a name, given by its hash."""
         names = self._referred
         start = bisect_left(names, name)
         if start == len(names) or names[start] != name:
@@ -97,15 +78,20 @@ def _parts(view: "memoryview[int]", header: int, sizes: Sequence[int]) -> "list[
 
 
 def pack_terms(analyses: Sequence[Analysis | None]) -> bytes:
-    """Return the table of some files' terms as bytes, for this machine.
-
-    Args:
-        analyses: At most ``MOST_MEMBERS``; ``None`` for a file without a text.
-    """
     postings: list[int] = []
     for member, analysis in enumerate(analyses):
-        if analysis is not None:
-            postings += _posting_keys(analysis, member)
+        if analysis is None:
+            continue
+        # One number for each term: its hash, the file, how often, in how many pieces.
+        occurrences, pieces = analysis.term_totals
+        middle, most = member << 16, _MOST_COUNT << 8
+        postings += [
+            hashed << 24
+            | middle
+            | (count << 8 if count < _MOST_COUNT else most)
+            | (places if places < _MOST_COUNT else _MOST_COUNT)
+            for (hashed, count), places in zip(occurrences.items(), pieces.values(), strict=True)
+        ]
     postings.sort()
     terms = Counter([key >> 24 for key in postings])  # in order, as the keys are
     return b"".join(
@@ -120,11 +106,6 @@ def pack_terms(analyses: Sequence[Analysis | None]) -> bytes:
 
 
 def pack_names(analyses: Sequence[Analysis | None]) -> bytes:
-    """Return the table of the names that some files define and use as bytes, for this machine.
-
-    Args:
-        analyses: As for ``pack_terms``.
-    """
     defined: list[int] = []
     referred: list[int] = []
     for member, analysis in enumerate(analyses):
@@ -150,17 +131,3 @@ def pack_names(analyses: Sequence[Analysis | None]) -> bytes:
             bytes([key & 0xFF for key in referred]),
         ]
     )
-
-
-def _posting_keys(analysis: Analysis, member: int) -> list[int]:
-    # One number for each term: its hash, the file, how often, in how many pieces.
-    occurrences, pieces = analysis.term_totals
-    middle = member << 16
-    most = _MOST_COUNT << 8
-    return [
-        hashed << 24
-        | middle
-        | (count << 8 if count < _MOST_COUNT else most)
-        | (places if places < _MOST_COUNT else _MOST_COUNT)
-        for (hashed, count), places in zip(occurrences.items(), pieces.values(), strict=True)
-    ]

@@ -21,8 +21,7 @@ STOP_WORDS: Final = frozenset(
     unless until up upon us ve very via want wants was wasn way we well were weren what whatever when where whether
     which while who whole whom whose why will with within without won would wouldn yes yet you your yours
     """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
-)
-"""Words of English that are in every text: they tell nothing of what it is about."""
+)  # words of English that are in every text: they tell nothing of what it is about
 COMMIT_WORDS: Final = frozenset(
     """
     add added adding addition adds allow allows bug bugfix bump cc change changed changes changing chore cleanup close
@@ -32,15 +31,12 @@ COMMIT_WORDS: Final = frozenset(
     resolves revert reverts reviewed signed small support supported supports tweak tweaks typo typos update updated
     updates updating use used uses using wip
     """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
-)
-"""Words of commit messages that say that something was done, not to what."""
+)  # words of commit messages that say that something was done, not to what
 NO_TERMS: Final = STOP_WORDS | COMMIT_WORDS
-"""Words that make no terms."""
 
 LONGEST_WORD: Final = 80
 """Characters of a word that is taken apart: a longer one is no name that anybody writes, but encoded data."""
-_LONGEST_TERM: Final = 40
-"""Characters of a term: more of them tell no more."""
+_LONGEST_TERM: Final = 40  # characters of a term: more of them tell no more
 _NUMBER: Final = range(3, 6)
 """Digits of a number that is a term: status and error codes; data are full of shorter and of longer ones."""
 _MOST_REMEMBERED: Final = 60_000
@@ -50,8 +46,7 @@ one with more the frequent ones are soon there again."""
 _WORD: Final = re.compile(r"\w+")
 _PART: Final = re.compile(
     r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|[0-9]+"
-)
-"""The parts of an identifier without letters of other scripts; ``URLs`` is one."""
+)  # the parts of an identifier without letters of other scripts; ``URLs`` is one
 _ANY_PART: Final = re.compile(r"[^\W\d_]+|[0-9]+")
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -69,25 +64,17 @@ def _scripts() -> re.Pattern[str]:
 
 
 def terms_in(text: str) -> Counter[str]:
-    """Return the terms of ``text`` with how often each occurs, in the order of their first places.
-
-    A term is an identifier as a whole or a part of it, in lower case and without its ending; stop words are none. Of
-    scripts without spaces, each character and each pair of neighbours is one.
-    """
+    """Return the terms of ``text`` with how often each occurs, in the order of their first places."""
     return Counter(term_list(text))
 
 
 def term_list(text: str) -> list[str]:
-    """Return the terms of ``text`` in their order, with repetitions."""
     terms = _TERMS
     return list(chain.from_iterable([terms[word] for word in _WORD.findall(text)]))
 
 
 def hashed_terms(text: str) -> Iterable[int]:
-    """Yield the ``term_hash`` of each term of ``text``, with repetitions.
-
-    This is the hot loop of analysing a project: it makes as little in Python as possible.
-    """
+    """Yield the ``term_hash`` of each term of ``text``, with repetitions."""
     return chain.from_iterable(map(_HASHES.__getitem__, _WORD.findall(text)))
 
 
@@ -130,15 +117,11 @@ def stem(word: str) -> str:
         if word.endswith(ending) and not word.endswith("eed"):
             base = word[: -len(ending)]
             if len(base) > 2 and _VOWEL.search(base):
-                word = _undoubled(base)
+                # ``stop`` of the ``stopp`` of ``stopped``, but ``call`` of that of ``called``.
+                is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
+                word = base[:-1] if is_doubled else base
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
-
-
-def _undoubled(base: str) -> str:
-    # ``stop`` of the ``stopp`` of ``stopped``, but ``call`` of that of ``called``.
-    is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
-    return base[:-1] if is_doubled else base
 
 
 def _terms_of(word: str) -> tuple[str, ...]:

@@ -14,14 +14,11 @@ from aggregate.ranking.evidence import (
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
-FILE_B = 0.3
-"""Long files are hardly punished: the size of a file is an evidence of its own."""
-PATH_B = 0.5
-"""A path with many folders says less by each."""
+FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own
+PATH_B = 0.5  # a path with many folders says less by each
 
 
 def file_text(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the files' whole texts."""
     files = inquiry.files
     average = average_of([facts.terms for facts in files])
     values: dict[int, float] = {}
@@ -32,22 +29,18 @@ def file_text(inquiry: Inquiry) -> Evidence:
         for file, (count, _) in query.files.items():
             gain = worth * count / (count + lengths[file])
             values[file] = values[file] + gain if file in values else gain
-    matched = {file: _terms_of_file(inquiry, file) for file in best_keys(values)}
+    matched: dict[int, str] = {}
+    for file in best_keys(values):
+        gains: dict[str, float] = {}
+        for query in inquiry.terms:
+            if held := query.files.get(file):
+                gain = saturation(held.occurrences, length=1.0, b=0.0)
+                gains[query.term] = query.weight * query.file_rarity * gain
+        matched[file] = inquiry.told(gains)
     return scaled_evidence("file text", files=values, matched=matched)
 
 
-def _terms_of_file(inquiry: Inquiry, file: int) -> str:
-    worth: dict[str, float] = {}
-    for query in inquiry.terms:
-        held = query.files.get(file)
-        if held is not None:
-            gain = saturation(held.occurrences, length=1.0, b=0.0)
-            worth[query.term] = query.weight * query.file_rarity * gain
-    return inquiry.told(worth)
-
-
 def path_words(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the words of the paths."""
     worth = {query.term: query.weight * query.file_rarity for query in inquiry.terms}
     average = average_of([len(facts.path) for facts in inquiry.files])
     values: dict[int, float] = {}
@@ -66,7 +59,6 @@ def path_words(inquiry: Inquiry) -> Evidence:
 
 
 def path_scopes(inquiry: Inquiry) -> Evidence:
-    """Compare the scope that the task's first line names with the words of the paths."""
     scopes = tuple(dict.fromkeys(inquiry.question.task.scopes))
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
@@ -79,51 +71,37 @@ def path_scopes(inquiry: Inquiry) -> Evidence:
 
 
 def average_of(lengths: Sequence[float]) -> float:
-    """Return the mean length, never below 1."""
     return max(1.0, fsum(lengths) / len(lengths)) if lengths else 1.0
 
 
 PIECE_B = 0.75
-"""The usual value."""
-NAME_WEIGHT = 3
-"""A word in a definition's name counts as this many in its text."""
-_OWN_NAME = 2
-"""A word in a definition's own name counts as this many in the names around it."""
+NAME_WEIGHT = 3  # a word in a definition's name counts as this many in its text
+_OWN_NAME = 2  # a word in a definition's own name counts as this many in the names around it
 
 Counts = Mapping[str, int]
-"""How often each of the task's terms occurs in a document."""
 Postings = Mapping[int, Mapping[str, Sequence[tuple[int, int]]]]
-"""By file and term: the pieces that hold it, and how often."""
 _NOTHING: Counts = {}
 
 
 def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    """Compare the task with definitions and their names, and its first line with single pieces."""
-    postings = _read_postings(inquiry, candidates)
-    names = {file: _own_terms(inquiry, analysis) for file, analysis in candidates.items()}
+    postings: Postings = {
+        file: {
+            query.term: analysis.pieces_with(query.term)
+            for query in inquiry.terms
+            if file in query.files
+        }
+        for file, analysis in candidates.items()
+    }
+    names: dict[int, Sequence[tuple[str, ...]]] = {}
+    for file, analysis in candidates.items():
+        own = [each.path[-1] if each.path else "" for each in analysis.definitions]
+        held = inquiry.matcher.matched_in(own)
+        names[file] = held if any(held) else ()  # nothing where no name holds any
     return (
         _definition_text(inquiry, candidates, postings=postings, names=names),
         _subject(inquiry, candidates, postings),
         _names_around(inquiry, candidates, names),
     )
-
-
-def _read_postings(inquiry: Inquiry, candidates: Candidates) -> Postings:
-    postings: dict[int, Mapping[str, Sequence[tuple[int, int]]]] = {}
-    for file, analysis in candidates.items():
-        postings[file] = {
-            query.term: analysis.pieces_with(query.term)
-            for query in inquiry.terms
-            if file in query.files
-        }
-    return postings
-
-
-def _own_terms(inquiry: Inquiry, analysis: FileAnalysis) -> Sequence[tuple[str, ...]]:
-    # Nothing at all where no name holds any.
-    names = [definition.path[-1] if definition.path else "" for definition in analysis.definitions]
-    matched = inquiry.matcher.matched_in(names)
-    return matched if any(matched) else ()
 
 
 def _name_counts(
@@ -156,7 +134,12 @@ def _definition_text(
     names: Mapping[int, Sequence[tuple[str, ...]]],
 ) -> Evidence:
     # A definition's document is its text, its name, the names around it and its path.
-    lengths = {file: _unit_lengths(analysis) for file, analysis in candidates.items()}
+    lengths: dict[int, dict[int, int]] = {}
+    for file, analysis in candidates.items():
+        own: dict[int, int] = {}
+        lengths[file] = own
+        for piece in analysis.pieces:
+            own[piece.definition] = own.get(piece.definition, 0) + piece.terms
     average = average_of([length for units in lengths.values() for length in units.values()])
     most = {query.term: query.weight * query.piece_rarity * (K1 + 1) for query in inquiry.terms}
     rows: dict[int, list[float]] = {}
@@ -189,44 +172,28 @@ def _documents(
     path: Counts,
 ) -> Mapping[int, Counts]:
     """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1."""
-    texts = _unit_counts(analysis, holding)
+    owners = [piece.definition for piece in analysis.pieces]
+    texts: dict[int, dict[str, int]] = {}
+    for term, places in holding.items():
+        for place, count in places:
+            held = texts.setdefault(owners[place], {})
+            held[term] = held.get(term, 0) + count
     named = _name_counts(analysis, names, NAME_WEIGHT)
-    documents: dict[int, Counts] = {}
+    documents: dict[int, Mapping[str, int]] = {}
     for piece in analysis.pieces:
         unit = piece.definition
         if unit not in documents:
             around = named[unit] if named and unit >= 0 else _NOTHING
             text = texts.get(unit, _NOTHING)
             # Most hold nothing but what their path does: they share it.
-            documents[unit] = _added(text, around, path) if text or around else path
+            if not (text or around):
+                documents[unit] = path
+                continue
+            together = documents[unit] = dict(text)
+            for document in (around, path):
+                for term, count in document.items():
+                    together[term] = together.get(term, 0) + count
     return documents
-
-
-def _added(*documents: Counts) -> Counts:
-    together = dict(documents[0])
-    for document in documents[1:]:
-        for term, count in document.items():
-            together[term] = together.get(term, 0) + count
-    return together
-
-
-def _unit_lengths(analysis: FileAnalysis) -> Mapping[int, int]:
-    lengths: dict[int, int] = {}
-    for piece in analysis.pieces:
-        lengths[piece.definition] = lengths.get(piece.definition, 0) + piece.terms
-    return lengths
-
-
-def _unit_counts(
-    analysis: FileAnalysis, holding: Mapping[str, Sequence[tuple[int, int]]]
-) -> Mapping[int, Counts]:
-    owners = [piece.definition for piece in analysis.pieces]
-    counts: dict[int, dict[str, int]] = {}
-    for term, places in holding.items():
-        for place, count in places:
-            document = counts.setdefault(owners[place], {})
-            document[term] = document.get(term, 0) + count
-    return counts
 
 
 def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> list[float]:

@@ -57,4 +57,3 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "references": 0.7,  # says which signatures a body needs more than what changes with it
     }
 )
-"""By kind of evidence; a kind that is left out counts nothing."""

@@ -18,8 +18,8 @@ from aggregate.base.text import split_lines
 class Thresholds:
     """The numbers of the room.
 
-    What is worth points says how many more slices of a hundred are found rightly than without it, measured by
-    ``simulation/anchor_ablation.py`` over six histories (flask, gin, express, ripgrep, gson, zod; 2,874 slices).
+    What is worth points says how many more slices of a hundred are found rightly than without it, measured
+    over six histories (flask, gin, express, ripgrep, gson, zod; 2,874 slices).
     """
 
     window_lines: int = 32
@@ -62,17 +62,14 @@ class Thresholds:
     """A bound on filling a gap (old lines times new lines); beyond, only its two ends are compared: 0.8 points."""
     compared_pairs: int = 20_000
     """A bound on the pairs of changed lines that are compared, smallest gaps first: about 0.2 s."""
-    compared_characters: int = 240
-    """A bound on what is compared of a line: more is worth nothing."""
+    compared_characters: int = 240  # a bound on what is compared of a line: more is worth nothing
 
 
 THRESHOLDS = Thresholds()
 
 
-TRIVIAL = 1 << 31
-"""The line is blank, a brace or a rule: it says nothing about its place."""
-REPEATED = 1 << 30
-"""The line stood more than once in the text when the slice was captured."""
+TRIVIAL = 1 << 31  # the line is blank, a brace or a rule: it says nothing about its place
+REPEATED = 1 << 30  # the line stood more than once in the text when the slice was captured
 
 _CODE_BITS = (1 << 29) - 1
 _LETTER = re.compile(r"[^\W_]")
@@ -99,7 +96,6 @@ def is_trivial(line: str) -> bool:
 
 
 def line_fingerprints(lines: Sequence[str]) -> list[int]:
-    """Return the fingerprint of every line of a whole text."""
     codes = [line_code(line) for line in lines]
     counts = Counter(codes)
     return [
@@ -109,12 +105,10 @@ def line_fingerprints(lines: Sequence[str]) -> list[int]:
 
 
 def pack(fingerprints: Sequence[int]) -> str:
-    """Write fingerprints as one string of letters and digits."""
     return base64.b64encode(struct.pack(f">{len(fingerprints)}I", *fingerprints)).decode("ascii")
 
 
 def unpack(packed: str) -> list[int]:
-    """Read what ``pack`` wrote; raise ``ValueError`` for anything else."""
     try:
         raw = base64.b64decode(packed, validate=True)
     except binascii.Error as error:
@@ -125,52 +119,32 @@ def unpack(packed: str) -> list[int]:
 
 
 def code_of(value: int) -> int:
-    """Return the 29-bit number of the line from its fingerprint."""
     return value & _CODE_BITS
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What is known of a slice and the lines around it from the time of its capture.
-
-    ``window`` holds the fingerprints of ``before`` lines above the slice, of its ``size`` lines and of some below.
-
-    Attributes:
-        start: First line, 1-based.
-        size: How many lines the slice has.
-        content_hash: SHA-256 of the slice.
-        window: Fingerprints of the lines around and in the slice, from top to bottom.
-        before: How many of them stand above the slice.
-        head_hash: SHA-256 of all lines above the slice.
-        tail_hash: SHA-256 of all lines below it.
-        tail_size: How many lines stand below it.
-        copies: How many other places held the same text, as far as they were counted.
-        rival: How well the surroundings of the best of them fitted those of the slice, in percent.
-        texts: The stored texts of lines by their 29-bit number.
-        symbol: Path of the enclosing symbol, ``""`` where unknown.
-    """
+    """What is known of a slice and the lines around it from the time of its capture."""
 
     start: int
     size: int
     content_hash: str
-    window: tuple[int, ...]
+    window: tuple[int, ...]  # fingerprints of the lines around and in the slice, from top to bottom
     before: int
     head_hash: str
     tail_hash: str
     tail_size: int
-    copies: int
-    rival: int
-    texts: Mapping[int, str]
+    copies: int  # how many other places held the same text, as far as they were counted
+    rival: int  # how well the surroundings of the best of them fitted, in percent
+    texts: Mapping[int, str]  # the stored texts of lines by their 29-bit number
     symbol: str
 
     @property
     def after(self) -> int:
-        """Index in ``window`` of the first line below the slice."""
         return self.before + self.size
 
 
 def has_anchor(piece: Mapping[str, Any]) -> bool:
-    """Tell whether a slice carries anchor keys; one written by hand does not."""
     return bool(piece.get("content_hash") or piece.get("prints"))
 
 
@@ -182,15 +156,8 @@ def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
     return start, end
 
 
-def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
-    """Read the anchor keys of a slice.
-
-    Of the lines around it the nearest ``window_lines`` on each side are taken, for the time that they take to compare
-    grows with their square.
-
-    Raises:
-        ValueError: A key is missing, of another type, or does not fit the others.
-    """
+def read_anchor(piece: Mapping[str, Any]) -> Anchor:
+    """Read the anchor keys of a slice."""
     numbers = line_numbers(piece)
     if numbers is None or not 1 <= numbers[0] <= numbers[1]:
         raise ValueError("start_line and end_line")
@@ -210,7 +177,11 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
         raise ValueError("prints")
     if copies < 0 or not 0 <= rival <= 100:
         raise ValueError("copies and rival")
-    above, below = above[max(len(above) - window_lines, 0) :], below[:window_lines]
+    above = above[max(len(above) - THRESHOLDS.window_lines, 0) :]
+    below = below[: THRESHOLDS.window_lines]
+    # A line that was changed by hand matches no fingerprint and is left out.
+    known = {code_of(value) for value in (*above, *within, *below)}
+    lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
     return Anchor(
         start=start,
         size=size,
@@ -222,16 +193,9 @@ def read_anchor(piece: Mapping[str, Any], window_lines: int) -> Anchor:
         tail_size=tail_size,
         copies=copies,
         rival=rival,
-        texts=_texts(piece, [*above, *within, *below]),
+        texts={code: line for line in lines if (code := line_code(line)) in known},
         symbol=_string(piece, "symbol") if "symbol" in piece else "",
     )
-
-
-def _texts(piece: Mapping[str, Any], window: list[int]) -> dict[int, str]:
-    # A line that was changed by hand matches no fingerprint and is left out.
-    known = {code_of(value) for value in window}
-    lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
-    return {code: line for line in lines if (code := line_code(line)) in known}
 
 
 def _string(piece: Mapping[str, Any], key: str) -> str:

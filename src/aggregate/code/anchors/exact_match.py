@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aggregate.code.anchors.anchor import REPEATED, TRIVIAL
+from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL
 from aggregate.code.anchors.search_text import SearchText, score_context
 
 SymbolAt = Callable[[int], str]
@@ -12,18 +12,11 @@ SymbolAt = Callable[[int], str]
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
-    """Where the text of a slice stands.
-
-    Attributes:
-        chosen: Index of the first line of the place that is the slice, ``None`` where none is for certain.
-        rivals: Indices of the places that cannot be told apart, or of those that fit too little.
-        tied: Whether ``rivals`` fit equally well, so that nothing else can decide.
-        total: How many places there are, at least.
-    """
+    """Where the text of a slice stands."""
 
     chosen: int | None = None
-    rivals: tuple[int, ...] = ()
-    tied: bool = False
+    rivals: tuple[int, ...] = ()  # places that cannot be told apart, or that fit too little
+    tied: bool = False  # whether ``rivals`` fit equally well, so that nothing else can decide
     total: int = 0
 
 
@@ -34,20 +27,29 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
     if not ranked:
         return ExactMatches()
     best_score = ranked[0][0]
-    too_near = best_score - target.thresholds.lead
+    too_near = best_score - THRESHOLDS.lead
     tied = sorted(place for fit, place in ranked if fit > too_near or place in target.unbroken)
     # More than the best copy had at capture.
-    needed = max(target.thresholds.copy_context, target.anchor.rival / 100 + target.thresholds.lead)
+    needed = max(THRESHOLDS.copy_context, target.anchor.rival / 100 + THRESHOLDS.lead)
     if len(tied) == 1 and (not target.anchor.copies or best_score >= needed):
         return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
     rivals = tied if is_tie else sorted(place for _, place in ranked)
-    between = [place for place in rivals if _is_between_old_neighbours(target, place)]
+    # The two lines between which the slice lay are both without a copy; blank lines and braces between them and it
+    # must be as they were.
+    before = target.anchor.before
+    sides = (range(before - 1, -1, -1), range(target.anchor.after, len(target.window)))
+    between = [
+        place
+        for place in rivals
+        if all(_leads_to_single(target, side, place - before) for side in sides)
+    ]
     if len(between) == 1:
         return ExactMatches(chosen=between[0], total=total)
-    in_symbol = _in_symbol(rivals, target.anchor.symbol, symbol_at)
-    if in_symbol is not None:
-        return ExactMatches(chosen=in_symbol, total=total)
+    if target.anchor.symbol and symbol_at is not None:
+        inside = [place for place in rivals if symbol_at(place + 1) == target.anchor.symbol]
+        if len(inside) == 1:
+            return ExactMatches(chosen=inside[0], total=total)
     return ExactMatches(
         rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked))
     )
@@ -59,14 +61,6 @@ def rivalry(target: SearchText) -> tuple[int, int]:
     own = target.anchor.start - 1
     best = max((fit for fit, place in _ranked(target, places) if place != own), default=0.0)
     return total - 1, min(round(best * 100), 100)
-
-
-def _is_between_old_neighbours(target: SearchText, place: int) -> bool:
-    # The two lines between which the slice lay are both without a copy; blank lines and braces between them and it
-    # must be as they were.
-    anchor = target.anchor
-    sides = (range(anchor.before - 1, -1, -1), range(anchor.after, len(target.window)))
-    return all(_leads_to_single(target, side, place - anchor.before) for side in sides)
 
 
 def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
@@ -89,7 +83,7 @@ def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[float, int]
 
 def _places(target: SearchText) -> tuple[Sequence[int], int]:
     # Neighbours narrow places down where there are too many.
-    anchor, most, reach = target.anchor, target.thresholds.scored_places, 0
+    anchor, most, reach = target.anchor, THRESHOLDS.scored_places, 0
     places = _find_all(target.text.coded, target.slice_window, most)
     total = len(places)
     while len(places) > most and reach < max(anchor.before, len(target.window) - anchor.after):
@@ -109,10 +103,3 @@ def _find_all(coded: str, needle: str, most: int) -> list[int]:
         starts.append(start)
         start = coded.find(needle, start + 1)
     return starts
-
-
-def _in_symbol(places: Sequence[int], symbol: str, symbol_at: SymbolAt | None) -> int | None:
-    if not symbol or symbol_at is None:
-        return None
-    inside = [place for place in places if symbol_at(place + 1) == symbol]
-    return inside[0] if len(inside) == 1 else None

@@ -11,7 +11,6 @@ from aggregate.base.values import SliceDict
 from aggregate.code.anchors.anchor import (
     THRESHOLDS,
     Anchor,
-    Thresholds,
     content_hash,
     has_anchor,
     is_trivial,
@@ -21,7 +20,7 @@ from aggregate.code.anchors.anchor import (
     read_anchor,
 )
 from aggregate.code.anchors.exact_match import ExactMatches, SymbolAt, exact_matches, rivalry
-from aggregate.code.anchors.fuzzy_match import FuzzyMatch, fuzzy_matches
+from aggregate.code.anchors.fuzzy_match import fuzzy_matches
 from aggregate.code.anchors.search_text import IndexedText, SearchText
 
 
@@ -64,75 +63,17 @@ class Resolution:
         return self.state in (AnchorState.FRESH, AnchorState.MOVED, AnchorState.EDITED)
 
 
-def capture(
-    text: str,
-    start_line: int,
-    end_line: int,
-    *,
-    tag: str | None = None,
-    comment: str | None = None,
-    symbol: str = "",
-    thresholds: Thresholds = THRESHOLDS,
-) -> SliceDict:
-    """Return the slice of ``text`` from ``start_line`` to ``end_line``, clamped to the text, with its anchor keys.
-
-    Raises:
-        AnchorError: The lines are reversed or all outside the text.
-    """
-    indexed = IndexedText(text)
-    lines = indexed.lines
-    if start_line > end_line or end_line < 1 or start_line > len(lines):
-        raise AnchorError(
-            f"Lines {start_line}-{end_line} cannot be captured from a text of {len(lines)} lines; "
-            "give a first and a last line that stand in it."
-        )
-    start, end = max(start_line, 1) - 1, min(end_line, len(lines))
-    fingerprints = line_fingerprints(lines)
-    window = thresholds.window_lines
-    piece: SliceDict = {
-        "start_line": start + 1,
-        "end_line": end,
-        "tag": tag,
-        "comment": comment,
-        "content_hash": content_hash(lines[start:end]),
-        "anchor_lines": [
-            *_telling(lines[:start][::-1], thresholds)[::-1],
-            *_telling(lines[end:], thresholds),
-        ],
-        "lines": _both_ends(lines[start:end], thresholds),
-        "prints_before": pack(fingerprints[max(start - window, 0) : start]),
-        "prints": pack(fingerprints[start:end]),
-        "prints_after": pack(fingerprints[end : end + window]),
-        "hash_before": content_hash(lines[:start]),
-        "hash_after": content_hash(lines[end:]),
-        "copies": 0,
-        "rival": 0,
-        "total_lines": len(lines),
-        "symbol": symbol,
-    }
-    copies, rival = rivalry(SearchText.of(read_anchor(piece, window), indexed, thresholds))
-    return {**piece, "copies": copies, "rival": rival}
-
-
-def _telling(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
-    near = lines[: thresholds.window_lines]
+def _telling(lines: Sequence[str]) -> list[str]:
+    near = lines[: THRESHOLDS.window_lines]
     telling = [line for line in near if not is_trivial(line)]
-    return _storable(telling, thresholds)[: thresholds.anchor_lines]
+    return _storable(telling)[: THRESHOLDS.anchor_lines]
 
 
-def _both_ends(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
-    # All of a short slice, else its first and last few lines.
-    count = thresholds.end_lines
-    chosen = lines if len(lines) <= 2 * count else [*lines[:count], *lines[len(lines) - count :]]
-    return _storable(chosen, thresholds)
-
-
-def _storable(lines: Sequence[str], thresholds: Thresholds) -> list[str]:
-    return [line for line in lines if len(line) <= thresholds.stored_characters]
+def _storable(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if len(line) <= THRESHOLDS.stored_characters]
 
 
 MOST_CANDIDATES = 8
-"""Places that an ambiguous slice names."""
 
 
 def relocate(
@@ -140,32 +81,37 @@ def relocate(
     text: IndexedText,
     *,
     symbol_at: SymbolAt | None = None,
-    thresholds: Thresholds = THRESHOLDS,
 ) -> Resolution:
-    """Return where a slice stands in ``text``; see ``FuzzyAnchor.resolve``."""
     if not has_anchor(piece):
         return _by_numbers(piece, text)
     try:
-        anchor = read_anchor(piece, thresholds.window_lines)
+        anchor = read_anchor(piece)
     except ValueError as error:
         return _orphaned(f"the anchor of this slice is damaged ({error}); capture it anew")
-    target = SearchText.of(anchor, text, thresholds)
+    target = SearchText.of(anchor, text)
     exact = exact_matches(target, symbol_at)
+    old = f"lines {anchor.start}-{anchor.start + anchor.size - 1}"
+    old, verb, exists = (
+        (f"line {anchor.start}", "was", "exists") if anchor.size == 1 else (old, "were", "exist")
+    )
     if exact.chosen is not None:
         start, end = exact.chosen + 1, exact.chosen + anchor.size
         if start == anchor.start:
             return Resolution(start, end, AnchorState.FRESH)
-        return Resolution(start, end, AnchorState.MOVED, f"moved from {_old_lines(anchor)}")
+        return Resolution(start, end, AnchorState.MOVED, f"moved from {old}")
     if exact.tied:
         return _ambiguous(anchor, exact)
     edited = fuzzy_matches(target)
     if edited and edited[0].sure:
-        return _edited(anchor, target, edited[0])
+        place = edited[0]
+        if target.text.coded[place.start : place.end] == target.slice_window:
+            reason = f"only white space changed in {old}"
+        else:
+            reason = f"{old} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
+        return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
     if exact.rivals and not any(place.gone for place in edited):
         return _ambiguous(anchor, exact)
-    return _orphaned(
-        f"{_old_lines(anchor)} no longer {'exists' if anchor.size == 1 else 'exist'} in this file"
-    )
+    return _orphaned(f"{old} no longer {exists} in this file")
 
 
 def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
@@ -185,15 +131,6 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
     return Resolution(max(start, 1), min(end, total), AnchorState.MOVED, reason)
 
 
-def _edited(anchor: Anchor, target: SearchText, place: FuzzyMatch) -> Resolution:
-    if target.text.coded[place.start : place.end] == target.slice_window:
-        reason = f"only white space changed in {_old_lines(anchor)}"
-    else:
-        verb = "was" if anchor.size == 1 else "were"
-        reason = f"{_old_lines(anchor)} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
-    return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
-
-
 def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     named = exact.rivals[:MOST_CANDIDATES]
     places = ", ".join(str(place + 1) for place in named) + (
@@ -206,11 +143,6 @@ def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
         reason = f"the same text stands at {word} {places}, but what surrounds it is not what surrounded the slice"
     candidates = tuple((place + 1, place + anchor.size) for place in named)
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, candidates)
-
-
-def _old_lines(anchor: Anchor) -> str:
-    end = anchor.start + anchor.size - 1
-    return f"line {anchor.start}" if anchor.size == 1 else f"lines {anchor.start}-{end}"
 
 
 def _orphaned(reason: str) -> Resolution:
@@ -237,7 +169,42 @@ class FuzzyAnchor:
         Raises:
             AnchorError: The lines are reversed or all outside the text.
         """
-        return capture(text, start_line, end_line, tag=tag, comment=comment, symbol=symbol)
+        indexed = IndexedText(text)
+        lines = indexed.lines
+        if start_line > end_line or end_line < 1 or start_line > len(lines):
+            raise AnchorError(
+                f"Lines {start_line}-{end_line} cannot be captured from a text of {len(lines)} lines; "
+                "give a first and a last line that stand in it."
+            )
+        start, end = max(start_line, 1) - 1, min(end_line, len(lines))
+        fingerprints = line_fingerprints(lines)
+        window = THRESHOLDS.window_lines
+        ends, own = THRESHOLDS.end_lines, lines[start:end]
+        # All of a short slice, else its first and last few lines.
+        chosen = own if len(own) <= 2 * ends else [*own[:ends], *own[len(own) - ends :]]
+        piece: SliceDict = {
+            "start_line": start + 1,
+            "end_line": end,
+            "tag": tag,
+            "comment": comment,
+            "content_hash": content_hash(lines[start:end]),
+            "anchor_lines": [
+                *_telling(lines[:start][::-1])[::-1],
+                *_telling(lines[end:]),
+            ],
+            "lines": _storable(chosen),
+            "prints_before": pack(fingerprints[max(start - window, 0) : start]),
+            "prints": pack(fingerprints[start:end]),
+            "prints_after": pack(fingerprints[end : end + window]),
+            "hash_before": content_hash(lines[:start]),
+            "hash_after": content_hash(lines[end:]),
+            "copies": 0,
+            "rival": 0,
+            "total_lines": len(lines),
+            "symbol": symbol,
+        }
+        copies, rival = rivalry(SearchText.of(read_anchor(piece), indexed))
+        return {**piece, "copies": copies, "rival": rival}
 
     @staticmethod
     def resolve(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rapidfuzz.distance import Indel
 
 from aggregate.base.text import common_prefix
-from aggregate.code.anchors.anchor import REPEATED, TRIVIAL, code_of
+from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL, code_of
 from aggregate.code.anchors.search_text import (
     SearchText,
     comparable,
@@ -18,7 +18,6 @@ from aggregate.code.anchors.search_text import (
 )
 
 Pairs = dict[int, int]
-"""Index in the window to index in the text, rising on both sides."""
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
@@ -27,7 +26,7 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
     pairs = dict(sorted(pairs.items()))
-    cells_left = target.thresholds.compared_pairs
+    cells_left = THRESHOLDS.compared_pairs
     for old, new in sorted(_gaps(target, pairs), key=lambda gap: len(gap[0]) * len(gap[1])):
         cells_left -= len(old) * len(new)
         if cells_left < 0:
@@ -84,8 +83,12 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
         target.window[old.start : old.stop],
         target.text.coded[new.start : new.stop],
     )
-    if len(old) * len(new) > target.thresholds.fill_cells:
-        return _equal_ends(old_coded, new_coded, old, new)
+    if len(old) * len(new) > THRESHOLDS.fill_cells:  # too large for more than its ends
+        head = common_prefix(old_coded, new_coded)
+        tail = common_prefix(old_coded[::-1], new_coded[::-1])
+        tail = min(tail, min(len(old), len(new)) - head)
+        pairs = {old.start + k: new.start + k for k in range(head)}
+        return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
     blocks = Indel.editops(old_coded, new_coded).as_matching_blocks()
     return {
         old.start + block.a + k: new.start + block.b + k
@@ -94,36 +97,27 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
     }
 
 
-def _equal_ends(old_coded: str, new_coded: str, old: range, new: range) -> Pairs:
-    # The gap is too large for more.
-    least = min(len(old), len(new))
-    head = common_prefix(old_coded, new_coded)
-    tail = min(common_prefix(old_coded[::-1], new_coded[::-1]), least - head)
-    pairs = {old.start + k: new.start + k for k in range(head)}
-    return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
-
-
 def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
     # In order, so that the sum of their likeness is largest.
     if not old or not new:
         return {}
-    clip = target.thresholds.compared_characters
+    clip = THRESHOLDS.compared_characters
     texts = target.anchor.texts
-    least = target.thresholds.line_likeness
+    least = THRESHOLDS.line_likeness
     old_lines = [
         comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old
     ]
     new_lines = [comparable(target.text.lines[index], clip) for index in new]
-    gains = [[_gain(old_line, new_line, least) for new_line in new_lines] for old_line in old_lines]
-    return {old.start + row: new.start + column for row, column in best_pairs(gains)}
-
-
-def _gain(old: str, new: str, least: float) -> float:
+    likenesses = (
+        [
+            line_likeness(old_line, new_line) if old_line and new_line else 0.0
+            for new_line in new_lines
+        ]
+        for old_line in old_lines
+    )
     # 0.0 says that they are no pair.
-    if not old or not new:
-        return 0.0
-    likeness = line_likeness(old, new)
-    return likeness if likeness >= least else 0.0
+    gains = [[each if each >= least else 0.0 for each in row] for row in likenesses]
+    return {old.start + row: new.start + column for row, column in best_pairs(gains)}
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -148,31 +142,18 @@ def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Where a changed slice stands.
-
-    Attributes:
-        start: Index of its first line.
-        end: Index behind its last line.
-        alike: Likeness to the captured text, 0.0 to 1.0.
-        held: How many of its two sides still touch the line that they touched before.
-        sure: Whether this is enough to show the lines.
-        gone: Whether both sides are there and nothing is left between them.
-    """
+    """Where a changed slice stands."""
 
     start: int
     end: int
     alike: float
-    held: int
-    sure: bool
-    gone: bool = False
+    held: int  # how many of its two sides still touch the line that they touched before
+    sure: bool  # whether this is enough to show the lines
+    gone: bool = False  # whether both sides are there and nothing is left between them
 
 
 def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
-    """Return the places that a changed slice may have, the best first; none where nothing is left.
-
-    The map of lines is made twice: from all that is rare around and in the slice, and from what is rare in it alone,
-    which finds a slice that was moved away from its surroundings.
-    """
+    """Return the places that a changed slice may have, the best first; none where nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
     own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     places = set()
@@ -188,34 +169,34 @@ def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
 
 
 def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
-    anchor, thresholds = target.anchor, target.thresholds
+    anchor = target.anchor
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
     held = above_held + below_held
     if start >= end:
         return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
-    alike = _likeness(target, pairs, start, end)
+    inside = range(anchor.before, anchor.after)
+    old_lines = [
+        target.text.lines[pairs[index]]
+        if _unchanged(target, pairs, index)
+        else anchor.texts.get(code_of(anchor.window[index]))
+        for index in inside
+    ]
+    own = [(i - anchor.before, j - start) for i, j in pairs.items() if i in inside]
+    alike = likeness(old_lines, target.text.lines[start:end], own)
     if held == 2:
-        sure = (
-            alike >= thresholds.held_likeness or _kept_share(target, pairs) >= thresholds.kept_share
-        )
+        telling = [index for index in inside if not anchor.window[index] & TRIVIAL]
+        kept = sum(_unchanged(target, pairs, index) for index in telling)
+        kept_share = kept / len(telling) if telling else 0.0
+        sure = alike >= THRESHOLDS.held_likeness or kept_share >= THRESHOLDS.kept_share
         return FuzzyMatch(start, end, alike, held, sure)
-    sure = alike >= thresholds.likeness
+    sure = alike >= THRESHOLDS.likeness
     if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
-        needed = thresholds.seedless_context
+        needed = THRESHOLDS.seedless_context
         if anchor.copies:
-            needed = max(needed, anchor.rival / 100 + thresholds.lead)
+            needed = max(needed, anchor.rival / 100 + THRESHOLDS.lead)
         sure = score_context(target, start, end) >= needed
     return FuzzyMatch(start, end, alike, held, sure)
-
-
-def _kept_share(target: SearchText, pairs: Pairs) -> float:
-    anchor = target.anchor
-    telling = [
-        index for index in range(anchor.before, anchor.after) if not anchor.window[index] & TRIVIAL
-    ]
-    kept = sum(_unchanged(target, pairs, index) for index in telling)
-    return kept / len(telling) if telling else 0.0
 
 
 def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
@@ -238,19 +219,3 @@ def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
     if above is None or below is None:
         return None
     return top + 1, bottom
-
-
-def _likeness(target: SearchText, pairs: Pairs, start: int, end: int) -> float:
-    anchor = target.anchor
-    old = [
-        target.text.lines[pairs[index]]
-        if _unchanged(target, pairs, index)
-        else anchor.texts.get(code_of(anchor.window[index]))
-        for index in range(anchor.before, anchor.after)
-    ]
-    own = [
-        (i - anchor.before, j - start)
-        for i, j in pairs.items()
-        if anchor.before <= i < anchor.after
-    ]
-    return likeness(old, target.text.lines[start:end], own, target.thresholds)

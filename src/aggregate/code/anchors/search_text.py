@@ -9,9 +9,9 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from aggregate.code.anchors.anchor import (
+    THRESHOLDS,
     TRIVIAL,
     Anchor,
-    Thresholds,
     bare_lines,
     code_of,
     content_hash,
@@ -33,12 +33,10 @@ class IndexedText:
 
     @cached_property
     def lines(self) -> Sequence[str]:
-        """The lines without their ends."""
         return bare_lines(self.source)
 
     @cached_property
     def characters(self) -> Mapping[int, str]:
-        """The character of each different line by the line's 29-bit number."""
         characters: dict[int, str] = {}
         for code in self._codes:
             characters.setdefault(code, _character(len(characters)))
@@ -46,12 +44,10 @@ class IndexedText:
 
     @cached_property
     def coded(self) -> str:
-        """One character for each line."""
         return "".join(map(self.characters.__getitem__, self._codes))
 
     @cached_property
     def single_lines(self) -> Mapping[str, int]:
-        """Index of every line that stands once, by its character."""
         counts = Counter(self.coded)
         return {char: index for index, char in enumerate(self.coded) if counts[char] == 1}
 
@@ -62,25 +58,15 @@ class IndexedText:
 
 @dataclass(frozen=True)
 class SearchText:
-    """A text beside the window of an anchor.
-
-    Attributes:
-        anchor: What is looked for.
-        text: Where it is looked for.
-        thresholds: The numbers to decide by.
-        window: One character for each line of the anchor's window; what the text does not hold has its own.
-        trivial: The characters of the window's lines that say nothing about their place.
-    """
+    """A text beside the window of an anchor."""
 
     anchor: Anchor
     text: IndexedText
-    thresholds: Thresholds
-    window: str
-    trivial: frozenset[str]
+    window: str  # one character for each line of the anchor's window
+    trivial: frozenset[str]  # characters of the window's lines that say nothing of their place
 
     @classmethod
-    def of(cls, anchor: Anchor, text: IndexedText, thresholds: Thresholds) -> "SearchText":
-        """Return ``text`` with the window of ``anchor`` in its characters."""
+    def of(cls, anchor: Anchor, text: IndexedText) -> "SearchText":
         missing: dict[int, str] = {}
         window = []
         for fingerprint in anchor.window:
@@ -91,11 +77,10 @@ class SearchText:
             window.append(char)
         flagged = zip(window, anchor.window, strict=True)
         trivial = frozenset(char for char, fingerprint in flagged if fingerprint & TRIVIAL)
-        return cls(anchor, text, thresholds, "".join(window), trivial)
+        return cls(anchor, text, "".join(window), trivial)
 
     @property
     def slice_window(self) -> str:
-        """The characters of the slice."""
         return self.window[self.anchor.before : self.anchor.after]
 
     def same_text(self, start: int) -> bool:
@@ -150,16 +135,14 @@ def score_context(target: SearchText, start: int, end: int) -> float:
     ]
     mean = sum(sides) / len(sides) if sides else 0.0
     unbroken_sides = (start == target.head_place) + (end == target.tail_end)
-    return mean + target.thresholds.unbroken_bonus * unbroken_sides
+    return mean + THRESHOLDS.unbroken_bonus * unbroken_sides
 
 
 def _side_score(target: SearchText, old: str, new: str) -> float:
     # Both are read away from the slice.
-    fade, drift = target.thresholds.context_fade, target.thresholds.context_drift
+    fade, drift = THRESHOLDS.context_fade, THRESHOLDS.context_drift
     weights = [
-        (target.thresholds.trivial_weight if char in target.trivial else 1.0)
-        * fade
-        / (fade + distance)
+        (THRESHOLDS.trivial_weight if char in target.trivial else 1.0) * fade / (fade + distance)
         for distance, char in enumerate(old)
     ]
     fitting = 0.0
@@ -173,13 +156,9 @@ def likeness(
     old: Sequence[str | None],
     new: Sequence[str],
     pairs: Sequence[tuple[int, int]],
-    thresholds: Thresholds,
 ) -> float:
-    """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length.
-
-    ``None`` is a line whose text was not kept: paired with an equal line by its fingerprint, so alike where it is.
-    """
-    clip = thresholds.compared_characters
+    """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length."""
+    clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]
     total = float(
@@ -204,7 +183,6 @@ def comparable(line: str, clip: int) -> str:
 
 
 def line_likeness(old: str, new: str) -> float:
-    """Return how alike two comparable lines are, 0.0 to 1.0."""
     return fuzz.ratio(old, new) / 100
 
 

@@ -20,32 +20,20 @@ _ANYWHERE = frozenset({"reference"})
 
 @cache
 def grammar_of(language: Language) -> Grammar:
-    """Return the language's grammar.
+    grammar: object = getattr(import_module(language.module), language.function)()
+    if isinstance(grammar, int):  # some wheels give its bare address, which is deprecated
+        import ctypes  # seldom needed, and slow to load
 
-    Raises:
-        ImportError: It is not installed.
-    """
-    return Grammar(_capsule(getattr(import_module(language.module), language.function)()))
-
-
-def _capsule(grammar: object) -> object:
-    # Some wheels give a grammar's bare address, which is deprecated.
-    if not isinstance(grammar, int):
-        return grammar
-    import ctypes  # seldom needed, and slow to load
-
-    new_capsule = ctypes.pythonapi.PyCapsule_New
-    new_capsule.restype = ctypes.py_object
-    new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new_capsule(grammar, b"tree_sitter.Language", None)
+        new_capsule = ctypes.pythonapi.PyCapsule_New
+        new_capsule.restype = ctypes.py_object
+        new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        grammar = new_capsule(grammar, b"tree_sitter.Language", None)
+    return Grammar(grammar)
 
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures.
-
-    Only the wanted patterns are compiled: a hundred patterns over a large grammar take a quarter of a second.
-    """
+    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures."""
     kept: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):

@@ -1,7 +1,8 @@
 """What a source text defines: the data that outline, masked and summary views are made of."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 _QUALIFIER = re.compile(r"::|\.")
 _ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
@@ -13,7 +14,6 @@ _LONGEST = 2_000
 
 
 def split_symbol(symbol: str) -> tuple[str, ...]:
-    """Return the names in a symbol's path, written with ``.`` or ``::``."""
     return tuple(name for name in _QUALIFIER.split(symbol.strip()) if name)
 
 
@@ -36,93 +36,44 @@ _BEFORE_CLOSING = re.compile(r"(?:,\s*+|(?<![\s,])\s++)(?=[)\]])")
 _LATE = frozenset({"struct", "union", "enum"})
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A named piece of a program or document.
-
-    Attributes:
-        kind: What it is, in the query's words: ``class``, ``function``, ``heading``, ...
-        path: Its name, below the names of what it stands in: ``("Shape", "area")``.
-        start: First byte, decorators included.
-        end: Byte behind its last one.
-        header_end: Byte behind its signature; equal to ``end`` where there is no body.
-        depth: How many other definitions it stands in.
-        first_line: 1-based line of ``start``.
-        last_line: 1-based line of its last byte.
-        level: Of a heading, 1 for the highest; 0 for all else.
-        items: How many things a list or a mapping holds, or ``None``.
-        remarks: Where comments stand in a signature of several lines.
-        aliases: Other names for the last one in ``path``: a C struct's tag beside its ``typedef``.
-        is_embedded_code: Whether it is part of a program in a file of another language.
-    """
+class Definition(NamedTuple):
+    """A named piece of a program or document."""
 
     kind: str
-    path: tuple[str, ...]
-    start: int
+    path: tuple[str, ...]  # its name, below the names of what it stands in: ``("Shape", "area")``
+    start: int  # first byte, decorators included
     end: int
-    header_end: int
-    depth: int
+    header_end: int  # byte behind its signature; equal to ``end`` where there is no body
+    depth: int  # how many other definitions it stands in
     first_line: int
     last_line: int
-    level: int = 0
+    level: int = 0  # of a heading, 1 for the highest; 0 for all else
     items: int | None = None
-    remarks: tuple[tuple[int, int], ...] = ()
-    aliases: tuple[str, ...] = ()
-    is_embedded_code: bool = False
-
-    def placed(self, path: tuple[str, ...], depth: int) -> "Definition":
-        """Return the definition with the path and depth that its place gives it.
-
-        ``dataclasses.replace`` takes three times as long, and most definitions pass here.
-        """
-        return Definition(
-            self.kind,
-            path,
-            self.start,
-            self.end,
-            self.header_end,
-            depth,
-            self.first_line,
-            self.last_line,
-            self.level,
-            self.items,
-            self.remarks,
-            self.aliases,
-            self.is_embedded_code,
-        )
+    remarks: tuple[
+        tuple[int, int], ...
+    ] = ()  # where comments stand in a signature of several lines
+    aliases: tuple[str, ...] = ()  # other names for the last one in ``path``
+    is_embedded_code: bool = False  # whether it is part of a program in a file of another language
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A source text with everything that its language's query finds in it.
+    """A source text with everything that its language's query finds in it."""
 
-    Attributes:
-        source: The text's bytes; all offsets count these.
-        definitions: In order of their start, outer before inner; what stands in a function's body is left out.
-        imports: What the text imports or includes, in order, each once.
-        constants: Names assigned outside of functions and classes, in order, each once; constants of classes too
-            where the language has few others.
-        doc: The module's own documentation, as written.
-        package: The names that all definitions stand in without being nested: the file's package or namespace clause.
-    """
-
-    source: bytes
-    definitions: tuple[Definition, ...]
+    source: bytes  # the text's bytes; all offsets count these
+    definitions: tuple[Definition, ...]  # in order of their start, outer before inner
     imports: tuple[str, ...]
     constants: tuple[str, ...]
     doc: str
-    package: tuple[str, ...] = ()
+    package: tuple[str, ...] = ()  # the names that all definitions stand in without being nested
 
     def text(self, start: int, end: int) -> str:
-        """Return the text between two byte offsets."""
         return self.source[start:end].decode(errors="surrogatepass")
 
     def whole(self, definition: Definition) -> str:
-        """Return a definition as it stands in the source, with the indentation of its first line."""
         return self.text(self.line_start(definition.start), definition.end)
 
     def header(self, definition: Definition) -> str:
-        """Return a definition up to its body, with the indentation of its first line."""
         written = self.text(self.line_start(definition.start), definition.header_end)
         return written.rstrip() + self._late_name(definition)
 
@@ -191,11 +142,10 @@ def _section(heading: Definition, end: int, source: bytes) -> Definition:
     while end > heading.start and source[end - 1] in b" \t\r\n":
         end -= 1
     last_line = heading.first_line + source.count(b"\n", heading.start, end)
-    return replace(heading, end=end, header_end=min(heading.header_end, end), last_line=last_line)
+    return heading._replace(end=end, header_end=min(heading.header_end, end), last_line=last_line)
 
 
 def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[Definition, ...]:
-    """Return the definitions outside of bodies, each with its full path and depth."""
     nested: list[Definition] = []
     around: list[Definition] = []
     upcoming = iter(bodies)
@@ -217,7 +167,8 @@ def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[
         outer = around[-1].path if around else ()
         placed = definition
         if around or len(definition.path) > _MOST_NAMES:
-            placed = definition.placed((outer + definition.path)[-_MOST_NAMES:], len(around))
+            path = (outer + definition.path)[-_MOST_NAMES:]
+            placed = definition._replace(path=path, depth=len(around))
         nested.append(placed)
         around.append(placed)
     return tuple(nested)

@@ -17,7 +17,6 @@ _WANTED = frozenset(
 )
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
-"""What may stand before a statement on its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +39,29 @@ class _BodyCaptures:
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
-    """Return ``text`` with the bodies of its functions cut out, and where the remaining lines come from.
-
-    Everything else stays byte for byte: imports, constants, decorators, signatures over many lines, docstrings,
-    nesting. A body is cut only where its placeholder is no longer than what it replaces, so the result is never
-    longer than ``text``.
-    """
+    """Return ``text`` with the bodies of its functions cut out, and where the remaining lines come from."""
     source = text.encode(errors="surrogatepass")
     pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
 
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
-    """Return the elisions that turn ``source`` into its skeleton, in order and without overlap."""
     query_of(language, _WANTED)  # compiling it is not to take the text's time
     captured = _capture(source, language, Deadline(len(source)))
     elisions = _elisions(source, language, captured)
     cut = {elision.start for elision in elisions}
     blocks = [block for block in captured.embedded.blocks() if block.start not in cut]
-    for block, inner in read_blocks(source, blocks, _read_part, wanted=_WANTED):
+    for block, inner in read_blocks(
+        source,
+        blocks,
+        lambda part, tongue, deadline: _elisions(part, tongue, _capture(part, tongue, deadline)),
+        wanted=_WANTED,
+    ):
         elisions += (
             Elision(elision.start + block.start, elision.end + block.start, elision.placeholder)
             for elision in inner
         )
     return sorted(elisions, key=lambda elision: elision.start) if blocks else elisions
-
-
-def _read_part(source: bytes, language: Language, deadline: Deadline) -> list[Elision]:
-    return _elisions(source, language, _capture(source, language, deadline))
 
 
 def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:
@@ -132,7 +126,11 @@ def _cut_body(
     source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language
 ) -> list[Elision]:
     # Leading comments go, then all but the docstring.
-    first = _start_of_leads(source, start, captured.lead_start_by_end)
+    first, leads = start, captured.lead_start_by_end
+    while leads and (lead := leads.get(_end_before(source, first))) is not None:
+        if source[_line_start(source, lead) : lead].strip():
+            break
+        first = lead
     doc_end = captured.doc_end_by_start.get(start)
     if doc_end is None:
         return [
@@ -141,7 +139,10 @@ def _cut_body(
     elisions = (
         [Elision(_line_start(source, first), _line_start(source, start))] if first < start else []
     )
-    doc_end = _end_of_remark(source, doc_end, end)
+    rest = doc_end + _leading(source[doc_end:end], b" \t")
+    if source[rest : rest + 1] not in (b"", b"\r", b"\n", b";"):  # a remark behind it
+        doc_end = min(end, _line_end(source, rest))
+        doc_end -= source[doc_end - 1 : doc_end] == b"\r"
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
         return elisions
@@ -171,24 +172,6 @@ def _indentation(source: bytes, position: int) -> bytes | None:
         start -= 1
     at_line_start = start == 0 or source[start - 1 : start] == b"\n"
     return source[start:position] if at_line_start else None
-
-
-def _end_of_remark(source: bytes, doc_end: int, end: int) -> int:
-    rest = doc_end + _leading(source[doc_end:end], b" \t")
-    if source[rest : rest + 1] in (b"", b"\r", b"\n", b";"):
-        return doc_end
-    remark_end = min(end, _line_end(source, rest))
-    return remark_end - (source[remark_end - 1 : remark_end] == b"\r")
-
-
-def _start_of_leads(source: bytes, start: int, lead_start_by_end: dict[int, int]) -> int:
-    if not lead_start_by_end:
-        return start
-    while True:
-        lead = lead_start_by_end.get(_end_before(source, start))
-        if lead is None or source[source.rfind(b"\n", 0, lead) + 1 : lead].strip():
-            return start
-        start = lead
 
 
 def _end_before(source: bytes, position: int) -> int:

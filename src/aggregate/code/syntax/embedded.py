@@ -26,7 +26,6 @@ _ATTRIBUTES = tuple(
     re.compile(rb"""\s(?i:%s)\s*+=\s*+["']?([^\s"'>]+)""" % name) for name in (b"lang", b"type")
 )
 _TAG_BYTES = 2_000
-"""How much of a tag is searched for its language."""
 _LANGUAGES = {
     "application/ecmascript": "javascript", "application/javascript": "javascript",
     "application/typescript": "typescript", "babel": "javascript", "css": "css", "js": "javascript",
@@ -57,32 +56,25 @@ class EmbeddedCaptures:
 
     names: dict[tuple[int, int], str] = field(default_factory=dict)
 
-    def add(self, match: Mapping[str, list[Node]]) -> None:
-        """Add the part that one match names, if it names one."""
-        tags = match.get(_TAG)
+    def add(self, captured: Mapping[str, list[Node]]) -> None:
+        tags = captured.get(_TAG)
         if not tags:
             return
-        named = _named_language(tags[0])
-        for capture, nodes in match.items():
+        # ``""`` is a language without a grammar, ``None`` that the tag names none.
+        named: str | None = None
+        text = (tags[0].text or b"")[:_TAG_BYTES]
+        if match := next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None):
+            value = match[1].decode(errors="replace").lower()
+            named = _LANGUAGES.get(value, "json" if _JSON.fullmatch(value) else "")
+        for capture, nodes in captured.items():
             if capture.startswith(_CAPTURES) and capture != _TAG:
                 name = capture.removeprefix(_CAPTURES) if named is None else named
                 self.names.update(((node.start_byte, node.end_byte), name) for node in nodes)
 
     def blocks(self) -> list[Block]:
-        """Return the parts that a grammar reads, in order, at most 500."""
         places = sorted(self.names)[:_MOST_BLOCKS]
         languages = ((place, language_named(self.names[place])) for place in places)
         return [Block(*place, language) for place, language in languages if language]
-
-
-def _named_language(tag: Node) -> str | None:
-    # ``""`` is a language without a grammar, ``None`` that the tag names none.
-    text = (tag.text or b"")[:_TAG_BYTES]
-    match = next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None)
-    if match is None:
-        return None
-    value = match[1].decode(errors="replace").lower()
-    return _LANGUAGES.get(value, "json" if _JSON.fullmatch(value) else "")
 
 
 def read_blocks(
@@ -115,11 +107,12 @@ def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Modu
         if definition.header_end in inner:
             block, part = inner[definition.header_end]
             definitions += _moved(part.definitions, definition, block, module.source)
+    modules = [module, *(part for _, part in inner.values())]
     return replace(
         module,
         definitions=tuple(definitions),
-        imports=_all(module.imports, (part.imports for _, part in inner.values())),
-        constants=_all(module.constants, (part.constants for _, part in inner.values())),
+        imports=tuple(dict.fromkeys(text for each in modules for text in each.imports)),
+        constants=tuple(dict.fromkeys(text for each in modules for text in each.constants)),
     )
 
 
@@ -129,8 +122,7 @@ def _moved(
     by = block.start
     lines = outer.first_line - 1 + source.count(b"\n", outer.start, block.start)
     for definition in definitions:
-        yield replace(
-            definition,
+        yield definition._replace(
             path=outer.path + definition.path,
             start=definition.start + by,
             end=definition.end + by,
@@ -141,7 +133,3 @@ def _moved(
             remarks=tuple((start + by, end + by) for start, end in definition.remarks),
             is_embedded_code=block.language.kind is LanguageKind.CODE,
         )
-
-
-def _all(texts: tuple[str, ...], others: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*texts, *(text for more in others for text in more)]))

@@ -28,7 +28,6 @@ TAG_BY_INTERPRETER = {
 
 
 HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
-"""The command that adds the grammars of all languages in the table."""
 
 _HEADER_IS_CPP = re.compile(
     r"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w|(?:public|private|protected)[ \t]*:|using[ \t]+\w)",
@@ -46,26 +45,18 @@ _LONGEST_SHEBANG = 256  # as much as a system reads of it
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed.
-
-    A ``.h`` file is C unless ``text`` holds constructs that only Objective-C or C++ has; a ``.m`` file may be no
-    Objective-C. A file of no known name or suffix is known by the interpreter on its ``#!`` line.
-    """
+    """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed."""
     language = _language_at(path, text)
     if language is None or not language.is_installed:
         return None
     if language.name == "objectivec" and text and not _IS_OBJECTIVE_C.search(text):
         return None
     if language.name == "c" and path.lower().endswith(".h"):
-        return _language_of_header(text) or language
+        objective_c = language_named("objectivec")
+        if objective_c and objective_c.is_installed and _HEADER_IS_OBJECTIVE_C.search(text):
+            return objective_c
+        return (language_named("cpp") if _HEADER_IS_CPP.search(text) else None) or language
     return language
-
-
-def _language_of_header(text: str) -> Language | None:
-    objective_c = language_named("objectivec")
-    if objective_c and objective_c.is_installed and _HEADER_IS_OBJECTIVE_C.search(text):
-        return objective_c
-    return language_named("cpp") if _HEADER_IS_CPP.search(text) else None
 
 
 def naming_class(path: str) -> str:
@@ -73,9 +64,7 @@ def naming_class(path: str) -> str:
     by_name, by_suffix, _ = _index()
     name, suffix = _name_and_suffix(path)
     language = by_name.get(name) or by_suffix.get(suffix)
-    if language is None:
-        return f"{suffix} {_plain_tag(name, suffix) or '?'}"
-    return f"{suffix} {language.name}"
+    return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
 
 
 @cache
@@ -86,21 +75,16 @@ def telling_names() -> frozenset[str]:
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path`` where it is known and its grammar is not installed."""
     language = _language_at(path, text)
     return None if language is None or language.is_installed else language
 
 
 def language_named(name: str) -> Language | None:
-    """Return the language with this name, or ``None``."""
     return next((language for language in LANGUAGES if language.name == name), None)
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known.
-
-    It is the same whether the language's grammar is installed or not.
-    """
+    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known."""
     language = _language_at(path, text)
     if language is not None:
         return language.fence

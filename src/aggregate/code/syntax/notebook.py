@@ -1,8 +1,9 @@
 """Jupyter notebooks: their cells, and the lines of the file in which each line of a cell stands."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from json import JSONDecoder
 from typing import NamedTuple
 
@@ -23,10 +24,7 @@ class JsonValue(NamedTuple):
 
 
 class JsonWalk:
-    """A walk through one text.
-
-    Lines are counted from where they were counted last, so that a whole walk reads the text once for them.
-    """
+    """A walk through one text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -34,19 +32,15 @@ class JsonWalk:
         self._line = 1
 
     def document(self) -> JsonValue:
-        """Return the value that the text begins with, whose end is not known yet."""
         return JsonValue(self._after_blanks(0), len(self._text))
 
     def kind(self, value: JsonValue | None) -> str:
-        """Return what a value begins with: ``{``, ``[``, a quotation mark, another character, or ``""`` for none."""
         return self._text[value.start : value.start + 1] if value else ""
 
     def written(self, value: JsonValue | None) -> str:
-        """Return a value as it is written, ``""`` for none."""
         return self._text[value.start : value.end] if value else ""
 
     def line(self, offset: int) -> int:
-        """Return the 1-based line of a character."""
         if offset < self._counted_to:
             self._line -= self._text.count("\n", offset, self._counted_to)
         else:
@@ -55,7 +49,6 @@ class JsonWalk:
         return self._line
 
     def members(self, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-        """Yield the keys and values of an object; none where the value is something else."""
         if self.kind(value) != "{":
             return
         position = self._after_blanks(value.start + 1)
@@ -73,7 +66,6 @@ class JsonWalk:
             position = self._next(end, "}")
 
     def items(self, value: JsonValue) -> Iterator[JsonValue]:
-        """Yield the items of a list; none where the value is something else."""
         if self.kind(value) != "[":
             return
         position = self._after_blanks(value.start + 1)
@@ -83,11 +75,9 @@ class JsonWalk:
             position = self._next(end, "]")
 
     def member(self, value: JsonValue | None, name: str) -> JsonValue | None:
-        """Return the value of one key of an object, the last one where it stands there repeatedly."""
         return dict(self.members(value)).get(name) if value else None
 
     def string(self, value: JsonValue | None) -> str:
-        """Return a text, ``""`` where the value is something else."""
         return self._decoded(value) if value and self.kind(value) == '"' else ""
 
     def byte_size(self, value: JsonValue) -> int:
@@ -143,7 +133,6 @@ class JsonWalk:
 
 
 _KINDS = {"markdown": "markdown", "heading": "markdown", "html": "markdown", "raw": "raw"}
-"""Kinds of cell that hold prose, by the names that they had in all versions of the format."""
 _LANGUAGE_PLACES = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
 _LEFT_OUT = ("outputs", "attachments")
 
@@ -158,23 +147,14 @@ class CellLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a notebook.
+    """A cell of a notebook."""
 
-    Attributes:
-        kind: ``code``, ``markdown`` or ``raw``.
-        lines: Its source.
-        first_line: Where it begins in the file, 1-based.
-        last_line: Where it ends.
-        outputs: How many outputs it has.
-        output_bytes: How many bytes of the file these and the cell's attachments take.
-    """
-
-    kind: str
+    kind: str  # ``code``, ``markdown`` or ``raw``
     lines: tuple[CellLine, ...]
     first_line: int
     last_line: int
     outputs: int = 0
-    output_bytes: int = 0
+    output_bytes: int = 0  # how many bytes of the file these and the cell's attachments take
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +165,8 @@ class Notebook:
     cells: tuple[Cell, ...]
 
 
-_Members = Mapping[str, JsonValue]
-
-
 def read_notebook(text: str) -> Notebook | None:
-    """Return the cells of a notebook (nbformat 2 to 4), or ``None`` where ``text`` is JSON but no notebook.
-
-    Raises:
-        NotebookError: The text is damaged; the error tells the line.
-    """
+    """Return the cells of a notebook (nbformat 2 to 4), or ``None`` where ``text`` is JSON but no notebook."""
     walk = JsonWalk(text)
     members = dict(walk.members(walk.document()))
     if "worksheets" in members:
@@ -206,28 +179,28 @@ def read_notebook(text: str) -> Notebook | None:
     # Up to version 2 the pieces of a source are lines without their ends.
     between = "\n" if walk.written(members.get("nbformat")) in ("1", "2") else ""
     objects = (value for array in arrays for value in walk.items(array) if walk.kind(value) == "{")
-    cells = tuple(_cell(walk, value, between) for value in objects)
-    return Notebook(_language(walk, members, arrays), cells)
-
-
-def _cell(walk: JsonWalk, value: JsonValue, between: str) -> Cell:
-    first_line = walk.line(value.start)
-    members = dict(walk.members(value))
-    cell_type = walk.string(members.get("cell_type"))
-    lines = _lines(walk, members.get("source") or members.get("input"), between)
-    if cell_type == "heading":
-        level = walk.written(members.get("level"))
-        marks = "#" * (int(level) if level in ("1", "2", "3", "4", "5", "6") else 1)
-        lines = [line._replace(text=f"{marks} {line.text}") for line in lines]
-    outputs = members.get("outputs")
-    return Cell(
-        _KINDS.get(cell_type, "code"),
-        tuple(lines),
-        first_line,
-        walk.line(value.end),
-        sum(1 for _ in walk.items(outputs)) if outputs else 0,
-        sum(walk.byte_size(members[name]) for name in _LEFT_OUT if name in members),
-    )
+    cells: list[Cell] = []
+    for value in objects:
+        first_line = walk.line(value.start)
+        own = dict(walk.members(value))
+        cell_type = walk.string(own.get("cell_type"))
+        lines = _lines(walk, own.get("source") or own.get("input"), between)
+        if cell_type == "heading":
+            level = walk.written(own.get("level"))
+            marks = "#" * (int(level) if level in ("1", "2", "3", "4", "5", "6") else 1)
+            lines = [line._replace(text=f"{marks} {line.text}") for line in lines]
+        outputs = own.get("outputs")
+        number = sum(1 for _ in walk.items(outputs)) if outputs else 0
+        size = sum(walk.byte_size(own[name]) for name in _LEFT_OUT if name in own)
+        kind, last_line = _KINDS.get(cell_type, "code"), walk.line(value.end)
+        cells.append(Cell(kind, tuple(lines), first_line, last_line, number, size))
+    metadata = members.get("metadata")
+    inner = (walk.member(walk.member(metadata, place), name) for place, name in _LANGUAGE_PLACES)
+    of_cells = (
+        walk.member(cell, "language") for array in arrays for cell in walk.items(array)
+    )  # nbformat 2 and 3
+    names = map(walk.string, chain(inner, of_cells))
+    return Notebook(next(filter(None, names), "").lower(), tuple(cells))
 
 
 def _lines(walk: JsonWalk, source: JsonValue | None, between: str) -> list[CellLine]:
@@ -250,13 +223,3 @@ def _lines(walk: JsonWalk, source: JsonValue | None, between: str) -> list[CellL
     if parts:
         lines.append(CellLine("".join(parts), begins, line))
     return [line._replace(text=line.text.rstrip("\r")) for line in lines]
-
-
-def _language(walk: JsonWalk, members: _Members, arrays: list[JsonValue]) -> str:
-    metadata = members.get("metadata")
-    for outer, inner in _LANGUAGE_PLACES:
-        if name := walk.string(walk.member(walk.member(metadata, outer), inner)):
-            return name.lower()
-    cells: Iterator[JsonValue] = (cell for array in arrays for cell in walk.items(array))
-    names = (walk.string(walk.member(cell, "language")) for cell in cells)  # nbformat 2 and 3
-    return next(filter(None, names), "").lower()

@@ -40,7 +40,6 @@ def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
 
 
 def is_shared() -> bool:
-    """Tell whether other views of the present text may follow in this thread."""
     return getattr(_shared, "results", None) is not None
 
 
@@ -76,7 +75,6 @@ class Deadline:
         return self._reports < 0 or self._has_passed()
 
     def check(self) -> None:
-        """Raise ``DeadlineError`` where the time has passed."""
         if self._has_passed():
             raise DeadlineError
 
@@ -128,9 +126,6 @@ def parse_source(
     """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
 
     Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
-
-    Raises:
-        DeadlineError: It takes seconds, as no program of this size does.
     """
     return computed_once(
         ("tree", language.name, source), lambda: _parse(source, language, macros, deadline)
@@ -187,13 +182,15 @@ def query_matches(
     bodies and not for definitions. A query without scopes is run once over everything.
 
     Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
-
-    Raises:
-        DeadlineError: The deadline has passed, or a part of the text can hardly be searched.
     """
     query, scoped, private = query_of(language, wanted)
-    if not scoped:
-        _check_regions(tree, language)
+    stack = [tree.root_node]
+    while stack and not scoped:
+        node = stack.pop()
+        if _is_unreadable(node, language):
+            raise DeadlineError
+        if node.child_count < _LONGEST_RUN:
+            stack += [child for child in node.children if child.has_error]
     stack = [tree.root_node]
     while stack:
         node = stack.pop()
@@ -211,7 +208,10 @@ def query_matches(
                     if inner != node:
                         stack.append(inner)
                 for inner in match.pop("scope.deep", ()):
-                    yield from _bodies(inner, language, wanted, deadline)
+                    of_bodies, _, _ = query_of(language, wanted & _OF_BODIES)
+                    for deep in _all_matches(of_bodies, inner, deadline):
+                        if found := {name: deep[name] for name in deep if name in _OF_BODIES}:
+                            yield found
             if private:
                 match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
             if match:
@@ -222,16 +222,6 @@ def unwrapped_body(source: bytes, match: dict[str, list[Node]]) -> tuple[int, in
     """Return where a body begins and ends that no node holds: at ``@body.first``, and before ``@body.until``."""
     start, end = match["body.first"][0].start_byte, match["body.until"][0].start_byte
     return start, start + len(source[start:end].rstrip())
-
-
-def _bodies(
-    node: Node, language: Language, wanted: frozenset[str], deadline: Deadline
-) -> Iterator[dict[str, list[Node]]]:
-    query, _, _ = query_of(language, wanted & _OF_BODIES)
-    for match in _all_matches(query, node, deadline):
-        found = {name: nodes for name, nodes in match.items() if name in _OF_BODIES}
-        if found:
-            yield found
 
 
 def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[str, list[Node]]]:
@@ -246,7 +236,15 @@ def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[
         node = waiting.pop()
         deadline.check()
         yield from _matches(query, node, depth=_LEVELS)
-        waiting += _at_depth(node, _LEVELS)
+        level = [node]
+        for remaining in range(_LEVELS, 0, -1):  # only where the tree may be as deep
+            level = [
+                child
+                for outer in level
+                if outer.descendant_count > remaining
+                for child in outer.children
+            ]
+        waiting += level
 
 
 def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dict[str, list[Node]]]:
@@ -254,29 +252,6 @@ def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dic
     if depth is not None:
         cursor.set_max_start_depth(depth)
     return (match for _, match in cursor.matches(node))
-
-
-def _at_depth(node: Node, depth: int) -> list[Node]:
-    # Only where the tree may be as deep.
-    level = [node]
-    for remaining in range(depth, 0, -1):
-        level = [
-            child
-            for outer in level
-            if outer.descendant_count > remaining
-            for child in outer.children
-        ]
-    return level
-
-
-def _check_regions(tree: Tree, language: Language) -> None:
-    stack = [tree.root_node]
-    while stack:
-        node = stack.pop()
-        if _is_unreadable(node, language):
-            raise DeadlineError
-        if node.child_count < _LONGEST_RUN:
-            stack += [child for child in node.children if child.has_error]
 
 
 def _is_unreadable(node: Node, language: Language) -> bool:

@@ -10,17 +10,9 @@ _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
 
 def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the expressions in braces, the outermost ones: their ``<`` and ``>`` are no markup.
-
-    The braces of an attribute's value stay, so that it has one.
-    """
-    for start, end in _braced(source):
-        is_value = source[start - 1 : start] == b"="
-        yield start + is_value, end - is_value
-
-
-def _braced(source: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the expressions in braces, the outermost ones: their ``<`` and ``>`` are no markup."""
     # Only pairs that hold no tag of a part of the component, and of pairs in one another the outer ones.
+    pairs: list[tuple[int, int]] = []
     within: list[tuple[int, int]] = []  # pairs that count if what is open around them never closes
     openings: list[int] = []
     for match in _BRACE_OR_TAG.finditer(source):
@@ -28,7 +20,7 @@ def _braced(source: bytes) -> Iterator[tuple[int, int]]:
             openings.append(match.start())
         elif match[0] != b"}":
             openings.clear()
-            yield from within
+            pairs += within
             within.clear()
         elif openings:
             start = openings.pop()
@@ -37,19 +29,25 @@ def _braced(source: bytes) -> Iterator[tuple[int, int]]:
             if openings:
                 within.append((start, match.end()))
             else:
-                yield start, match.end()
-    yield from within
+                pairs.append((start, match.end()))
+    for start, end in pairs + within:
+        is_value = source[start - 1 : start] == b"="
+        yield start + is_value, end - is_value
 
 
 def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the spans of ``source`` that a parser must not see, in order and apart."""
     macros: list[tuple[int, int]] = []
     for match in _macros().finditer(source):
         if match.lastindex is None:
             continue  # passed over
         starts = [(match.start(group), match[group]) for group in range(1, match.lastindex + 1)]
         macros += [(start, start + len(text.rstrip())) for start, text in starts if start >= 0]
-    spans = [*macros, *_comments_in_macros(source), *_broken_conditions(without(source, macros))]
+    spans = [*macros, *_broken_conditions(without(source, macros))]
+    if b"\\" in source:  # a grammar takes the first comment in a macro of several lines for its end
+        for macro in _MACRO_OF_LINES.finditer(b"\n" + source):
+            # Offsets are one less in the source, which begins without the line break.
+            inside = _COMMENT.finditer(source, macro.start(), macro.end() - 1)
+            spans += (comment.span() for comment in inside)
     done = 0
     for start, end in sorted(spans):
         if start >= done:
@@ -58,7 +56,6 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Return ``source`` with spaces in place of the ``spans``; its lines stay."""
     blanked = bytearray(source)
     for start, end in spans:
         blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
@@ -72,16 +69,6 @@ _MACRO_OF_LINES = re.compile(
 # The end of a comment behind its ``/*``: in runs without a star, which are passed over at once.
 _TO_COMMENT_END = rb"[^*]*+(?:\*++[^*/][^*]*+)*+\**+(?:/|\Z)"
 _COMMENT = re.compile(rb"/\*" + _TO_COMMENT_END)
-
-
-def _comments_in_macros(source: bytes) -> Iterator[tuple[int, int]]:
-    # A grammar takes the first comment for the macro's end.
-    if b"\\" not in source:
-        return
-    for macro in _MACRO_OF_LINES.finditer(b"\n" + source):
-        # Offsets are one less in the source, which begins without the line break.
-        for comment in _COMMENT.finditer(source, macro.start(), macro.end() - 1):
-            yield comment.span()
 
 
 # What tells where declarations end, and what is no part of them. Each token is found by its first byte, which a pattern
@@ -111,7 +98,6 @@ _LABEL = re.compile(rb"\b(?:public|protected|private|default|case\b[^\n]*|[A-Z][
 _LONGEST_LABEL = 80
 """Bytes that are looked at to tell a label from another colon: a bound for ``case`` and its value."""
 _TAIL = re.compile(rb"(?:const|volatile|noexcept|override|final|requires|throw|try)\b|[^\w~:]")
-"""What continues a declaration behind its parameters."""
 _REQUIRES = re.compile(rb"requires\b")
 _NONE = -1
 
@@ -168,14 +154,24 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
         elif match["word"] == b"endif" and len(stack) > 1:
             condition = stack.pop()
             branch.end = match.start("directive")
-            branch = _chosen(condition, source)
+            # The first with something in it that is not ``#if 0``.
+            filled = [each for each in condition.branches if each.last != _NONE]
+            branch = next(
+                (b for b in filled if not _IS_FALSE.match(source, b.directive, b.start)),
+                condition.branches[0],
+            )
             if _is_broken(condition, source, end):
                 spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
                 if _REQUIRES.match(source, branch.first):
                     spans.append((branch.first, branch.last + 1))  # no grammar reads all of these
             else:
                 branch = condition.branches[-1] if condition.branches[-1].last != _NONE else branch
-            _join(stack[-1].branches[-1], branch)
+            outer = stack[-1].branches[-1]
+            if branch.last != _NONE:
+                outer.last = branch.last
+                outer.first = branch.first if outer.first == _NONE else outer.first
+                outer.lowest = min(outer.lowest, outer.depth + branch.lowest)
+                outer.depth += branch.depth
     return spans
 
 
@@ -186,23 +182,6 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
     branch.last = start + len(text) - 1
     if branch.first == _NONE:
         branch.first = end - len(source[start:end].lstrip())
-
-
-def _join(outer: _Branch, inner: _Branch) -> None:
-    if inner.last == _NONE:
-        return
-    outer.last = inner.last
-    outer.first = inner.first if outer.first == _NONE else outer.first
-    outer.lowest = min(outer.lowest, outer.depth + inner.lowest)
-    outer.depth += inner.depth
-
-
-def _chosen(condition: _Condition, source: bytes) -> _Branch:
-    # The first with something in it that is not ``#if 0``.
-    for branch in condition.branches:
-        if branch.last != _NONE and not _IS_FALSE.match(source, branch.directive, branch.start):
-            return branch
-    return condition.branches[0]
 
 
 def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:

@@ -1,7 +1,7 @@
 """From a source text to the names that it uses and may define elsewhere, by its language's query."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
@@ -27,11 +27,9 @@ _RANKS: Final = {
     "reference.call": 5,
     "reference.type": 7,
     "reference.attribute": 9,
-}
-"""Which capture counts where several patterns match one name, the lowest; one less with a scope."""
+}  # which capture counts where several patterns match one name, the lowest; one less with a scope
 _KINDS: Final = {capture: capture.removeprefix("reference.") for capture in _RANKS}
 _PARTS: Final = frozenset({"reference.type", "reference.attribute"})
-"""What a part of a module's name looks like in an import."""
 _LONGEST_SCOPE = 60
 """Bytes of what stands before a name: a longer one is no path of names that anything could be found by."""
 _LONGEST_NAME = 200
@@ -44,38 +42,22 @@ _JOINT = re.compile(rb"\s*+(::|\\|\.)")
 
 
 class SyntaxReference(NamedTuple):
-    """A name that a text uses.
-
-    Attributes:
-        name: The last part, such as ``area`` of ``shape.area()``; of a file that is imported its own name.
-        kind: ``call``, ``type``, ``import``, ``inherit`` or ``attribute``.
-        start: First byte of the name in the text as UTF-8, or of the path that it is the last part of.
-        line: The line of that byte, 1-based.
-        scope: What stands before the name where that is a path of names of at most 60 bytes; of an import the module
-            that the name is taken from, or that is imported as a whole, as written. ``""`` for nothing.
-    """
+    """A name that a text uses."""
 
     name: str
     kind: str
-    start: int
+    start: int  # first byte of the name, or of the path that it is the last part of
     line: int
-    scope: str
+    scope: str  # what stands before the name where that is a path of names of at most 60 bytes
 
 
 class _Module(NamedTuple):
-    """A statement of which all names are taken from one module, or a part of such a one.
-
-    Attributes:
-        start: Its first byte.
-        end: The byte behind its last one.
-        name: Of the module, ``""`` where each name has its own.
-        joint: What stands between that and a further part of the name, if anything can.
-    """
+    """A statement of which all names are taken from one module, or a part of such a one."""
 
     start: int = 0
     end: int = 0
-    name: str = ""
-    joint: str = ""
+    name: str = ""  # of the module, ``""`` where each name has its own
+    joint: str = ""  # what stands between that and a further part of the name, if anything can
 
 
 _NO_MODULE = _Module()
@@ -85,24 +67,15 @@ _Captured: TypeAlias = tuple[int, str, Node, Node | None]
 
 @dataclass(slots=True)
 class ReferenceCaptures:
-    """What the query found.
-
-    Attributes:
-        text: The bytes that were parsed.
-        names: By their first byte, of those that begin there the one with the lowest rank.
-        defined: First bytes of names that are defined.
-        modules: Statements that members are looked up in.
-        embedded: Parts in other languages.
-    """
+    """What the query found."""
 
     text: bytes
     names: dict[int, _Captured] = field(default_factory=dict)
     defined: set[int] = field(default_factory=set)
-    modules: set[_Module] = field(default_factory=set)
+    modules: set[_Module] = field(default_factory=set)  # statements that members are looked up in
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
-        """Add the nodes of one match; this runs for each reference of a project."""
         names = self.names
         scopes = match.get("reference.scope")
         scope = scopes[0] if scopes else None
@@ -118,12 +91,16 @@ class ReferenceCaptures:
             elif capture == "reference.defined":
                 self.defined.add(node.start_byte)
             elif capture == "reference.within":
-                self.modules.add(self._module(node, scope))
+                name = joint = ""
+                if scope is not None:
+                    name = self._words(scope, _LONGEST_NAME).strip(_QUOTES)
+                    between = _JOINT.match(self.text, scope.end_byte)
+                    joint = between[1].decode() if between else ""
+                self.modules.add(_Module(node.start_byte, node.end_byte, name, joint))
             elif capture == "embedded.tag":
                 self.embedded.add(match)
 
     def references(self) -> list[SyntaxReference]:
-        """Return the references in order, each import with its module."""
         references: list[SyntaxReference] = []
         around = _Around(self.modules) if self.modules else None
         for start in sorted(self.names.keys() - self.defined):
@@ -161,7 +138,15 @@ class ReferenceCaptures:
         elif module is None:
             return None
         written = self._words(node, _LONGEST_NAME).strip(_QUOTES)
-        name = _last_name(written, "import")[1] if capture == _MODULE else _last_part(written)
+        if capture == _MODULE:
+            _, name = _last_name(written, "import")
+        elif "/" not in written:
+            name = written
+        else:
+            parts = [part for part in written.split("/") if part]
+            if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
+                parts.pop()
+            name = parts[-1] if parts else ""
         if not _NAME.fullmatch(name):
             return None
         scope = module.name or written
@@ -175,13 +160,6 @@ class ReferenceCaptures:
     def _words(self, node: Node, longest: int) -> str:
         start, end = node.start_byte, node.end_byte
         return self.text[start:end].decode(errors="surrogatepass") if end - start <= longest else ""
-
-    def _module(self, node: Node, scope: Node | None) -> _Module:
-        if scope is None:
-            return _Module(node.start_byte, node.end_byte)
-        name = self._words(scope, _LONGEST_NAME).strip(_QUOTES)
-        joint = _JOINT.match(self.text, scope.end_byte)
-        return _Module(node.start_byte, node.end_byte, name, joint[1].decode() if joint else "")
 
 
 class _Around:
@@ -198,20 +176,19 @@ class _Around:
         while self._waiting and self._waiting[-1].start <= place:
             module = self._waiting.pop()
             outer = self._left_for(module.start)
-            self._around.append(_inside(outer, module) if outer else module)
+            if outer and module.name:
+                # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
+                name = (outer.name + outer.joint + module.name)[: _LONGEST_NAME + 1]
+                module = module._replace(name=name)
+            elif outer:
+                module = module._replace(name=outer.name, joint=outer.joint)
+            self._around.append(module)
         return self._left_for(place)
 
     def _left_for(self, place: int) -> _Module | None:
         while self._around and self._around[-1].end <= place:
             self._around.pop()
         return self._around[-1] if self._around else None
-
-
-def _inside(outer: _Module, module: _Module) -> _Module:
-    if not module.name:
-        return module._replace(name=outer.name, joint=outer.joint)
-    # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
-    return module._replace(name=(outer.name + outer.joint + module.name)[: _LONGEST_NAME + 1])
 
 
 def _last_name(written: str, kind: str) -> tuple[str, str]:
@@ -221,52 +198,30 @@ def _last_name(written: str, kind: str) -> tuple[str, str]:
     return ("" if joint == "/" else path), name
 
 
-def _last_part(path: str) -> str:
-    if "/" not in path:
-        return path
-    parts = [part for part in path.split("/") if part]
-    if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
-        parts.pop()
-    return parts[-1] if parts else ""
-
-
 _WANTED: Final = frozenset({"reference", "embedded"})
 _TIMES_AS_LONG = 3
 """A text may take so many times as long as for its definitions: the densest need 3 seconds for a megabyte."""
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return what ``text`` refers to, in order; of a name that several patterns match the most telling.
-
-    Names are as written and resolved nowhere, so built-in ones and those of local variables are among them. In
-    ``shared_parse`` the text is parsed once for its definitions and references. A syntax error costs only what stands
-    in it; a language without such patterns has no references.
-
-    Raises:
-        DeadlineError: It takes far longer than any program of this size does.
-    """
-    if not _has_patterns(language):
+    """Return what ``text`` refers to, in order; of a name that several patterns match the most telling."""
+    if not query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")
     references, blocks = _read_own(source, language, Deadline(_TIMES_AS_LONG * len(source)))
-    if blocks:
-        references += _embedded(source, blocks)
-        references.sort(key=lambda reference: reference.start)
-    return tuple(references)
-
-
-def _embedded(source: bytes, blocks: list[Block]) -> Iterator[SyntaxReference]:
-    blocks = [block for block in blocks if _has_patterns(block.language)]
+    blocks = [block for block in blocks if query_of(block.language, _WANTED)[0].pattern_count]
     lines, counted = 0, 0
-    for block, (references, _) in read_blocks(
+    for block, (inner, _) in read_blocks(
         source, blocks, _read_own, wanted=_WANTED, times=_TIMES_AS_LONG
     ):
         lines += source.count(b"\n", counted, block.start)
         counted = block.start
-        for reference in references:
-            yield reference._replace(
-                start=reference.start + block.start, line=reference.line + lines
-            )
+        references += (
+            each._replace(start=each.start + counted, line=each.line + lines) for each in inner
+        )
+    if blocks:
+        references.sort(key=lambda reference: reference.start)
+    return tuple(references)
 
 
 def _read_own(
@@ -278,9 +233,3 @@ def _read_own(
     for match in query_matches(tree, language, _WANTED, deadline):
         captured.add(match)
     return captured.references(), captured.embedded.blocks()
-
-
-def _has_patterns(language: Language) -> bool:
-    # Compiling its query is not to take a text's time.
-    query, _, _ = query_of(language, _WANTED)
-    return query.pattern_count > 0

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from tree_sitter import Node
@@ -40,23 +40,14 @@ _MOST_COMMENTS = 1_000
 # What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
 _COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
 TEXTS = ("import", "constant", "constant.member", "package")
-"""Captures of which nothing but the text is wanted."""
 
 
 @dataclass(slots=True)
 class DefinitionCaptures:
-    """What the query found.
-
-    Attributes:
-        text: The bytes that were parsed.
-        definitions: By where their signature ends, which tells apart those that several patterns match.
-        texts: For each capture in ``TEXTS``, the texts by their first byte.
-        docs: Comments and strings that may document the file, by their first byte.
-        bodies: First byte and end of what no definition inside is told of, ``kept`` ones excepted.
-        embedded: Parts in other languages.
-    """
+    """What the query found."""
 
     text: bytes
+    # By where their signature ends, which tells apart those that several patterns match; the others by first byte.
     definitions: dict[int, Definition] = field(default_factory=dict)
     texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in TEXTS})
     docs: dict[int, Node] = field(default_factory=dict)
@@ -65,7 +56,6 @@ class DefinitionCaptures:
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
-        """Add the nodes of one match."""
         self.embedded.add(match)
         if "body.first" in match:
             self.bodies.add(unwrapped_body(self.text, match))
@@ -92,11 +82,7 @@ class DefinitionCaptures:
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet.
-
-    ``@name`` is a name or a path of names, ``@title`` one name whatever stands in it, ``@items`` the node whose
-    children are counted. This runs for each definition of a project.
-    """
+    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -183,7 +169,7 @@ def _add(definitions: dict[int, Definition], new: Definition) -> None:
     ) and new.path != known.path:
         aliases = dict.fromkeys((*known.aliases, *new.path[-1:], *new.aliases))
         others = tuple(name for name in aliases if name not in known.path)
-        definitions[new.header_end] = replace(known, aliases=others)
+        definitions[new.header_end] = known._replace(aliases=others)
 
 
 def _words(text: bytes, node: Node) -> str:
@@ -202,11 +188,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it.
-
-    Raises:
-        DeadlineError: It takes far longer than any program of this size does.
-    """
+    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
     return computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
@@ -214,13 +196,7 @@ def read_module(text: str, language: Language) -> Module:
 
 
 def read_definitions(text: str, language: Language) -> Module:
-    """Return what ``read_module`` does, which is quicker where nothing but the definitions is wanted.
-
-    Where there are definitions, imports, constants, documentation and package may be left out.
-
-    Raises:
-        DeadlineError: As ``read_module``.
-    """
+    """Return what ``read_module`` does, which is quicker where nothing but the definitions is wanted."""
     if is_shared():  # another view may want all, and reading that costs less than reading twice
         return read_module(text, language)
     with shared_parse():
@@ -258,31 +234,39 @@ def _read_own(
         conditions = sorted(
             (start, end) for end, start in macros.items() if source.startswith(b"#", start)
         )
-        found = [
-            _without_conditions(_with_macros(each, source, macros), conditions) for each in found
-        ]
+        found = [_without_macros(each, source, macros, conditions) for each in found]
     found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
     definitions = nest(with_sections(found, source), sorted(captured.bodies - captured.kept))
     texts = captured.texts
+    ends = {each.start: each.end for each in definitions if not each.depth}
+    starts = sorted(ends)
+    outside: dict[int, str] = {}
+    for position, text in texts["constant"].items():
+        index = bisect_right(starts, position)
+        if not index or ends[starts[index - 1]] <= position:
+            outside[position] = text
     module = Module(
         source,
         definitions,
         imports=_once(texts["import"]),
-        constants=_once(_outside(texts["constant"], definitions) | texts["constant.member"]),
+        constants=_once(outside | texts["constant.member"]),
         doc=_doc(captured.docs, source, parsed),
         package=tuple(name for text in texts["package"].values() for name in split_symbol(text)),
     )
     return module, captured.embedded
 
 
-def _with_macros(definition: Definition, source: bytes, macros: dict[int, int]) -> Definition:
+def _without_macros(
+    definition: Definition,
+    source: bytes,
+    macros: dict[int, int],
+    conditions: list[tuple[int, int]],
+) -> Definition:
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
-    return definition if start == definition.start else replace(definition, start=start)
-
-
-def _without_conditions(definition: Definition, conditions: list[tuple[int, int]]) -> Definition:
+    if start != definition.start:
+        definition = definition._replace(start=start)
     first = bisect_left(conditions, (definition.start, 0))
     inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
     if not inside:
@@ -292,7 +276,7 @@ def _without_conditions(definition: Definition, conditions: list[tuple[int, int]
         for remark in definition.remarks
         if not any(start <= remark[0] < end for start, end in inside)
     ]
-    return replace(definition, remarks=tuple(sorted([*remarks, *inside])))
+    return definition._replace(remarks=tuple(sorted([*remarks, *inside])))
 
 
 def _end_before(source: bytes, position: int) -> int:
@@ -315,17 +299,6 @@ def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
         row = node.start_point.row + text.count("\n")
     texts = ["\n".join(run) for run in runs]
     return next((text for text in texts if not _NOTICE.search(text[:_NOTICE_WITHIN])), "")
-
-
-def _outside(texts: dict[int, str], definitions: tuple[Definition, ...]) -> dict[int, str]:
-    ends = {definition.start: definition.end for definition in definitions if not definition.depth}
-    starts = sorted(ends)
-    outside: dict[int, str] = {}
-    for position, text in texts.items():
-        index = bisect_right(starts, position)
-        if not index or ends[starts[index - 1]] <= position:
-            outside[position] = text
-    return outside
 
 
 def _once(texts: dict[int, str]) -> tuple[str, ...]:

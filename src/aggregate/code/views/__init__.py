@@ -8,14 +8,15 @@ if TYPE_CHECKING:
     from aggregate.code.views.ast_parser import ASTParser
     from aggregate.code.views.focused import GAP, focused
     from aggregate.code.views.full import EXCLUDED
-    from aggregate.code.views.one_text import summarise_file, view_of
     from aggregate.code.views.rendering import (
         NOTEBOOK_SUFFIX,
         PARSED,
         is_the_text,
         packed_views,
         render_view,
+        summarise_file,
         takes_grammar,
+        view_of,
         without_grammar,
     )
 else:
@@ -25,7 +26,6 @@ else:
             "ast_parser": "ASTParser",
             "focused": "GAP focused",
             "full": "EXCLUDED",
-            "one_text": "summarise_file view_of",
-            "rendering": "NOTEBOOK_SUFFIX PARSED is_the_text packed_views render_view takes_grammar without_grammar",
+            "rendering": "NOTEBOOK_SUFFIX PARSED is_the_text packed_views render_view summarise_file takes_grammar view_of without_grammar",
         },
     )

@@ -10,7 +10,7 @@ from aggregate.code.syntax.language_table import LANGUAGES, Language
 from aggregate.code.syntax.languages import HOW_TO_INSTALL, language_named
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.masked import find_symbol
-from aggregate.code.views.one_text import view_of
+from aggregate.code.views.rendering import view_of
 
 
 @dataclass(frozen=True)

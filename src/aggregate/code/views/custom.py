@@ -13,18 +13,13 @@ if TYPE_CHECKING:
 
 
 def custom(request: ViewRequest) -> View:
-    """Return the slices of the file, each under its own line, parted by a blank line (rules M-37, M-42, M-X9).
-
-    Slices are resolved against the text as it is now. A moved or edited slice says so; one that is ambiguous or gone
-    is shown by its reason alone, never by lines that may be wrong. No slices at all means the summary.
-    """
+    """Return the slices of the file, each under its own line, parted by a blank line (rules M-37, M-42, M-X9)."""
     if not request.slices:
         return summary(request)
     return render_slices(request.path, request.text, request.slices)
 
 
 def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> View:
-    """Return the slices of ``text`` as a view."""
     # 30 ms in each process, needed only where there are slices.
     from aggregate.code.anchors import FuzzyAnchor
 
@@ -49,10 +44,7 @@ def render_slices(path: str, text: str, slices: Sequence[Mapping[str, Any]]) -> 
 
 
 def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
-    """Return the line above a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``.
-
-    One that is not as it was when it was picked says so.
-    """
+    """Return the line above a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``."""
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
     if not place.found:

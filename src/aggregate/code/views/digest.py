@@ -10,7 +10,6 @@ from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.languages import fence_tag
 
 LINE_WIDTH = 160
-"""The longest line, in characters, of a digest and of a document's outline."""
 
 
 class DigestRow(NamedTuple):
@@ -22,22 +21,18 @@ class DigestRow(NamedTuple):
 
 
 def shortened(line: str) -> str:
-    """Return ``line``, cut to ``LINE_WIDTH`` characters with a visible mark."""
     return cut(line, LINE_WIDTH)
 
 
 def cut(text: str, width: int) -> str:
-    """Return ``text``, cut to ``width`` characters with a visible mark."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def counted(number: int, noun: str) -> str:
-    """Return ``number`` and ``noun`` in the right form: ``1 class``, ``2 classes``."""
     return f"{number} {noun if number == 1 else plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """Return the plural of a regular English noun."""
     if noun.endswith(("s", "x")):
         return f"{noun}es"
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
@@ -46,12 +41,10 @@ def plural(noun: str) -> str:
 
 
 def more_row(number: int) -> str:
-    """Return the row that stands for ``number`` rows that were left out."""
     return f"... and {number} more"
 
 
 def byte_size(number: int) -> str:
-    """Return a number of bytes as people read it: ``512 bytes``, ``34 KB``, ``1.2 MB``."""
     if number < 1_000:
         return counted(number, "byte")
     return f"{number / 1_000:.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"
@@ -62,7 +55,6 @@ _ITEM = {"array": "item"}
 
 
 def document_row(definition: Definition, module: Module) -> str:
-    """Return a heading, rule, element or piece of code as written, or a key with the kind and size of its value."""
     if definition.kind in _AS_WRITTEN or definition.is_embedded_code:
         return shortened("  " * definition.depth + module.signature(definition))
     sizes: list[str] = []
@@ -75,10 +67,7 @@ def document_row(definition: Definition, module: Module) -> str:
 
 
 def document_digest(module: Module, most: int) -> list[str]:
-    """Return at most ``most`` rows; repeated keys (of a list's tables, of documents) share one row.
-
-    Where there are more, the deepest ones are left out first.
-    """
+    """Return at most ``most`` rows; repeated keys (of a list's tables, of documents) share one row."""
     groups: dict[object, list[Definition]] = {}
     for definition in module.definitions:
         is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
@@ -86,12 +75,12 @@ def document_digest(module: Module, most: int) -> list[str]:
         groups.setdefault(key, []).append(definition)
     repeats = {group[0]: len(group) for group in groups.values()}
     definitions, left_out = outermost(list(repeats), most)
-    rows: list[str] = []
-    for definition in definitions:
-        if repeats[definition] == 1:
-            rows.append(document_row(definition, module))
-        else:
-            rows.append(_key_row(definition, f" × {repeats[definition]}"))
+    rows = [
+        document_row(definition, module)
+        if repeats[definition] == 1
+        else _key_row(definition, f" × {repeats[definition]}")
+        for definition in definitions
+    ]
     return [*rows, more_row(left_out)] if left_out else rows
 
 
@@ -113,8 +102,7 @@ def _key_row(definition: Definition, size: str) -> str:
 
 
 _SAMPLE_LINES = 3
-_MOST_LANDMARKS = 30
-"""A digest is read at a glance: half the rows of one with a grammar."""
+_MOST_LANDMARKS = 30  # a digest is read at a glance: half the rows of one with a grammar
 
 # Lines that tell how a file is built, by fence tag.
 _LANDMARKS = {
@@ -145,30 +133,16 @@ _LANDMARKS = {
 
 
 def plain_digest(path: str, text: str) -> list[str]:
-    """Return a few lines about the text of a file without a grammar.
-
-    Kinds of file with landmarks (sections, statements, targets) give these, all others the
-    number of their words; the first lines stand for the rest.
-    """
     tag = fence_tag(path, text)
-    landmarks = _landmarks(tag, text)
-    if landmarks:
-        return landmarks
+    pattern = _LANDMARKS.get(tag)
+    if pattern and (rows := [shortened(match[1].strip()) for match in pattern.finditer(text)]):
+        left_out = len(rows) - _MOST_LANDMARKS
+        return [*rows[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else rows
     if PurePosixPath(path).suffix.lower() in ("", ".txt", ".rst"):
         return [counted(len(text.split()), "word"), *sample(text)]
     return sample(text)
 
 
 def sample(text: str) -> list[str]:
-    """Return the first lines that say something."""
     lines = (line.strip() for line in text.split("\n"))
     return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
-
-
-def _landmarks(tag: str, text: str) -> list[str]:
-    pattern = _LANDMARKS.get(tag)
-    if pattern is None:
-        return []
-    rows = [shortened(match[1].strip()) for match in pattern.finditer(text)]
-    left_out = len(rows) - _MOST_LANDMARKS
-    return [*rows[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else rows

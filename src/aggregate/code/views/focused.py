@@ -5,17 +5,10 @@ from collections.abc import Sequence
 from aggregate.base.values import Span, View
 
 GAP = "..."
-"""The line that stands where others are left out, as in a skeleton."""
 
 
 def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:
-    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line ``...``.
-
-    Args:
-        view: What may be shown; its lines map to the file by its spans, and to themselves where it has none.
-        lines: Its lines, each with its line break.
-        runs: First and last lines, 1-based and inclusive, in order and apart from each other.
-    """
+    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line ``...``."""
     pieces: list[str] = []
     kept: list[Span] = []
     line, behind = 1, 1  # of the new text, and the first line of the view that was not passed yet
@@ -59,16 +52,14 @@ def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
             first = min(start for start, _ in sources)
             last = max(end for _, end in sources)
             composed.append(Span(span.start, span.end, first, last))
-        else:
-            composed += [_cut(span, part) for part in overlapping]
+            continue
+        offset = span.start - span.source_start
+        for part in overlapping:
+            start = max(span.source_start, part.start) + offset
+            end = min(span.source_end, part.end) + offset
+            shown = _shown_by(part, span.source_start, span.source_end)
+            composed.append(Span(start, end, *shown))
     return composed
-
-
-def _cut(span: Span, part: Span) -> Span:
-    offset = span.start - span.source_start
-    start = max(span.source_start, part.start) + offset
-    end = min(span.source_end, part.end) + offset
-    return Span(start, end, *_shown_by(part, span.source_start, span.source_end))
 
 
 def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:

@@ -15,49 +15,26 @@ from aggregate.code.views.outline import skeleton
 
 _OPENING = re.compile(rb"\s*\{")
 _NOTHING = b" \t\r\n;,:"
-"""What may stand between two members without being missed."""
 _BEHIND = re.compile(rb"[ \t]*[;,]")
 _END = re.compile(rb"(?<![^\s;])end\Z")
-"""What closes a class or module of Ruby."""
 
 
 class Piece(NamedTuple):
-    """Lines of a view.
-
-    Attributes:
-        text: The lines.
-        first_line: The line of the file behind the first of them, the others follow it; 0 for lines of our own.
-    """
+    """Lines of a view."""
 
     text: str
     first_line: int = 0
 
 
-class Opened(NamedTuple):
-    """The opening of a container."""
-
-    text: str
-    end: int
-
-
-def opened(module: Module, container: Definition) -> Opened:
-    """Return how a container begins."""
+def opened(module: Module, container: Definition) -> tuple[str, int]:
     brace = _OPENING.match(module.source, container.header_end, container.end)
     if brace is None:
-        return Opened(module.header(container), container.header_end)
-    return Opened(module.text(module.line_start(container.start), brace.end()), brace.end())
+        return module.header(container), container.header_end
+    return module.text(module.line_start(container.start), brace.end()), brace.end()
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return what stands between two members: the mark where lines are left out, else a blank line as in the file.
-
-    Args:
-        module: The file.
-        position: The byte behind the first one, or behind the opening.
-        start: The first byte of the second one; before ``position`` where the mask has another order than the file.
-        mark: The mark, indented.
-        is_first: Whether only the opening stands before.
-    """
+    """Return what stands between two members: the mark where lines are left out, else a blank line as in the file."""
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]
@@ -99,10 +76,6 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
     visible error line. A member stands in what it is a member of: below its header and above the line that closes it,
     with a mark wherever something of it is left out. Members of one container share it, at the place of the first of
     them. An empty mask means the skeleton.
-
-    Args:
-        request: What to render.
-        module: What the text defines, where that is known already.
     """
     if not request.mask:
         return skeleton(request)
@@ -141,24 +114,21 @@ def _pieces(
         if isinstance(part, Piece):
             pieces.append(part)
             continue
-        pieces.append(Piece(part.text, part.definition.first_line))
-        if part.inside and module:
-            waiting += reversed(_body(part, module, mark))
+        container = part.definition
+        pieces.append(Piece(part.text, container.first_line))
+        if not part.inside or not module:
+            continue
+        body: list[_MaskedBlock | Piece] = []
+        _, position = opened(module, container)
+        indent = ""
+        for inner in part.inside:
+            member = inner.definition
+            indent = inner.text[: len(inner.text) - len(inner.text.lstrip(" \t"))]
+            body += gap(module, position, member.start, f"{indent}{mark}", is_first=not body)
+            body.append(inner)
+            position = member.end
+        waiting += reversed([*body, *footer(module, container, position, f"{indent}{mark}")])
     return pieces
-
-
-def _body(block: _MaskedBlock, module: Module, mark: str) -> list[_MaskedBlock | Piece]:
-    parts: list[_MaskedBlock | Piece] = []
-    container = block.definition
-    position = opened(module, container).end
-    indent = ""
-    for inner in block.inside:
-        member = inner.definition
-        indent = inner.text[: len(inner.text) - len(inner.text.lstrip(" \t"))]
-        parts += gap(module, position, member.start, f"{indent}{mark}", is_first=not parts)
-        parts.append(inner)
-        position = member.end
-    return [*parts, *footer(module, container, position, f"{indent}{mark}")]
 
 
 def _message(problem: str) -> Piece:
@@ -170,7 +140,13 @@ def _blocks(
     mask: Mapping[str, str], module: Module | None, path: str
 ) -> list[_MaskedBlock | Piece]:
     blocks: list[_MaskedBlock | Piece] = []
-    containers = _containers(module) if module else {}
+    containers: dict[Definition, Definition] = {}
+    around: list[Definition] = []
+    for definition in module.definitions if module else ():
+        del around[definition.depth :]
+        if around:
+            containers[definition] = around[-1]
+        around.append(definition)
     headers: dict[Definition, _MaskedBlock] = {}
     by_name = _by_name(module.definitions) if module else {}
     for symbol, extent in mask.items():
@@ -195,17 +171,6 @@ def _blocks(
     return blocks
 
 
-def _containers(module: Module) -> dict[Definition, Definition]:
-    containers: dict[Definition, Definition] = {}
-    around: list[Definition] = []
-    for definition in module.definitions:
-        del around[definition.depth :]
-        if around:
-            containers[definition] = around[-1]
-        around.append(definition)
-    return containers
-
-
 def _put(
     module: Module,
     block: _MaskedBlock,
@@ -218,19 +183,13 @@ def _put(
         if container in headers:
             headers[container].inside.append(block)
             return None
-        block = headers[container] = _MaskedBlock(
-            opened(module, container).text, container, [block]
-        )
+        block = headers[container] = _MaskedBlock(opened(module, container)[0], container, [block])
         container = containers.get(container)
     return block
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant.
-
-    A symbol is one name as it stands in the file, or a path of names of which the first ones may be left out; it may
-    begin with the file's package. The name of a class does not mean its constructors too.
-    """
+    """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant."""
     return _find(module, symbol, _by_name(module.definitions))
 
 
@@ -247,17 +206,13 @@ def _find(module: Module, symbol: str, by_name: Mapping[str, list[Definition]]) 
     parts = split_symbol(symbol)
     names = (symbol, *parts[-1:])
     candidates = dict.fromkeys(definition for name in names for definition in by_name.get(name, ()))
-    named = [
-        definition
-        for definition in candidates
-        if definition.path[-1:] == (symbol,) or _is_named(definition, parts, module.package)
-    ]
+    named: list[Definition] = []
+    for definition in candidates:
+        outside = module.package + definition.path[:-1]
+        own = (*definition.path[-1:], *definition.aliases)
+        is_meant = any((*outside, name)[-len(parts) :] == parts for name in own)
+        if is_meant or definition.path[-1:] == (symbol,):
+            named.append(definition)
     paths = {definition.path for definition in named}
     outer = (definition for definition in named if definition.path[:-1] not in paths)
     return sorted(outer, key=lambda definition: (definition.start, definition.depth))
-
-
-def _is_named(definition: Definition, parts: tuple[str, ...], package: tuple[str, ...]) -> bool:
-    outer = package + definition.path[:-1]
-    names = (*definition.path[-1:], *definition.aliases)
-    return any((*outer, name)[-len(parts) :] == parts for name in names)

@@ -11,11 +11,11 @@ from aggregate.base.values import Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.elision import without_bodies
 from aggregate.code.syntax.language_table import LanguageKind
-from aggregate.code.syntax.notebook import Cell, CellLine, Notebook, read_notebook
+from aggregate.code.syntax.notebook import Notebook, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
-from aggregate.code.views.notebook_script import CellPlace, Script, script_of
+from aggregate.code.views.notebook_script import Script, joined_spans, script_of
 from aggregate.code.views.outline import indentation, numbered
 from aggregate.code.views.summary import definition_rows, details, shorter_than
 
@@ -26,11 +26,7 @@ _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
-    """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script.
-
-    A heading reaches to the next one of its level or above. Cells are called by their number among all cells of the
-    notebook: ``cell 3``.
-    """
+    """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script."""
     found = [*_headings_and_cells(script), *code.definitions]
     found.sort(key=lambda definition: (definition.start, -definition.end))
     end = len(code.source)
@@ -40,21 +36,20 @@ def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]
     for definition in found:
         if definition.level:
             while around and nested[around[-1]].level >= definition.level:
-                nested[around[-1]] = replace(
-                    nested[around[-1]], end=definition.start, last_line=definition.first_line - 1
+                nested[around[-1]] = nested[around[-1]]._replace(
+                    end=definition.start, last_line=definition.first_line - 1
                 )
                 around.pop()
         depth = len(around) + (definition.kind not in ("heading", "cell"))
-        nested.append(replace(definition, depth=definition.depth + depth))
+        nested.append(definition._replace(depth=definition.depth + depth))
         if definition.level:
             around.append(len(nested) - 1)
     for index in around:
-        nested[index] = replace(nested[index], end=end, last_line=last_line)
+        nested[index] = nested[index]._replace(end=end, last_line=last_line)
     return tuple(nested)
 
 
 def first_prose(notebook: Notebook) -> str:
-    """Return the first paragraph of a notebook's prose, ``""`` where there is none."""
     for cell in notebook.cells:
         if cell.kind != "markdown":
             continue
@@ -74,43 +69,26 @@ def _headings_and_cells(script: Script) -> Iterator[Definition]:
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     for number, place in enumerate(script.places, start=1):
         if place.cell.kind == "code":
-            yield _definition("cell", f"cell {number}", place, starts)
+            at = (place.first_line, place.last_line)
+            yield _definition("cell", f"cell {number}", at, starts)
             continue
-        for offset, level, title in _headings(place.cell):
-            line = place.first_line + 1 + offset
-            at = CellPlace(place.cell, line, line)
-            yield _definition("heading", title, at, starts, level)
+        fence = ""
+        for line, text in enumerate(place.cell.lines, start=place.first_line + 1):
+            mark = _FENCE.match(text.text)
+            if place.cell.kind != "markdown":
+                continue
+            if mark and fence in ("", mark[1]):
+                fence = "" if fence else mark[1]
+            elif not fence and (match := _HEADING.match(text.text)) and match[2]:
+                yield _definition("heading", match[2], (line, line), starts, len(match[1]))
 
 
 def _definition(
-    kind: str, name: str, place: CellPlace, starts: list[int], level: int = 0
+    kind: str, name: str, lines: tuple[int, int], starts: list[int], level: int = 0
 ) -> Definition:
-    start = starts[place.first_line - 1]
-    return Definition(
-        kind,
-        (name,),
-        start,
-        starts[place.last_line] - 1,
-        starts[place.first_line] - 1,
-        depth=0,
-        first_line=place.first_line,
-        last_line=place.last_line,
-        level=level,
-    )
-
-
-def _headings(cell: Cell) -> Iterator[tuple[int, int, str]]:
-    # The line, from 0, the level and the title.
-    fence = ""
-    for offset, line in enumerate(cell.lines if cell.kind == "markdown" else _NO_LINES):
-        mark = _FENCE.match(line.text)
-        if mark and fence in ("", mark[1]):
-            fence = "" if fence else mark[1]
-        elif not fence and (match := _HEADING.match(line.text)) and match[2]:
-            yield offset, len(match[1]), match[2]
-
-
-_NO_LINES: tuple[CellLine, ...] = ()
+    (first, last), depth = lines, 0
+    start, end, header_end = starts[first - 1], starts[last] - 1, starts[first] - 1
+    return Definition(kind, (name,), start, end, header_end, depth, first, last, level)
 
 
 _MOST_HEADINGS = 40
@@ -118,23 +96,27 @@ _NO_CODE = Module(b"", (), (), (), "")
 
 
 def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]) -> View:
-    """Return the view that ``request`` asks for of a notebook's cells.
-
-    ``full`` shows all of them as a script in the percent format, ``skeleton`` the same without the bodies of
-    functions, ``outline`` headings, cells and definitions, ``masked`` those of them that are picked. Outputs are left
-    out, with a note. Spans and outlines tell the lines of the notebook's file.
-
-    Args:
-        request: What to render.
-        as_text: Renders a file that is no notebook, or that is damaged, as any other text.
-    """
+    """Return the view that ``request`` asks for of a notebook's cells."""
     try:
         notebook = read_notebook(request.text)
     except NotebookError as error:
-        return _damaged(as_text(request), request, f"{error}: it is shown as JSON")
-    view = _cells_view(request, notebook) if notebook and notebook.cells else None
-    is_worthwhile = view is not None and len(view.text) < len(request.text)
-    return view if view is not None and is_worthwhile else as_text(request)
+        view = as_text(request)
+        if request.mode is ViewMode.FULL or not request.text.strip():
+            return view
+        problem = f"{error}: it is shown as JSON"
+        problems = (*view.problems, problem)
+        note = f"NOTE: {problem}\n"
+        if len(note) + len(view.text) >= len(request.text):
+            return replace(view, problems=problems)
+        moved = tuple(
+            Span(start + 1, end + 1, first, last) for start, end, first, last in view.spans
+        )
+        return View(note + view.text, moved, "text", problems)
+    if notebook and notebook.cells:
+        view = _cells_view(request, notebook)
+        if len(view.text) < len(request.text):
+            return view
+    return as_text(request)
 
 
 def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
@@ -149,14 +131,13 @@ def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
         text, spans = without_bodies(script.text, script.language)
         return View(text, script.through(spans), script.tag)
     if mode is ViewMode.FULL or mode in _SCRIPTS:
-        return View(script.text, script.spans(), script.tag)
+        return View(script.text, joined_spans(script.origins), script.tag)
     if mode is ViewMode.OUTLINE:
         return _outline(script)
     return _summary(request, notebook, script)
 
 
 _SCRIPTS = (ViewMode.SKELETON, ViewMode.MASKED)
-"""The views that are scripts; an empty mask means the skeleton."""
 
 
 def _code(script: Script) -> Module:
@@ -172,7 +153,7 @@ def _outline(script: Script) -> View:
     for definition, row in _rows(script, module, notebook_definitions(script, module)):
         marker = definition.kind == "cell" and definition.first_line < definition.last_line
         first_line, last_line = script.origin(definition.first_line + marker, definition.last_line)
-        definitions.append(replace(definition, first_line=first_line, last_line=last_line))
+        definitions.append(definition._replace(first_line=first_line, last_line=last_line))
         rows.append(indentation(definition) + row)
     return numbered(definitions, rows)
 
@@ -192,7 +173,13 @@ def _rows(
         elif definition.kind != "cell":
             yield definition, module.signature(definition)
         else:
-            first = _first_statement(lines, definition, script.comment)
+            # The first line that is no comment, else the first that is not blank, 0 for none.
+            inside = range(definition.first_line + 1, definition.last_line + 1)
+            written = [number for number in inside if lines[number - 1].strip()]
+            first = next(
+                (n for n in written if not lines[n - 1].strip().startswith(script.comment)),
+                written[0] if written else 0,
+            )
             if first not in starts:
                 text = f": {lines[first - 1].strip()}" if first else ""
                 size = counted(definition.last_line - definition.first_line, "line")
@@ -202,17 +189,6 @@ def _rows(
 
 
 _OF_NOTEBOOKS = frozenset({"cell", "heading"})
-
-
-def _first_statement(lines: list[str], cell: Definition, comment: str) -> int:
-    # The first line that is no comment, else the first that is not blank, 0 for none.
-    first = 0
-    for number in range(cell.first_line + 1, cell.last_line + 1):
-        text = lines[number - 1].strip()
-        if text and not text.startswith(comment):
-            return number
-        first = first or (number if text else 0)
-    return first
 
 
 def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
@@ -241,14 +217,3 @@ def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
     about = replace(code, doc=first_prose(notebook) or code.doc)
     lines = [title, *details(about, [*headings, *definition_rows(code)])]
     return View("\n".join(shorter_than(request.text, lines)) or request.text, language="text")
-
-
-def _damaged(view: View, request: ViewRequest, problem: str) -> View:
-    if request.mode is ViewMode.FULL or not request.text.strip():
-        return view
-    problems = (*view.problems, problem)
-    note = f"NOTE: {problem}\n"
-    if len(note) + len(view.text) >= len(request.text):
-        return replace(view, problems=problems)
-    spans = tuple(Span(start + 1, end + 1, first, last) for start, end, first, last in view.spans)
-    return View(note + view.text, spans, "text", problems)

@@ -17,7 +17,6 @@ _NAMES = {
     "node": "javascript", "pyspark": "python", "python2": "python", "python3": "python",
     "sagemath": "python", "sage": "python", "f#": "fsharp", "gophernotes": "go",
 }  # fmt: skip
-"""What kernels call a language, where it is not the fence tag."""
 _VERSION = re.compile(r"[ _-]?[\d.]+$")
 _COMMENTS = {
     "--": ("haskell", "lua", "sql"),
@@ -27,7 +26,6 @@ _COMMENTS = {
     ),
 }  # fmt: skip
 _COMMENT = {name: mark for mark, names in _COMMENTS.items() for name in names}
-"""How a comment begins, in languages where that is not ``#``."""
 _EMBEDDED_DATA = re.compile(r"(data:[\w/+.-]{1,80};base64,)([A-Za-z0-9+/=]{200,})")
 _MAGIC = re.compile(
     rb"^[ \t]*(?:%%?[A-Za-z]|!(?!=)|\?{1,2}\w)[^\n]*|^[\w.]+\?{1,2}[ \t]*$", re.MULTILINE
@@ -48,27 +46,14 @@ class CellPlace:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A notebook as a script.
-
-    Attributes:
-        text: The script.
-        origins: For each line of it the first and last line of the file that it stands for; zeros for none.
-        places: Where the cells stand in it.
-        tag: The fence tag of its language.
-        language: The language's row with what is no code in notebooks hidden, ``None`` where it has no grammar.
-        comment: How a comment begins.
-    """
+    """A notebook as a script."""
 
     text: str
-    origins: tuple[tuple[int, int], ...]
+    origins: tuple[tuple[int, int], ...]  # of each line its lines in the file; zeros for none
     places: tuple[CellPlace, ...]
     tag: str
     language: Language | None
     comment: str
-
-    def spans(self) -> tuple[Span, ...]:
-        """Return where the lines of the script come from in the notebook's file."""
-        return joined_spans(self.origins)
 
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:
         """Return the run of lines of the file that a run of lines of the script stands for."""
@@ -89,11 +74,7 @@ class Script:
 
 
 def script_of(notebook: Notebook, text: str) -> Script:
-    """Return a notebook's cells as a script; ``text`` is that of its file.
-
-    Outputs and attachments are left out, and a cell's marker says how many there were and how large. So is what prose
-    holds of pictures as ``data:`` addresses. Characters that nobody sees are written as escapes where the file does.
-    """
+    """Return a notebook's cells as a script; ``text`` is that of its file."""
     name = _VERSION.sub("", notebook.language) or "python"
     tag = _NAMES.get(name, name)
     language = language_named(tag)
@@ -108,9 +89,22 @@ def script_of(notebook: Notebook, text: str) -> Script:
             lines.append("")
             origins.append((0, 0))
         first_line = len(lines) + 1
-        lines.append(_marker(cell, comment))
+        kind = "" if cell.kind == "code" else f" [{cell.kind}]"
+        noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
+        size = byte_size(cell.output_bytes)
+        left_out = f" {noun} left out, {size}" if cell.outputs or cell.output_bytes else ""
+        lines.append(f"{comment} {_MARKER}{kind}{left_out}")
         origins.append((cell.first_line, cell.last_line))
-        lines += _shown(cell, comment)
+        if cell.kind == "code":
+            lines += (line.text for line in cell.lines)
+        else:
+            shown = (
+                _EMBEDDED_DATA.sub(
+                    lambda data: f"{data[1]}[{byte_size(len(data[2]))} left out]", line.text
+                )
+                for line in cell.lines
+            )
+            lines += (f"{comment} {text}" if text else comment for text in shown)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append(CellPlace(cell, first_line, len(lines)))
     script = _with_escapes("\n".join(lines) + "\n", text)
@@ -121,10 +115,7 @@ def script_of(notebook: Notebook, text: str) -> Script:
 
 
 def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
-    """Return spans for lines of which each stands for the run of lines of the file beside it; zeros stand for none.
-
-    Neighbours are one span where they follow each other line by line, or stand for the same lines.
-    """
+    """Return spans for lines of which each stands for the run of lines of the file beside it; zeros stand for none."""
     spans: list[Span] = []
     for number, (first, last) in enumerate(origins, start=1):
         if not first:
@@ -143,28 +134,6 @@ def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
         else:
             spans.append(Span(number, number, first, last))
     return tuple(spans)
-
-
-def _marker(cell: Cell, comment: str) -> str:
-    marker = f"{comment} {_MARKER}" + ("" if cell.kind == "code" else f" [{cell.kind}]")
-    if not cell.outputs and not cell.output_bytes:
-        return marker
-    noun = counted(cell.outputs, "output") if cell.outputs else "attachments"
-    return f"{marker} {noun} left out, {byte_size(cell.output_bytes)}"
-
-
-def _shown(cell: Cell, comment: str) -> Iterator[str]:
-    for line in cell.lines:
-        if cell.kind == "code":
-            yield line.text
-        elif line.text:
-            yield f"{comment} {_EMBEDDED_DATA.sub(_data_note, line.text)}"
-        else:
-            yield comment
-
-
-def _data_note(match: re.Match[str]) -> str:
-    return f"{match[1]}[{byte_size(len(match[2]))} left out]"
 
 
 def _with_escapes(script: str, text: str) -> str:

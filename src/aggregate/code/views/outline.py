@@ -20,11 +20,7 @@ _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34).
-
-    Of data, markup and prose, at most 500 rows are shown, the outer ones first, and a last row tells how many are not.
-    Files without a grammar, files of records, and files that define nothing, are shown by their summary.
-    """
+    """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
@@ -45,12 +41,10 @@ def outline(request: ViewRequest) -> View:
 
 
 def indentation(definition: Definition) -> str:
-    """Return what stands before a definition's row, by its depth."""
     return "  " * min(definition.depth, _DEEPEST)
 
 
 def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: int = 0) -> View:
-    """Return the rows, each behind the lines of its definition in the file."""
     width = len(f"{definitions[-1].last_line}") * 2 + 1
     lines: list[str] = []
     spans: list[Span] = []
@@ -64,11 +58,7 @@ def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: i
 
 
 def skeleton(request: ViewRequest) -> View:
-    """Return imports, constants, decorators, signatures and docstrings, with bodies cut out (rule M-33).
-
-    Data, markup and prose are shown by their outline where that is shorter than the file, else whole; files without a
-    grammar by their summary.
-    """
+    """Return imports, constants, decorators, signatures and docstrings, with bodies cut out (rule M-33)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)

@@ -24,11 +24,6 @@ _TYPES = {"NoneType": "null", "str": "text", "dict": "object"}
 
 
 def json_lines_digest(text: str) -> list[DigestRow]:
-    """Return the keys of the rows with their types and in how many rows they are, and the first rows.
-
-    Returns:
-        Nothing where fewer than half of the lines that are read are JSON.
-    """
     rows: list[tuple[int, object]] = []
     damaged = read = 0
     for number, line in islice(_lines(text), _READ_ROWS):
@@ -118,13 +113,7 @@ _TABLES = frozenset({"csv", "tsv"})
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return columns or keys, their types, the number of rows and the first ones (rule M-32).
-
-    Rows lead to the lines in which they stand. A file that is no longer than that is shown as it is.
-
-    Returns:
-        ``None`` where the file holds no records, or none that can be read.
-    """
+    """Return columns or keys, their types, the number of rows and the first ones (rule M-32)."""
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", json_lines_digest(request.text)

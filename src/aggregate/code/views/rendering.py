@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import PurePath
 
 from aggregate.base.errors import DeadlineError
 from aggregate.base.values import PackedView, View, ViewMode, ViewRequest
@@ -10,23 +11,33 @@ from aggregate.code.syntax.languages import language_of
 from aggregate.code.views.full import full, none
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
-"""The views that parse the file."""
 _OF_CELLS = PARSED | {ViewMode.FULL}
 """The views that show a notebook by its cells; slices are picked from the lines of its file."""
 NOTEBOOK_SUFFIX = ".ipynb"
 _RENDERED_HERE = {ViewMode.FULL: full, ViewMode.NONE: none}
 _MODULES = {ViewMode.SKELETON: "outline"}
-"""Where the function of a mode is, where that is not the module of its name."""
 
 
 def render(request: ViewRequest) -> View:
-    """Return the view that ``request`` asks for."""
     if request.mode in _OF_CELLS and _is_notebook(request.path):
         # Few projects have notebooks.
         from aggregate.code.views.notebook import render_notebook
 
         return render_notebook(request, _renderer(request.mode))
     return _renderer(request.mode)(request)
+
+
+def view_of(request: ViewRequest) -> View:
+    if not takes_grammar(request):
+        return render(request)
+    from aggregate.base.concurrency import in_child
+
+    return in_child(render, request)
+
+
+def summarise_file(path: str | PurePath, content: str) -> str:
+    """Return the digest of ``content``, of which the name of ``path`` tells the kind (rule M-16)."""
+    return view_of(ViewRequest(str(path), content, ViewMode.SUMMARY)).text
 
 
 def takes_grammar(request: ViewRequest) -> bool:
@@ -66,10 +77,7 @@ def packed_views(requests: Sequence[ViewRequest]) -> list[PackedView | str]:
 
 
 def render_view(request: ViewRequest) -> View | str:
-    """Return the view that ``request`` asks for, or the traceback of what went wrong.
-
-    A text that takes too long is shown by a sentence that says so, and what can be said of it without a grammar.
-    """
+    """Return the view that ``request`` asks for, or the traceback of what went wrong."""
     try:
         return render(request)
     except DeadlineError as error:
@@ -83,7 +91,6 @@ def render_view(request: ViewRequest) -> View | str:
 
 
 def without_grammar(request: ViewRequest, problem: str) -> View:
-    """Return what can be said of a text that its grammar cannot read, below a sentence that says so."""
     from aggregate.code.views.digest import plain_digest  # many patterns
 
     problem = f'{problem}; show the file with view_mode = "full", or exclude it'

@@ -31,15 +31,7 @@ _LONGEST_LINE = 1_000
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:
-    """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32).
-
-    The digest is shorter than the source: details go, the last ones first, until it is. Of a source too short for
-    that, the source itself is returned; a text of nothing but white space is called empty.
-
-    Args:
-        request: What to render.
-        module: What the text defines, where that is known already.
-    """
+    """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32)."""
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
@@ -50,7 +42,6 @@ def summary(request: ViewRequest, module: Module | None = None) -> View:
 
 
 def shorter_than(text: str, lines: Sequence[str]) -> list[str]:
-    """Return so many of the first ``lines`` that they are shorter than ``text`` together."""
     kept = list(lines)
     while kept and sum(map(len, kept)) + len(kept) - 1 >= len(text):
         kept.pop()
@@ -62,38 +53,28 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
     if language is None:
         return [title, *plain_digest(request.path, request.text)]
     module = module or read_module(request.text, language)
+    inner = module.definitions
     if language.kind is LanguageKind.CODE:
         counts = Counter(definition.kind for definition in module.definitions)
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
         rows = definition_rows(module)
     elif language.kind is LanguageKind.MIXED:
-        rows = _component_rows(module)
+        code = [each._replace(depth=each.depth - 1) for each in inner if each.is_embedded_code]
+        markup = [each for each in inner if not each.is_embedded_code]
+        rows = definition_rows(replace(module, definitions=tuple(code)))
+        rows += document_digest(replace(module, definitions=tuple(markup)), _MOST_MARKUP_ROWS)
     else:
         rows = document_digest(module, _MOST_ROWS)
     return [title, *(details(module, rows) or sample(request.text))]
 
 
 def details(module: Module, rows: Sequence[str]) -> list[str]:
-    """Return a text's doc, imports and constants, and behind them the ``rows`` for its definitions."""
     doc = _first_paragraph(module.doc)
     return [
         *([doc] if doc else []),
         *_named("imports", module.imports),
         *_named("constants", module.constants),
         *rows,
-    ]
-
-
-def _component_rows(module: Module) -> list[str]:
-    code = [
-        replace(definition, depth=definition.depth - 1)
-        for definition in module.definitions
-        if definition.is_embedded_code
-    ]
-    markup = [each for each in module.definitions if not each.is_embedded_code]
-    return [
-        *definition_rows(replace(module, definitions=tuple(code))),
-        *document_digest(replace(module, definitions=tuple(markup)), _MOST_MARKUP_ROWS),
     ]
 
 
@@ -140,17 +121,12 @@ _DIRECTIVE = re.compile(
 )
 # Of paragraphs, in Java's and C#'s comments.
 _TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")
-_TYPES = frozenset(
-    {
-        *("actor", "class", "enum", "interface", "mixin", "object", "protocol", "record", "struct"),
-        *("trait", "union"),
-    }
+_HOLDERS = frozenset(
+    """
+    actor class contract enum extension given impl implementation instance interface library mixin module namespace
+    object program protocol record signature struct suite trait union
+    """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
-_HOLDERS = _TYPES | {
-    *("contract", "extension", "given", "impl", "implementation", "instance", "library"),
-    *("module", "namespace", "program", "signature", "suite"),
-}
-"""The kinds of definition whose members are named."""
 
 
 def _title(request: ViewRequest, language: Language | None) -> str:

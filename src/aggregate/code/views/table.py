@@ -3,10 +3,9 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 from aggregate.code.views.digest import DigestRow, counted, cut, more_row, shortened
 
@@ -25,48 +24,15 @@ _PATTERNS = (
 )
 _WIDER = {frozenset({"int", "float"}): "float", frozenset({"date", "datetime"}): "datetime"}
 _LONGEST = 64
-"""Characters of the longest number or date."""
-
-
-class Column(NamedTuple):
-    """What the cells of a column hold: their type, and how many are empty."""
-
-    type: str
-    empty: int
-
-
-def column_types(rows: Iterable[Sequence[str]], width: int) -> list[Column]:
-    """Return the types of the first ``width`` columns; cells that a row lacks are empty.
-
-    A type is ``int``, ``float``, ``bool``, ``date``, ``datetime``, ``text``, or ``empty`` where no cell holds anything.
-    """
-    types: list[set[str]] = [set() for _ in range(width)]
-    empty = [0] * width
-    for row in rows:
-        for column in range(width):
-            cell = row[column].strip() if column < len(row) else ""
-            if cell in _EMPTY:
-                empty[column] += 1
-            elif "text" not in types[column]:
-                types[column].add(cell_type(cell))
-    return [Column(_common(kinds), number) for kinds, number in zip(types, empty, strict=True)]
 
 
 def cell_type(cell: str) -> str:
-    """Return the type of one cell that is not empty."""
     if len(cell) > _LONGEST:
         return "text"
     return next((name for name, pattern in _PATTERNS if pattern.fullmatch(cell)), "text")
 
 
-def _common(types: set[str]) -> str:
-    if len(types) == 1:
-        return next(iter(types))
-    return _WIDER.get(frozenset(types), "text") if types else "empty"
-
-
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
-"""What may part cells, by fence tag, the most usual first."""
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _READ_ROWS = 1_000
 _READ_CHARACTERS = 300_000
@@ -75,8 +41,7 @@ _SNIFFED_ROWS = 20
 _MOST_COLUMNS = 40
 _SAMPLES = 3
 _CELL_WIDTH = 40
-_LONGEST_NAME = 60
-"""Hashes and sentences are longer, names of columns seldom."""
+_LONGEST_NAME = 60  # hashes and sentences are longer, names of columns seldom
 _COUNTED_CHARACTERS = 20_000_000
 """Rows of larger tables with quotation marks are not counted: that takes a second and more."""
 _BLANK_LINES = re.compile(r"\n((?:\r?\n)++)")
@@ -92,66 +57,43 @@ class _Record:
     last_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class _ReadTable:
-    """A table as far as it was read."""
-
-    delimiter: str
-    header: list[str]  # empty where the first row holds values
-    rows: list[_Record]
-    width: int
-    total: int | None  # rows behind the header, where they were counted
-
-
 def table_digest(text: str, tag: str) -> list[DigestRow]:
-    """Return the columns of a table with their types, its number of rows and the first ones.
-
-    Returns:
-        Nothing where the text is no table.
-    """
-    try:
-        table = _read_table(text, _DELIMITERS[tag])
-    except csv.Error:
-        return []
-    if table is None:
-        return []
-    return [
-        DigestRow(", ".join(_shape(table, names_delimiter=tag == "csv"))),
-        *_columns(table.header, table.rows, table.width),
-        *(_sample(row, table.delimiter) for row in table.rows[:_SAMPLES]),
-    ]
-
-
-def _read_table(text: str, delimiters: str) -> _ReadTable | None:
     is_whole = len(text) <= _READ_CHARACTERS
     head = text if is_whole else text[: text.rfind("\n", 0, _READ_CHARACTERS) + 1]
-    delimiter = _delimiter(head, delimiters)
-    records = list(islice(_records(head, delimiter), _READ_ROWS + 1))
-    if not is_whole and len(records) <= _READ_ROWS:
-        records = records[:-1]  # which may go on behind the head
-    number = _row_count(text, delimiter)
-    if len(records) < (1 if is_whole else 2):
-        return None
-    first = records[0].cells
-    if not _is_header(first):
-        return _ReadTable(delimiter, [], records, len(first), number)
-    return _ReadTable(
-        delimiter, first, records[1:], len(first), None if number is None else number - 1
-    )
-
-
-def _shape(table: _ReadTable, *, names_delimiter: bool) -> Iterator[str]:
-    yield counted(table.width, "column")
-    yield "rows not counted" if table.total is None else counted(table.total, "row")
-    if names_delimiter and table.delimiter != ",":
-        yield f"parted by {_NAMES[table.delimiter]}"
-    if not table.header:
-        yield "no header"
-    if table.total is None or len(table.rows) < table.total:
-        yield f"types from the first {len(table.rows)}"
-    ragged = sum(len(row.cells) != table.width for row in table.rows)
-    if ragged:
-        yield f"{counted(ragged, 'row')} with fewer or more cells"
+    try:
+        delimiter = _delimiter(head, _DELIMITERS[tag])
+        rows = list(islice(_records(head, delimiter), _READ_ROWS + 1))
+        total = _row_count(text, delimiter)
+    except csv.Error:
+        return []
+    if not is_whole and len(rows) <= _READ_ROWS:
+        rows = rows[:-1]  # which may go on behind the head
+    if len(rows) < (1 if is_whole else 2):
+        return []
+    width = len(rows[0].cells)
+    names: list[str] = []
+    first = [cell.strip() for cell in rows[0].cells]
+    named = [name for name in first if name]
+    # Each name is a short text, and no two are the same.
+    is_header = named and len(set(named)) == len(named) and max(map(len, named)) <= _LONGEST_NAME
+    if is_header and {*map(cell_type, named)} == {"text"}:
+        names = rows.pop(0).cells
+        total = None if total is None else total - 1
+    shape = [counted(width, "column")]
+    shape.append("rows not counted" if total is None else counted(total, "row"))
+    if tag == "csv" and delimiter != ",":
+        shape.append(f"parted by {_NAMES[delimiter]}")
+    if not names:
+        shape.append("no header")
+    if total is None or len(rows) < total:
+        shape.append(f"types from the first {len(rows)}")
+    if ragged := sum(len(row.cells) != width for row in rows):
+        shape.append(f"{counted(ragged, 'row')} with fewer or more cells")
+    return [
+        DigestRow(", ".join(shape)),
+        *_columns(names, rows, width),
+        *(_sample(row, delimiter) for row in rows[:_SAMPLES]),
+    ]
 
 
 def _records(text: str, delimiter: str) -> Iterator[_Record]:
@@ -185,21 +127,22 @@ def _row_count(text: str, delimiter: str) -> int | None:
     return sum(1 for _ in _records(text, delimiter))
 
 
-def _is_header(cells: Sequence[str]) -> bool:
-    # Each is a short text, and no two are the same.
-    names = [cell.strip() for cell in cells]
-    named = [name for name in names if name]
-    if not named or len(set(named)) < len(named) or max(map(len, named)) > _LONGEST_NAME:
-        return False
-    return {*map(cell_type, named)} == {"text"}
-
-
 def _columns(names: Sequence[str], rows: Sequence[_Record], width: int) -> Iterator[DigestRow]:
-    columns = column_types((record.cells for record in rows), min(width, _MOST_COLUMNS))
-    for place, column in enumerate(columns):
+    for place in range(min(width, _MOST_COLUMNS)):
+        cells = (row.cells[place].strip() if place < len(row.cells) else "" for row in rows)
+        filled = [cell for cell in cells if cell not in _EMPTY]
+        types: set[str] = set()
+        for cell in filled:
+            types.add(cell_type(cell))
+            if "text" in types:
+                break
+        kind = _WIDER.get(frozenset(types), "text")
+        if len(types) < 2:
+            kind = next(iter(types), "empty")
         name = (names[place].strip() if names else "") or f"column {place + 1}"
-        empty = f", {column.empty} empty" if column.empty and column.type != "empty" else ""
-        yield DigestRow(shortened(f"{cut(name, _CELL_WIDTH * 2)}: {column.type}{empty}"))
+        missing = len(rows) - len(filled)
+        empty = f", {missing} empty" if missing and filled else ""
+        yield DigestRow(shortened(f"{cut(name, _CELL_WIDTH * 2)}: {kind}{empty}"))
     if width > _MOST_COLUMNS:
         yield DigestRow(more_row(width - _MOST_COLUMNS))
 
