@@ -194,6 +194,21 @@ def test_a_line_with_a_secret_is_not_verbatim(tmp_path: Path) -> None:
     assert odd
     assert {origin.stands_for for origin in odd} == {"a line with a secret that was replaced"}
     assert origins[5].is_verbatim
+    assert not composition.shows("key.py", [odd[0].first])
+    assert composition.shows("key.py", [1])
+
+
+def test_what_was_shown_is_asked_of_the_file_now(tmp_path: Path) -> None:
+    """``shows`` is true while the file still has the lines that the prompt shows, and of no others (rule L-2)."""
+    folder = project(tmp_path, {"a.py": "def f():\n    x = 1\n    return x\n\n\nY = 2\n"})
+    composition = composed(folder, "skeleton")
+    assert composition.shows("a.py", range(4, 7))
+    assert not composition.shows("a.py", range(1, 3))  # the body is not shown
+    assert not composition.shows("a.py", [])
+    assert not composition.shows("gone.py", [1])
+    (folder / "a.py").write_text("def f():\n    x = 1\n    return x\n\n\nY = 3\n", encoding="utf-8")
+    assert composition.shows("a.py", [1])
+    assert not composition.shows("a.py", [6])
 
 
 def test_every_other_section_has_origins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

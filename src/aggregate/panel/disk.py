@@ -9,8 +9,8 @@ from typing import Final
 from aggregate.base.disk import is_inside, real_path
 from aggregate.base.values import Scope
 from aggregate.panel.composing import ComposedDraft
-from aggregate.project.files import SourceFile, read_file
-from aggregate.prompt import ResolvedFile, display_path, files_of_sections, own_output_filter
+from aggregate.project.files import SourceFile, display_path, read_file
+from aggregate.prompt import ResolvedFile, files_of_sections, own_output_filter
 
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
 """Names of files that decide on others, so that the listing may be another one."""

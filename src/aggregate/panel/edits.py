@@ -13,9 +13,10 @@ from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, append_all, exclude_pattern, remove_all
 from aggregate.project.configuration import BEADS_MODE, MOST_BYTES, MaskName, Project, ViewModeName
+from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob
 from aggregate.project.presets import TABLE, preset_toml
-from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, display_path, find_preset
+from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 
 Edit = Mapping[str, Any]
 """What the page asks for; each change below says which keys count beside ``op``."""

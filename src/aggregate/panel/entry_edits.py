@@ -9,8 +9,6 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import AoT, Array, InlineTable, Whitespace
 
-from aggregate.prompt import display_path
-
 _OF_VIEWS: Final = (
     "view_mode",
     "force_full",

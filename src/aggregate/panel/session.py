@@ -22,11 +22,11 @@ from aggregate.panel.file_table import FileTable
 from aggregate.panel.prompt_data import CacheMarks, cache_marks, priced_models, prompt_data
 from aggregate.panel.screenshots import add_image, images_of
 from aggregate.project.configuration import Project
+from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import (
     ResolvedFile,
     SavedCounts,
-    display_path,
     redact_file,
     redact_text,
     scope_of,

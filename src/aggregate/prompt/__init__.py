@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.files import display_path
     from aggregate.prompt.api import (
         compose_prompt,
         run,
@@ -143,7 +142,7 @@ else:
             "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
             "request": "Request",
             "screenshots": "find_screenshots read_images",
-            "selection": "ResolvedFile Selection display_path own_output_filter select_files",
+            "selection": "ResolvedFile Selection own_output_filter select_files",
             "source_map": "SourceMapBuilder",
             "tier3": "Tier3Files tier3_segments",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",

@@ -19,7 +19,7 @@ from aggregate.base.values import (
     Segment,
 )
 from aggregate.project.configuration import BEADS_MODE
-from aggregate.project.files import FolderListing
+from aggregate.project.files import FolderListing, read_file
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
 from aggregate.prompt.focus import is_named, unknown_focus
 from aggregate.prompt.layout import files_segments, section_segments
@@ -160,6 +160,15 @@ class Composition:
     def find(self, path: str, line: int) -> int | None:
         """Return the first line of the prompt that shows a file's 1-based line, else that stands for it."""
         return self.source_map.find(path, line)
+
+    def shows(self, path: str, lines: Iterable[int]) -> bool:
+        """Tell whether the prompt shows 1-based lines of a file as the file has them now; none at all are not shown."""
+        wanted = frozenset(lines)
+        if not wanted or not wanted <= self.source_map.verbatim_lines(path):
+            return False
+        then = next(file.source for file in self.files if file.path == path).split("\n")
+        now = read_file(self.request.base_dir / path).text.split("\n")
+        return all(line <= len(now) and then[line - 1] == now[line - 1] for line in wanted)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
