@@ -9,6 +9,8 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import AoT, Array, InlineTable, Whitespace
 
+from aggregate.project.files import display_path
+
 _OF_VIEWS: Final = (
     "view_mode",
     "force_full",
