@@ -9,7 +9,7 @@ import pytest
 
 from aggregate.base.values import Budget, Place, Task
 from aggregate.prompt import open_project, request_for, select_files
-from aggregate.prompt.pins import Pins, find_pins
+from aggregate.prompt.candidates import Pins, find_pins
 from aggregate.ranking import analyse
 from tests.projects import project
 

@@ -16,6 +16,7 @@ from aggregate.base.values import (
     Segment,
 )
 from aggregate.prompt import Request, open_project, request_for
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.prompt.section_shares import (
     FittedSection,
     fit_history,
@@ -25,7 +26,6 @@ from aggregate.prompt.section_shares import (
     with_more,
 )
 from aggregate.prompt.sections import results_segments
-from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)
 

@@ -14,7 +14,7 @@ from simulation.recall_metrics import changed_definitions, read_blocks, recall, 
 from simulation.task_commits import ChangedFile, Kind, TaskCommit, Tree, kind_of, task_commits
 from simulation.task_rivals import AiderMap, read_fragments, read_headed
 
-from aggregate.prompt.sections.files import file_block
+from aggregate.prompt.layout import file_block
 from tests.projects import project
 
 SHAPE = """\

@@ -19,8 +19,8 @@ from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
 from aggregate.project.index import Index, file_state
-from aggregate.prompt.focus import FOCUS_TIER
 from aggregate.prompt.redact_prompt import fixed_slices, redact_source
+from aggregate.prompt.request import FOCUS_TIER
 from aggregate.prompt.selection import Note, ResolvedFile, Selection, omission_remark
 
 MARKED: Final = "linguist-generated in .gitattributes"

@@ -34,8 +34,8 @@ from aggregate.prompt.file_reading import (
     remember,
     unread,
 )
+from aggregate.prompt.layout import view_error_text
 from aggregate.prompt.request import Request
-from aggregate.prompt.sections.files import view_error_text
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.prompt.view_pool import render_all
 

@@ -20,7 +20,6 @@ from aggregate.base.values import (
 )
 from aggregate.code.views import is_the_text
 from aggregate.project.index import Index
-from aggregate.prompt.asking import ALL_FILES
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import LEVELS, Candidates
 from aggregate.prompt.file_reading import Reading
@@ -39,21 +38,21 @@ from aggregate.prompt.fit.steps import (
     Run,
     StepOrder,
 )
-from aggregate.prompt.layout import is_summarized
+from aggregate.prompt.layout import (
+    FILES,
+    FILES_SUMMARY,
+    FILES_TIER3,
+    files_section,
+    is_summarized,
+    rendered_segment,
+)
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
-from aggregate.prompt.request import Request
+from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.section_shares import (
     OtherSections,
     fit_sections,
     least_sections,
     with_more,
-)
-from aggregate.prompt.sections.files import (
-    FILES,
-    FILES_SUMMARY,
-    FILES_TIER3,
-    files_section,
-    rendered_segment,
 )
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.prompt.selection import ResolvedFile, omission_remark

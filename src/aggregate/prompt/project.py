@@ -41,10 +41,18 @@ from aggregate.project.history import (
     named_discussions,
     read_discussion,
 )
-from aggregate.prompt.asking import ALL_FILES, AskedBudget, AskedTask, budget_of, task_of
-from aggregate.prompt.focus import FOCUS_TIER, places_of, whole_files
 from aggregate.prompt.layout import Strategy
-from aggregate.prompt.request import Request
+from aggregate.prompt.request import (
+    ALL_FILES,
+    FOCUS_TIER,
+    AskedBudget,
+    AskedTask,
+    Request,
+    budget_of,
+    places_of,
+    task_of,
+    whole_files,
+)
 
 if TYPE_CHECKING:
     from aggregate.base.values import ContextPreset

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.base.values import SEPARATOR, Budget, Cut, Segment
 from aggregate.prompt.assemble import with_references
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.prompt.request import Request
-from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.subagent_results import Results

@@ -26,8 +26,8 @@ from aggregate.project.files import FolderListing, ResolvedPath, display_path, d
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import IgnoreRules, TooManyRulesError
-from aggregate.prompt.focus import focus_paths
 from aggregate.prompt.redact_prompt import MOST_NAMED, SLICE_LABELS, redact_words
+from aggregate.prompt.request import focus_paths
 
 if TYPE_CHECKING:
     from aggregate.prompt.request import Request

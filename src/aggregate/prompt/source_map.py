@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from aggregate.base.text import fenced_lines
 from aggregate.base.values import Label, RunCollector, Section, Segment, ShownText, SourceMap
-from aggregate.prompt.sections.files import file_heading, is_fenced
+from aggregate.prompt.layout import file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.base.values import Prompt, Section
-from aggregate.prompt.sections import build_discussion_section, build_discussion_text
-from aggregate.prompt.sections.discussion import discussion_segments
+from aggregate.prompt import build_discussion_section, build_discussion_text
+from aggregate.prompt.layout import discussion_segments
 
 MIXED = [
     "  User: hi \n",

@@ -3,8 +3,8 @@
 import pytest
 
 from aggregate.base.values import Section, Segment, ShownText, Span, Stability
+from aggregate.prompt.layout import file_block
 from aggregate.prompt.sections import shown_in_older
-from aggregate.prompt.sections.files import file_block
 
 SOURCE = (
     "import one\n\ndef a():\n    return 1\n\ndef b():\n    return 1\n\ndef c():\n    return 3\n"

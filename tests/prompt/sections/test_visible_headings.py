@@ -20,9 +20,10 @@ from aggregate.base.values import (
     Segment,
     Stability,
 )
-from aggregate.prompt.sections import build_discussion_section, results_segments
+from aggregate.prompt import build_discussion_section
+from aggregate.prompt.layout import discussion_segments
+from aggregate.prompt.sections import results_segments
 from aggregate.prompt.sections.beads import beads_section
-from aggregate.prompt.sections.discussion import discussion_segments
 
 PIECES = st.sampled_from(
     [

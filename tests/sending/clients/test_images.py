@@ -7,7 +7,7 @@ from google.genai import types
 
 from aggregate.base.errors import ProviderError
 from aggregate.base.values import Image, Prompt, Section, Segment, Stability
-from aggregate.prompt.sections.discussion import discussion_segments
+from aggregate.prompt.layout import discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 
 from aggregate.base.values import SEPARATOR, Prompt
-from aggregate.prompt.sections.discussion import Omitted, discussion_segments
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of

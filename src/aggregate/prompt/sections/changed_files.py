@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from aggregate.base.text import fence, patched, unified_diff
 from aggregate.base.values import Section, Segment, ShownText, Span, Stability
-from aggregate.prompt.sections.files import file_heading, file_segment, is_fenced
+from aggregate.prompt.layout import file_heading, file_segment, is_fenced
 
 _TITLE = "## Files (Changed)\n\nThese files have changed since they were "
 CHANGED = f"{_TITLE}shown above. Each diff leads from the content above to the content now."
