@@ -36,8 +36,6 @@ _ANY_BUDGET = Budget(0)
 
 @dataclass(frozen=True, slots=True)
 class ComposedDraft:
-    """A draft and the prompt that a run would write of it."""
-
     draft: Draft
     project: Project
     request: Request
@@ -62,15 +60,7 @@ class _Ranked(NamedTuple):
 
 
 class Composer:
-    """Composes drafts of one project, one at a time.
-
-    Args:
-        index: What is known of files from run to run.
-        now: The clock, in nanoseconds of Unix time.
-
-    Attributes:
-        lock: Held while a prompt is composed.
-    """
+    """Composes drafts of one project, one at a time."""
 
     def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
         self.index = index
@@ -98,15 +88,7 @@ class Composer:
         disk: int,
         changed: Iterable[str] | None = None,
     ) -> ComposedDraft:
-        """Return a draft with its prompt; hold the lock.
-
-        Args:
-            draft: The draft.
-            project: As a project.
-            disk: A number for the state of the disk: as long as it is the same, no file was changed.
-            changed: The files that were changed since the last call, as the prompt shows their paths; ``None`` where
-                that is not known.
-        """
+        """Return a draft with its prompt; hold the lock."""
         request = draft.request(project)
         self._disk = disk
         if request.budget is not None:

@@ -38,13 +38,7 @@ class DiskState:
         self._must_list |= must_list
 
     def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
-        """Note that files were changed, made or deleted.
-
-        Args:
-            paths: These, as the prompt shows them.
-            listed: All files that are known.
-            base_dir: What the paths are relative to.
-        """
+        """Note that files were changed, made or deleted."""
         self.number += 1
         if self._changed is not None:
             self._changed.update(paths)

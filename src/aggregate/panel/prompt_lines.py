@@ -36,7 +36,6 @@ class PromptLines:
         self.size = sum(map(len, composition.prompt.pieces()))
 
     def last_line(self, segment: int) -> int:
-        """Return the last line of the segment with a number, from ``0``."""
         return int(self._starts[segment + 1] - 2)
 
     def where(self, path: str, line: int) -> int:
@@ -47,7 +46,6 @@ class PromptLines:
         return next((start for start, _ in self._map.runs_of(path)), 0)
 
     def data(self, revision: int, first: int, last: int) -> dict[str, Any]:
-        """Return some lines as the page takes them, as far as there are such."""
         first = max(first, 1)
         last = min(last, first + _MOST_LINES - 1, self.count)
         origins = self._origins(first, last)

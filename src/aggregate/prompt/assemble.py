@@ -137,11 +137,9 @@ class Tier3Files:
         self._context: dict[int, Segment] = {}
 
     def named(self, focus: str) -> list[RenderedFile]:
-        """Return the files that ``focus`` names, in order."""
         return [self._files[number] for number in self._index.find(focus)]
 
     def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
-        """Return the section of one prompt, as ``tier3_segments`` does; ``()`` where no file is in it."""
         shown = dict.fromkeys(self._index.find(*focus_files), self._raw)
         for number, file in enumerate(self._files):
             if file.auto_aggregate and number not in shown:
@@ -153,14 +151,20 @@ class Tier3Files:
         return (title, *(shown[number][number] for number in sorted(shown))) if shown else ()
 
     def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
-        """Return the files that ``focus_files`` name as they are, by their paths, in order."""
         numbers = self._index.find(*focus_files)
         self._make_raw(numbers)
         return {self._files[number].path: self._raw[number] for number in numbers}
 
     def _make_raw(self, numbers: Iterable[int]) -> None:
         new = [number for number in numbers if number not in self._raw]
-        segments = [_raw_segment(self._files[number]) for number in new]
+        segments = []
+        for file in (self._files[number] for number in new):
+            if file.error and not file.source:
+                segments.append(rendered_segment(file))
+            else:
+                language = fence_tag(file.path, file.source)
+                block = file_block(file.path, file.source, language=language)
+                segments.append(file_segment(file.path, block, file.shown_raw))
         self._raw.update(zip(new, self._finish(segments), strict=True))
 
     def _make_context(self, numbers: Iterable[int]) -> None:
@@ -173,13 +177,6 @@ class Tier3Files:
             for file, request in zip(files, requests, strict=True)
         ]
         self._context.update(zip(new, self._finish(segments), strict=True))
-
-
-def _raw_segment(file: RenderedFile) -> Segment:
-    if file.error and not file.source:
-        return rendered_segment(file)
-    block = file_block(file.path, file.source, language=fence_tag(file.path, file.source))
-    return file_segment(file.path, block, file.shown_raw)
 
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
@@ -292,8 +289,6 @@ class Composition:
         yield from map(secrets.shown_segment, segments)
 
     def _files_section(self, secrets: FoundSecrets) -> Iterable[Segment]:
-        """Lay out the files, and keep a row of each."""
-
         def noted() -> Iterator[RenderedFile]:
             for file in self.source:
                 self.rows.append(file.row)
@@ -375,12 +370,10 @@ PromptStream = Composition
 
 @get_monitor().scope("assemble")
 def assemble(request: Request, rendered: RenderedFiles) -> Composition:
-    """Lay out the prompt that ``request`` asks for from files that were read before."""
     return Composition(request, rendered).composed()
 
 
 def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:
-    """Return the section of beads, ``""`` in any other mode than ``"beads"``."""
     return build_beads_section(base_dir or "", root=root) if execution_mode == BEADS_MODE else ""
 
 

@@ -58,12 +58,10 @@ class Pins:
     doubts: tuple[str, ...] = ()
 
     def runs(self, path: str, definitions: Sequence[DefinedName]) -> tuple[Run, ...]:
-        """Return the lines of a pinned file that are shown."""
         return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
 
 
 def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
-    """Return the pins of a request among its files."""
     pinned: dict[str, tuple[Place, ...]] = {
         file.path: ()
         for file in files
@@ -141,13 +139,6 @@ class Candidates:
     """The ranked files of a request, to be fitted to one budget after another.
 
     Texts are read and views made when fitting first asks for a file, and kept for the next budget.
-
-    Args:
-        request: What to compose, with any budget.
-        ranked: From ``rank_files``, for this request.
-        index: Where counts are kept from run to run.
-        before: The same ranking of the same files, some of which are shown in another way now: what was made of the
-            others is kept.
     """
 
     def __init__(
@@ -192,7 +183,6 @@ class Candidates:
 
     @cached_property
     def pinned(self) -> Mapping[int, tuple[Run, ...]]:
-        """The lines that are shown whatever they cost, by the numbers of their files."""
         pins = self.pins.files
         numbers = (
             [each.number for each in self.in_rank_order if each.file.path in pins] if pins else []
@@ -207,7 +197,6 @@ class Candidates:
         return self._corpus.analyses([number])[0]
 
     def fittables(self, numbers: Sequence[int]) -> list[Fittable]:
-        """Return files as fitting orders them."""
         return list(map(self._fittable, numbers, self._corpus.analyses(numbers)))
 
     def _fittable(self, number: int, analysis: FileAnalysis) -> Fittable:
@@ -232,7 +221,6 @@ class Candidates:
         return Fittable(number, analysis.definitions, pieces, chances, is_prose)
 
     def lines(self, number: int) -> FileLines | None:
-        """Return the lines that a file may show, ``None`` where its view cannot be made."""
         if number not in self._opened:
             source = self._corpus.source(number)
             self._opened[number] = _open(self.by_number[number], source, self.count)
@@ -241,12 +229,10 @@ class Candidates:
 
     @cached_property
     def refused(self) -> tuple[str, ...]:
-        """A sentence for each file that the scope does not allow."""
         return refusals(self.files.selection)
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Where each file that was asked for stands among them, by its path."""
         return {file.path: number for number, file in enumerate(self.files.selection.files)}
 
     @cached_property
@@ -255,7 +241,6 @@ class Candidates:
         return [facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files]
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
-        """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""
         # A prompt is laid out several times, with the same lines of most files.
         marks = bytes(state.marks)
         known = self._rendered.get(number)
@@ -316,7 +301,6 @@ class Candidates:
         )
 
     def level(self, number: int, marks: bytes) -> Level:
-        """Return the level that showing these lines of a file stands for (rule B-2)."""
         opened = self._opened.get(number)
         if opened is None or not any(marks):
             return Level.LEFT_OUT

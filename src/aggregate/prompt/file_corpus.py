@@ -43,12 +43,7 @@ _MOST_TERMS: Final = 200
 
 
 class NumberedGroup(NamedTuple):
-    """A group of files, and the numbers that these have in the corpus.
-
-    Attributes:
-        terms: That table, where no index keeps it.
-        numbers: By a file's place in the group; ``ABSENT`` for one that is not in the corpus.
-    """
+    """A group of files, and the numbers that these have in the corpus."""
 
     known: KnownGroup
     key: bytes
@@ -58,8 +53,6 @@ class NumberedGroup(NamedTuple):
 
 @dataclass(slots=True)
 class CorpusFiles:
-    """The files of a corpus, by their numbers."""
-
     shown: Sequence[ResolvedFile]
     facts: Sequence[FileFacts]
     identities: list[bytes]
@@ -68,19 +61,7 @@ class CorpusFiles:
 
 
 class FileCorpus:
-    """The readable ones among some files: a ``Corpus`` that finds their texts too.
-
-    Args:
-        files: The files.
-        others: What stands in the prompt beside them: what could not be read, with the reason, and remarks on what
-            globs met.
-        reader: Reads the files' texts once more; nobody looks at its notes.
-        analysed: How many files had to be analysed: the index did not know what they hold.
-        grouped: How many groups' tables had to be made.
-
-    Attributes:
-        files: What is known of each; a file's number is its place here.
-    """
+    """The readable ones among some files: a ``Corpus`` that finds their texts too."""
 
     def __init__(
         self,
@@ -123,7 +104,6 @@ class FileCorpus:
             self._terms[term] = files
 
     def _tables(self, groups: Sequence[NumberedGroup]) -> Iterator[TermGroup]:
-        """Yield the tables of groups' terms; what the index has lost is made again."""
         wanted = [group.key for group in groups if group.terms is None]
         kept = dict(zip(wanted, self._index.group_terms(wanted), strict=True))
         for group in groups:
@@ -137,7 +117,6 @@ class FileCorpus:
         return [analyses.get(number) for number in group.numbers]
 
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
-        """Return the files whose text holds ``term``, in order of their paths."""
         if term not in self._terms:
             self.look_up([term])
         return self._terms[term]
@@ -157,7 +136,6 @@ class FileCorpus:
 
     @cached_property
     def _defined(self) -> "Sequence[memoryview[int]]":
-        """The hashes of the names that each group defines."""
         return [numbered.known.names.defined for numbered in self._groups]
 
     def files_referring(self, name: str) -> Sequence[int]:
@@ -187,7 +165,6 @@ class FileCorpus:
         return [self._analyses[number] for number in files]
 
     def text(self, number: int) -> str:
-        """Read a file's text as ``source`` does."""
         return self.source(number).text
 
     def source(self, number: int) -> SourceFile:
@@ -203,7 +180,6 @@ class FileCorpus:
         return reading.source
 
     def content_hash(self, number: int) -> bytes:
-        """Return the SHA-256 of a file's bytes, ``b""`` where they hold a secret."""
         replaced = self._files.hashes.get(number)
         return self._files.identities[number][:HASH_BYTES] if replaced is None else replaced
 

@@ -35,17 +35,14 @@ def file_block(path: str, content: str, *, language: str = "text", excluded: boo
 
 
 def file_heading(path: str) -> str:
-    """Return the heading of a file's block."""
     return f"### File {heading_text(path)}"
 
 
 def is_fenced(block: str) -> bool:
-    """Tell whether a file's block holds a fence below its heading."""
     return block.startswith("```", block.find("\n") + 2)
 
 
 def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segment:
-    """Return the segment of one file; ``shown`` tells what its content was made of."""
     return Segment(Section.FILES, block, Stability.STABLE, path, shown)
 
 
@@ -60,7 +57,6 @@ def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
 
 
 def rendered_segment(file: RenderedFile) -> Segment:
-    """Return the segment of a file as it was rendered."""
     language = "text" if file.error else file.language or "text"
     block = file_block(file.path, file.content, language=language, excluded=file.is_excluded)
     return file_segment(file.path, block, file.shown)
@@ -76,7 +72,6 @@ def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segmen
 
 
 def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
-    """Return the text in place of a view that could not be made."""
     return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"
 
 
@@ -92,7 +87,6 @@ class Omitted(NamedTuple):
     tokens: int
 
     def sentence(self, what: str) -> str:
-        """Return the line that stands in their place; ``what`` one of them is."""
         number = f"1 {what} is" if self.number == 1 else f"{self.number:,} {what}s are"
         return f"- {number} left out: {self.tokens:,} tokens"
 
@@ -180,7 +174,6 @@ def files_segments(
 
 
 def is_summarized(strategy: Strategy, *, summary_only: bool) -> bool:
-    """Tell whether files are shown by their summaries, which are made of their own texts."""
     return strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only)
 
 

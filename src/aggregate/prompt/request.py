@@ -117,7 +117,6 @@ class Request:
 
     @property
     def is_tier3(self) -> bool:
-        """Whether the prompt is one for a Tier 3 worker."""
         return self.tier == 3 or bool(self.focus_files)
 
 
@@ -202,7 +201,6 @@ def places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Plac
 
 
 def whole_files(places: Sequence[Place]) -> tuple[str, ...]:
-    """Return the paths of places that are whole files, as a Tier 3 context takes them (rule T-2)."""
     for place in places:
         if place.first:
             raise ConfigError(
@@ -260,9 +258,6 @@ def budget_of(
     """Return the budget in force: what was asked for, else the preset's, else the configuration's (rule B-1).
 
     For Tier 3 ``[budget] tier3`` goes before ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
-
-    Raises:
-        ConfigError: It is no budget.
     """
     if isinstance(asked, Budget):
         if not 1 <= asked.tokens <= MOST_TOKENS:
@@ -290,7 +285,6 @@ def budget_of(
 
 
 def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
-    """Return the tokens of ``auto`` for a model with this context window, ``None`` if not known, and longest answer."""
     if window is None:
         return min(WITHOUT_MODEL, most)
     room = window - answer - window // _RESERVE

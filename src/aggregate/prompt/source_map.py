@@ -25,7 +25,6 @@ class SourceMapBuilder:
         self._is_empty = True
 
     def add(self, segment: Segment) -> None:
-        """Note the next segment of the prompt."""
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)  # the separator
         self._is_empty = False
@@ -50,12 +49,10 @@ class SourceMapBuilder:
             _add_file(self._runs, segment)
 
     def build(self) -> SourceMap:
-        """Return the map of all segments so far."""
         return SourceMap(self._runs.runs())
 
 
 def map_sources(segments: Iterable[Segment]) -> SourceMap:
-    """Return the origins of all lines of a prompt that consists of ``segments``."""
     builder = SourceMapBuilder()
     for segment in segments:
         builder.add(segment)
@@ -105,7 +102,6 @@ def _add_turn(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_result(runs: RunCollector, segment: Segment) -> None:
-    """Note a result of a sub-agent: what is not in a fence is on lines of its own, which none of it can break."""
     name = segment.source
     heading, *lines = segment.text.split("\n")
     runs.add(1, Label.HEADING if heading.startswith("#") else Label.RESULT, name)
