@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk import open_regular
-from aggregate.base.values import FileChoice, RenderedFile, ViewMode
+from aggregate.base.values import RenderedFile, ViewMode
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.prompt_data import CacheMarks
 from aggregate.prompt import ResolvedFile
@@ -181,14 +181,9 @@ def _is_hidden_in_both(path: str, now: ComposedDraft, earlier: ComposedDraft) ->
     new, old = now.choices.get(path), earlier.choices.get(path)
     if new is old or new is None or old is None:
         return new is old
-    told: list[tuple[object, ...]] = [
-        _told(choice) for choice in (new, old) if choice.level.is_hidden
-    ]
-    return len(told) == 2 and told[0] == told[1]
-
-
-def _told(choice: FileChoice) -> tuple[object, ...]:
-    return choice.reasons, choice.score, choice.size, choice.pinned
+    told = (new.reasons, new.score, new.size, new.pinned)
+    is_hidden = new.level.is_hidden and old.level.is_hidden
+    return is_hidden and told == (old.reasons, old.score, old.size, old.pinned)
 
 
 def _has_stale(file: RenderedFile) -> bool:

@@ -32,7 +32,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "request": "ALL_FILES FOCUS_TIER FocusIndex Request auto_budget focus_paths for_reader is_named parse_place",
+            "request": "ALL_FILES FOCUS_TIER Request auto_budget focus_paths for_reader is_named parse_place",
             "candidates": "Candidates",
             "assemble": "Composition Tier3Files assemble build_beads_section find_screenshots read_images tier3_segments with_references",
             "layout": "Strategy build_discussion_section build_discussion_text excerpt_turn files_segments",

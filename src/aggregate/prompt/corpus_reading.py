@@ -18,7 +18,6 @@ from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import FileState, Index, file_state
 from aggregate.prompt.file_corpus import (
     ABSENT,
-    CorpusFiles,
     FileCorpus,
     NumberedGroup,
     source_hash,
@@ -275,9 +274,11 @@ class _CorpusReading:
             if path in self._unusual
         }
         return FileCorpus(
-            CorpusFiles(
-                [row[1] for row in rows], facts, [row[2] for row in rows], hashes, self._held
-            ),
+            files=facts,
+            shown=[row[1] for row in rows],
+            identities=[row[2] for row in rows],
+            hashes=hashes,
+            held=self._held,
             groups=[
                 NumberedGroup(
                     group.known,
