@@ -93,6 +93,8 @@ if (
         Composition as Composition,
         LivePrompt as LivePrompt,
         build_beads_section as build_beads_section,
+        build_discussion_section as build_discussion_section,
+        build_discussion_text as build_discussion_text,
         compact_data as compact_data,
         compose_prompt as compose_prompt,
         find_next_increment as find_next_increment,
@@ -118,10 +120,6 @@ if (
     from aggregate.prompt.file_sizes import (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
-    )
-    from aggregate.prompt.sections import (
-        build_discussion_section as build_discussion_section,
-        build_discussion_text as build_discussion_text,
     )
     from aggregate.sending import (
         PlannedRequest as PlannedRequest,
@@ -153,11 +151,10 @@ _HOMES = {
     "aggregate.project.configuration": "Project load_config",
     "aggregate.project.files": "resolve_paths",
     "aggregate.project.presets": "ContextPresetManager",
-    "aggregate.prompt": "Composition LivePrompt build_beads_section compact_data compose_prompt find_next_increment load_data_reference open_project prune_data_cache request_for run stream_prompt",
+    "aggregate.prompt": "Composition LivePrompt build_beads_section build_discussion_section build_discussion_text compact_data compose_prompt find_next_increment load_data_reference open_project prune_data_cache request_for run stream_prompt",
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context",
     "aggregate.prompt.assemble": "PromptStream",
     "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
-    "aggregate.prompt.sections": "build_discussion_section build_discussion_text",
     "aggregate.sending": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.clients": "Client RequestOptions open_client",
 }

@@ -18,7 +18,7 @@ from aggregate import (
 )
 from aggregate.base.values import FileOrder
 from aggregate.prompt import Request, auto_budget
-from aggregate.prompt.asking import MOST, WITHOUT_MODEL
+from aggregate.prompt.request import MOST, WITHOUT_MODEL
 from tests.projects import project
 from tests.prompt.test_stream import in_index
 

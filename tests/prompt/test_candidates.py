@@ -9,7 +9,7 @@ from aggregate.base.values import SEPARATOR, Level
 from aggregate.project.index import Index
 from aggregate.prompt import Candidates, rank_files
 from aggregate.prompt.fit.fit import FileLines, ShownLines
-from aggregate.prompt.sections.files import file_block
+from aggregate.prompt.layout import file_block
 from tests.projects import project
 
 MODULE = '''"""Words."""

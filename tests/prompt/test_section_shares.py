@@ -18,7 +18,6 @@ from aggregate.prompt.section_shares import (
     with_more,
 )
 from aggregate.prompt.sections import results_segments
-from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)
 

@@ -30,8 +30,6 @@ from aggregate.base.values import (
 )
 from aggregate.project.index import Index
 from aggregate.prompt.sections import changed_heading, changed_segment, results_segments
-from aggregate.prompt.sections.discussion import discussion_segments
-from aggregate.prompt.sections.files import file_block, file_segment, rendered_segment
 from aggregate.prompt.source_map import map_sources
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project

@@ -16,8 +16,9 @@ from aggregate.base.values import AUTO, Amount, FileRow, Place, Task, parse_amou
 from aggregate.cli.commands import is_sentence
 from aggregate.cli.output import say
 from aggregate.project.configuration import Project, unconfigured
+from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob, split_root
-from aggregate.prompt import display_path, open_project, parse_place
+from aggregate.prompt import open_project, parse_place
 
 _KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "

@@ -14,7 +14,7 @@ from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.project.history import DEFAULT, named_discussions
-from aggregate.prompt.sections import build_discussion_section
+from aggregate.prompt import build_discussion_section
 from aggregate.sending import delete_discussion, fork_discussion, project_discussion
 
 

@@ -85,7 +85,6 @@ class Access:
         return True
 
     def is_own_origin(self, header: str) -> bool:
-        """Tell whether a page of ours has asked."""
         return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))
 
 
@@ -102,7 +101,6 @@ class Guarded:
         self._is_token_used = False
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand a request on, or refuse it."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)

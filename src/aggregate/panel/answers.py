@@ -74,7 +74,6 @@ def query_of(request: Request) -> Mapping[str, str]:
 async def body_of(
     request: Request, *, most_bytes: int = MOST_BODY, seconds: float = _BODY_SECONDS
 ) -> Mapping[str, Any]:
-    """Return what a request says."""
     data = bytearray()
     try:
         async with asyncio.timeout(seconds):
@@ -96,26 +95,22 @@ async def body_of(
 
 
 def number_in(text: str, name: str) -> int:
-    """Return a number of a question."""
     if not text.isascii() or not text.isdigit() or len(text) > 12:
         raise ToolError(f"{name} is no number: {text[:40]!r}")
     return int(text)
 
 
 def json_answer(data: object, status: int = 200) -> Response:
-    """Return an answer that holds some data."""
     # Names of files need not be Unicode; as escapes they pass, and come back as they went.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return Response(text, status, _NOT_KEPT, media_type="application/json")
 
 
 def bytes_answer(data: bytes, kind: str) -> Response:
-    """Return an answer of some type."""
     return Response(data, media_type=kind, headers=_NOT_KEPT)
 
 
 def stream_answer(events: AsyncIterator[bytes]) -> Response:
-    """Return an answer that goes on as long as there are events."""
     return StreamingResponse(events, media_type="text/event-stream", headers=_NOT_KEPT)
 
 
@@ -132,7 +127,6 @@ def failure_answer(error: AggregateError, status: int = 400) -> Response:
 
 
 def _sentence_of(error: AggregateError) -> str:
-    """Return an error as one line, with its notes: where to find what came of an answer."""
     return " ".join("; ".join((str(error), *getattr(error, "__notes__", ()))).split())
 
 
@@ -154,7 +148,6 @@ class Broadcast:
             self._loop.call_soon_threadsafe(self._put, event)
 
     def end(self) -> None:
-        """End all streams, from any thread or a signal's handler."""
         self._is_closed = True
         self.tell(None)
 
@@ -221,7 +214,6 @@ class PageFiles(StaticFiles):
     """The page's files, which a browser asks for again each time: the program may be another version now."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:  # noqa: ANN401 - Starlette's
-        """Return a file."""
         response = super().file_response(*arguments, **options)
         response.headers["cache-control"] = "no-cache"
         return response

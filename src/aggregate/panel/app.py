@@ -50,8 +50,6 @@ Said = Mapping[str, Any]
 
 
 class Panel:
-    """Answers the page of one session."""
-
     def __init__(self, session: Session, broadcast: Broadcast) -> None:
         self._session = session
         self._broadcast = broadcast
@@ -80,7 +78,6 @@ class Panel:
             return self._made_sender
 
     def guarded(self, access: Access) -> App:
-        """Return the application, which answers only who may ask."""
         session = self._session
         not_kept = {"cache-control": "no-cache"}
         routes = [

@@ -52,15 +52,7 @@ class UnsavedDraft:
 
 
 class ConfigDraft:
-    """A draft, and the file that it was made of; for one thread at a time.
-
-    Args:
-        path: The configuration's; there need be no file.
-
-    Attributes:
-        outside: Whether the file was changed since, while the draft has edits.
-        problem: Why the file cannot be used as it is on the disk, ``""`` where it can.
-    """
+    """A draft, and the file that it was made of; for one thread at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -75,12 +67,10 @@ class ConfigDraft:
 
     @property
     def exists(self) -> bool:
-        """Whether there was a file when it was read last."""
         return self._base is not None
 
     @property
     def is_dirty(self) -> bool:
-        """Whether the draft differs from the file that it was made of."""
         return self.current.text != (self._base or "")
 
     @property
@@ -103,14 +93,12 @@ class ConfigDraft:
             self.follow()
 
     def take(self, draft: Draft) -> bool:
-        """Go on to another draft; tell whether it is one."""
         if draft == self.current:
             return False
         self._go(draft, (*self.undoable, self.current)[-_MOST_STEPS:], ())
         return True
 
     def undo(self) -> bool:
-        """Go a step back; tell whether there was one."""
         if not self.undoable:
             return False
         *before, draft = self.undoable
@@ -118,7 +106,6 @@ class ConfigDraft:
         return True
 
     def redo(self) -> bool:
-        """Take the step that was undone last; tell whether there was one."""
         if not self.redoable:
             return False
         *behind, draft = self.redoable
@@ -130,7 +117,6 @@ class ConfigDraft:
         self.current, self.undoable, self.redoable = draft, before, behind
 
     def reload(self) -> None:
-        """Drop the draft, and take the configuration as it is on the disk."""
         self._rebase(self._read())
 
     def follow(self) -> None:
@@ -221,12 +207,7 @@ def _with_preset(text: str, name: str, source: str) -> str:
 
 
 class KeptDraft:
-    """The draft that was not saved when a project's panel ended last, and where the one of now is kept.
-
-    Attributes:
-        last: The draft of the last time, until it is taken or forgotten.
-        sentence: What it has changed, ``""`` where there is none.
-    """
+    """The draft that was not saved when a project's panel ended last, and where the one of now is kept."""
 
     def __init__(self, config: Path) -> None:
         self._file = state_folder(config.parent) / "panel_draft.json"
@@ -265,11 +246,9 @@ class KeptDraft:
                 replace_own(self._file, dumps(asdict(unsaved), default=sorted))
 
     def taken(self) -> None:
-        """Note that the draft of the last time is that of now."""
         self._written, self.last, self.sentence = self.last, None, ""
 
     def forget(self) -> None:
-        """Forget the draft of the last time."""
         self.last, self.sentence = None, ""
         if self._written is None:
             with suppress(OSError):  # it is offered again at the next start

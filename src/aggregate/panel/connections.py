@@ -99,7 +99,6 @@ class Connection(H11Protocol):
             longest.transport.abort()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
         super().on_response_complete()
         self._deadline.cancel()
         self._expect_request()

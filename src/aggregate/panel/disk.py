@@ -9,8 +9,8 @@ from typing import Final
 from aggregate.base.disk import is_inside, real_path
 from aggregate.base.values import Scope
 from aggregate.panel.composing import ComposedDraft
-from aggregate.project.files import SourceFile, read_file
-from aggregate.prompt import ResolvedFile, display_path, files_of_sections, own_output_filter
+from aggregate.project.files import SourceFile, display_path, read_file
+from aggregate.prompt import ResolvedFile, files_of_sections, own_output_filter
 
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
 """Names of files that decide on others, so that the listing may be another one."""
@@ -38,13 +38,7 @@ class DiskState:
         self._must_list |= must_list
 
     def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
-        """Note that files were changed, made or deleted.
-
-        Args:
-            paths: These, as the prompt shows them.
-            listed: All files that are known.
-            base_dir: What the paths are relative to.
-        """
+        """Note that files were changed, made or deleted."""
         self.number += 1
         if self._changed is not None:
             self._changed.update(paths)

@@ -22,7 +22,6 @@ class Draft:
     images: tuple[str, ...] = ()  # screenshots to be switched on again
 
     def project(self, path: Path) -> Project:
-        """Return the project whose configuration at ``path`` is this text."""
         config = validate(parse_toml(self.text, path), path=path, text=self.text)
         return open_project(Project(config, path.parent, path))
 
@@ -45,12 +44,10 @@ class Draft:
         return replace(request, history=shown)
 
     def places(self, project: Project) -> tuple[Place, ...]:
-        """Return what the user points at, as ``request_for`` takes it."""
         base_dir = project.folder / project.config.files.base_dir
         return tuple(parse_place(text, base_dir) for text in self.focus)
 
     def redaction(self, project: Project) -> Redaction:
-        """Return what is a secret in the prompt, and whether it is replaced there."""
         return redaction_for(project, is_asked=self.asks(project))
 
     def asks(self, project: Project) -> bool:

@@ -13,9 +13,10 @@ from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, append_all, exclude_pattern, remove_all
 from aggregate.project.configuration import BEADS_MODE, MOST_BYTES, MaskName, Project, ViewModeName
+from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob
 from aggregate.project.presets import TABLE, preset_toml
-from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, display_path, find_preset
+from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 
 Edit = Mapping[str, Any]
 """What the page asks for; each change below says which keys count beside ``op``."""
@@ -32,8 +33,6 @@ _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an edit has to know of the disk."""
-
     config: Path
     select: Callable[[Draft], Mapping[str, ResolvedFile]]  # the files that a draft asks for
     listed: Mapping[str, ResolvedFile]  # all that could be asked for
@@ -42,12 +41,7 @@ class Surroundings:
 
 
 class Editor:
-    """A draft that is being changed, by one edit.
-
-    Attributes:
-        draft: What belongs to no configuration is replaced here.
-        document: Its configuration, changed in place.
-    """
+    """A draft that is being changed, by one edit."""
 
     def __init__(self, draft: Draft, around: Surroundings, edit: Edit) -> None:
         self.draft = draft
@@ -59,7 +53,6 @@ class Editor:
     # --- what the page gives: it may be of another version, and others may ask like it
 
     def text(self, key: str) -> str:
-        """Return a text of the edit."""
         value = self.edit.get(key)
         if not isinstance(value, str) or len(value) > _MOST_TEXT:
             raise ToolError(f'the edit "{self.edit.get("op")}" needs a text as "{key}"')
@@ -68,7 +61,6 @@ class Editor:
         return value
 
     def texts(self, key: str) -> list[str]:
-        """Return a list of texts of the edit."""
         values = self.edit.get(key)
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise ToolError(f'the edit "{self.edit.get("op")}" needs a list of texts as "{key}"')
@@ -80,14 +72,12 @@ class Editor:
         return values
 
     def number(self, key: str) -> int:
-        """Return a number of the edit."""
         value = self.edit.get(key)
         if not isinstance(value, int) or isinstance(value, bool):
             raise ToolError(f'the edit "{self.edit.get("op")}" needs a number as "{key}"')
         return value
 
     def word(self, key: str, known: Sequence[str], what: str) -> str:
-        """Return a text of the edit that is one of those that there are."""
         value = self.text(key)
         if value not in known:
             raise ToolError(f"there is no {what} {value[:40]!r}: there are {', '.join(known)}")
@@ -96,13 +86,11 @@ class Editor:
     # --- the configuration
 
     def table(self, name: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """Return a table of the configuration, which is made where it is missing."""
         if name not in self.document:
             self.document[name] = tomlkit.table()
         return self.document[name]
 
     def set(self, table: str, key: str, value: object) -> None:
-        """Set a key, or remove it where the value is ``None``; a table that is empty then goes too."""
         if value is not None:
             self.table(table)[key] = value
         elif table in self.document:
@@ -127,7 +115,6 @@ class Editor:
 
     @property
     def entries(self) -> EntryList:
-        """The entries in force."""
         key = "files" if self.project.config.project.active_preset else "paths"
         base_dir = self.project.folder / self.project.config.files.base_dir
         return EntryList(self.composition, key, base_dir)
@@ -149,7 +136,6 @@ class Editor:
             del self.table("files")["exclude"]
 
     def finished(self) -> Draft:
-        """Return the draft with the configuration as it is now."""
         return replace(self.draft, text=tomlkit.dumps(self.document))
 
 
@@ -158,7 +144,6 @@ def _is_unicode(text: str) -> bool:
 
 
 def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Draft:
-    """Return the draft after some edits."""
     if len(edits) > _MOST_EDITS:
         raise ToolError(f"these are {len(edits):,} edits at once: {_MOST_EDITS} is the most")
     for edit in edits:

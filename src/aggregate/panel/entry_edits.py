@@ -9,7 +9,7 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import AoT, Array, InlineTable, Whitespace
 
-from aggregate.prompt import display_path
+from aggregate.project.files import display_path
 
 _OF_VIEWS: Final = (
     "view_mode",
@@ -39,7 +39,6 @@ class EntryList:
         return len(self._table.get(self._key, ()))
 
     def names(self) -> Iterator[str]:
-        """Yield the path or glob of each entry."""
         for entry in self._table.get(self._key, ()):
             yield str(entry) if isinstance(entry, str) else str(entry.get("path", ""))
 
@@ -67,11 +66,9 @@ class EntryList:
         return entries[index]
 
     def add(self, path: str) -> int:
-        """Add an entry behind the others; return its place."""
         return self.add_all([path])[path]
 
     def add_all(self, paths: Sequence[str]) -> dict[str, int]:
-        """Add entries behind the others; return their places by their paths."""
         first, entries = len(self), self._entries()
         if isinstance(entries, AoT):
             for path in paths:
@@ -83,7 +80,6 @@ class EntryList:
         return {path: first + number for number, path in enumerate(paths)}
 
     def set_view(self, index: int, mode: str) -> None:
-        """Let an entry show its files by a view."""
         entries = self._entries()
         if isinstance(entries[index], str) and mode == "full":
             return
@@ -100,13 +96,11 @@ class EntryList:
             old.update(new)
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Remove all entries that name one of some files."""
         gone = frozenset(paths)
         places = [i for i, path in enumerate(self.named_files()) if path in gone]
         remove_all(self._entries(), places)
 
     def remove_written(self, name: str) -> None:
-        """Remove all entries that are written ``name``."""
         places = [i for i, written in enumerate(self.names()) if written == name]
         remove_all(self._entries(), places)
 

@@ -31,16 +31,7 @@ def file_data(
     choice: FileChoice | None,
     count: SavedCounts,
 ) -> dict[str, Any]:
-    """Return what the page shows of a file.
-
-    Args:
-        file: The file and its entry.
-        source: Its text.
-        mode: The view to show beside the source; ``""`` for what the prompt shows.
-        shown: The file as the prompt shows it, ``None`` where it does not.
-        choice: What was decided about it.
-        count: Counts tokens.
-    """
+    """Return what the page shows of a file."""
     if len(source.text) > _MOST_CHARACTERS:
         size = f"{len(source.text):,} characters"
         source = SourceFile("", error=f"too large to be shown here: {size}; its view still counts")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk import open_regular
-from aggregate.base.values import FileChoice, RenderedFile, ViewMode
+from aggregate.base.values import RenderedFile, ViewMode
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.prompt_data import CacheMarks
 from aggregate.prompt import ResolvedFile
@@ -27,8 +27,6 @@ _Stamp = tuple[int, ...]
 
 
 class Row(NamedTuple):
-    """One file."""
-
     view: str  # the view or level that the prompt shows, "" where it is out
     mode: str  # the view that its entry asks for, "" where none names it
     tokens: int
@@ -54,12 +52,10 @@ class FileTable:
         self._omitted: dict[str, tuple[_Stamp, str]] = {}
 
     def list(self, listed: Mapping[str, ResolvedFile]) -> None:
-        """Take all files that there are now."""
         self._sizes = _file_sizes(listed)
         self.listed = listed
 
     def measure(self, paths: Iterable[str]) -> None:
-        """Measure files that were changed."""
         touched = {path: self.listed[path] for path in paths if path in self.listed}
         self._sizes = {**self._sizes, **_file_sizes(touched)}
 
@@ -70,7 +66,6 @@ class FileTable:
         self._shown_sizes = None
 
     def show(self, rows: Mapping[str, Row], revision: int) -> None:
-        """Let the page see the rows of a later revision."""
         if not self._rows:
             self._first = revision
         for path, row in rows.items():
@@ -102,13 +97,7 @@ class FileTable:
     def rows(
         self, composed: ComposedDraft, marks: CacheMarks, last: ComposedDraft | None = None
     ) -> Mapping[str, Row]:
-        """Return the rows of all files beside a prompt.
-
-        Args:
-            composed: The prompt.
-            marks: What a cache does with it.
-            last: The prompt that the rows of now are of; they are looked through for what may stay.
-        """
+        """Return the rows of all files beside a prompt."""
         shown = {file.path: file for file in composed.composition.files}
         omitted = self._look_at_omitted(composed, shown)
 
@@ -192,18 +181,12 @@ def _is_hidden_in_both(path: str, now: ComposedDraft, earlier: ComposedDraft) ->
     new, old = now.choices.get(path), earlier.choices.get(path)
     if new is old or new is None or old is None:
         return new is old
-    told: list[tuple[object, ...]] = [
-        _told(choice) for choice in (new, old) if choice.level.is_hidden
-    ]
-    return len(told) == 2 and told[0] == told[1]
-
-
-def _told(choice: FileChoice) -> tuple[object, ...]:
-    return choice.reasons, choice.score, choice.size, choice.pinned
+    told = (new.reasons, new.score, new.size, new.pinned)
+    is_hidden = new.level.is_hidden and old.level.is_hidden
+    return is_hidden and told == (old.reasons, old.score, old.size, old.pinned)
 
 
 def _has_stale(file: RenderedFile) -> bool:
-    """Tell whether a slice of a file was not found again."""
     if file.view_mode is not ViewMode.CUSTOM:
         return False
     heads = (line for line in file.content.split("\n") if line.startswith("--- [Slice"))

@@ -18,8 +18,6 @@ _PRICED: Final = 1_000
 
 
 class CacheMarks(NamedTuple):
-    """What a cache does with a prompt."""
-
     breakpoints: tuple[int, ...] = ()  # lines before which one would be set
     kept_until: int = 0  # the last line of what is as it was
     sentence: str = ""
@@ -58,7 +56,6 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
 
 
 def _usual_recipient(project: Project) -> tuple[str, str]:
-    """Return provider and model that ``send`` asks, as far as configurations say so."""
     from aggregate.sending.clients import PROVIDERS, provider_of_model
 
     for table in (project.config.send, user_config().send):

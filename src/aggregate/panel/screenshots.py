@@ -29,7 +29,6 @@ _SUFFIXES: Final = {
 
 
 def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple[Screenshot, ...]:
-    """Return the screenshots of a request, or those that other entries stand for."""
     return find_screenshots(
         request.screenshot_dir,
         request.screenshots if entries is None else entries,
@@ -45,7 +44,6 @@ def known_images(request: Request, draft: Draft) -> tuple[Screenshot, ...]:
 
 
 def image_data(request: Request, draft: Draft, path: str) -> tuple[bytes, str]:
-    """Return a screenshot of the project and its media type."""
     image = next(
         (each for each in known_images(request, draft) if each.path == path and each.file), None
     )
@@ -64,11 +62,6 @@ def add_image(request: Request, encoded: str, name: str = "") -> Path:
 
     It goes into the folder that the configuration names for screenshots, or, where that is the project's own, into one
     called ``screenshots``.
-
-    Args:
-        request: Of the project.
-        encoded: The image in base64.
-        name: What the user calls it, ``""`` for nothing; what the bytes are decides on the suffix.
     """
     try:
         data = base64.b64decode(encoded, validate=True)

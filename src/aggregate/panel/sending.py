@@ -33,8 +33,6 @@ _NO_MODEL: Final = (
 
 
 class Sender:
-    """Plans requests, and sends each plan once."""
-
     def __init__(
         self, session: Session, *, prepare: Callable[..., PreparedTurn] = prepare_turn
     ) -> None:
@@ -131,7 +129,6 @@ class Sender:
         return "; ".join(parts)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until what has come of all answers is kept; tell whether it is."""
         with self._all_ended:
             return self._all_ended.wait_for(lambda: not self._sent, seconds)
 

@@ -50,7 +50,6 @@ class Address:
 
     @classmethod
     def of(cls, folder: Path) -> "Address":
-        """Return the last address of a project's panel, kept in the user's own state; a new one where there is none."""
         try:
             text = read_own_text(_state_file(folder), limit=_MOST_STATE)
             last = TypeAdapter(cls).validate_json(text)
@@ -82,16 +81,7 @@ def serve_panel(
     say: Callable[[str], None],
     show: Callable[[str], None],
 ) -> None:
-    """Serve a project's panel until interrupted.
-
-    Args:
-        config: The project's configuration, whether there is one or not.
-        host: The address to listen on.
-        port: Its port; ``None`` for the last one of this project, or any.
-        opens: Whether to open the browser.
-        say: Prints a sentence.
-        show: Prints the address.
-    """
+    """Serve a project's panel until interrupted."""
     if not is_loopback_host(host):
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     broadcast = Broadcast()
@@ -191,13 +181,11 @@ class _Server(uvicorn.Server):
         self._end = end
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End the streams too."""
         self._end()
         super().handle_exit(sig, frame)
 
 
 def server(app: App, end: Callable[[], None]) -> uvicorn.Server:
-    """Return a server for the panel's application, whose streams a signal's handler ends by ``end``."""
     config = uvicorn.Config(
         app,
         http=Connection,

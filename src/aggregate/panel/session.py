@@ -22,11 +22,11 @@ from aggregate.panel.file_table import FileTable
 from aggregate.panel.prompt_data import CacheMarks, cache_marks, priced_models, prompt_data
 from aggregate.panel.screenshots import add_image, images_of
 from aggregate.project.configuration import Project
+from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import (
     ResolvedFile,
     SavedCounts,
-    display_path,
     redact_file,
     redact_text,
     scope_of,
@@ -46,8 +46,6 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the page sees at one moment; replaced as a whole."""
-
     composed: ComposedDraft | None = None  # the last prompt that could be composed
     revision: int = 0
     error: str = ""  # why the newest draft cannot be composed
@@ -56,8 +54,6 @@ class View:
 
 
 class SessionState(NamedTuple):
-    """A session at one moment, whatever other threads do meanwhile."""
-
     revision: int
     edited: ConfigDraft
     view: View
@@ -115,59 +111,49 @@ class Session:
 
     @property
     def project(self) -> Project:
-        """The draft as a project."""
         return self.draft.project
 
     @property
     def base_dir(self) -> Path:
-        """Where the draft's files lie, links resolved."""
         return Path(real_path(self.project.folder / self.project.config.files.base_dir))
 
     def now(self) -> SessionState:
-        """Return all of it as it is at this moment."""
         with self._lock:
             return SessionState(self.revision, copy(self.draft), self.view, self.kept.sentence)
 
     def edit(self, edits: list[Edit]) -> None:
-        """Take edits as one step."""
         with self._lock:
             if self.draft.take(apply_edits(self.draft.current, edits, self._surroundings())):
                 self._is_taken()
 
     def undo(self) -> None:
-        """Go a step back, if there is one."""
         with self._lock:
             if self.draft.undo():
                 self._is_taken()
 
     def redo(self) -> None:
-        """Take the step that was undone last, if there is one."""
         with self._lock:
             if self.draft.redo():
                 self._is_taken()
 
     def reload(self) -> None:
-        """Drop the draft, and take the configuration as it is on the disk."""
         with self._lock:
             self.draft.reload()
             self._disk.look_anew()
             self._is_taken("config")
 
     def save(self) -> str:
-        """Write the draft to the configuration; return what is told of it."""
         with self._lock:
             sentence = self.draft.save()
             self._is_written()
         return sentence
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store what is composed as a preset."""
         with self._lock:
             self.draft.save_preset(name, description=description, scope=scope)
             self._is_written()
 
     def restore(self) -> None:
-        """Take the edits that were not saved when the panel ended last."""
         with self._lock:
             if self.kept.last is None:
                 raise ToolError("there are no edits from before")
@@ -176,13 +162,11 @@ class Session:
             self._is_taken()
 
     def forget(self) -> None:
-        """Drop the edits that were not saved when the panel ended last."""
         with self._lock:
             self.kept.forget()
         self._tell("draft")
 
     def keep_draft(self) -> None:
-        """Keep what is not saved for the next start."""
         with self._lock:
             self.kept.keep(self.draft.unsaved)
 
@@ -213,7 +197,6 @@ class Session:
         self._is_taken("config")
 
     def _is_taken(self, what: str = "draft") -> None:
-        """Compose the draft, which is another one now."""
         self.revision += 1
         self._wanted.set()
         self._tell(what)
@@ -221,7 +204,6 @@ class Session:
     # --- the prompt
 
     def compose_now(self) -> ComposedDraft:
-        """Return the prompt of the draft as it is now, composed at this moment."""
         self.compose()
         if self.view.error or self.view.composed is None:
             raise ToolError(self.view.error or "there is no prompt yet: try again")
@@ -230,11 +212,7 @@ class Session:
     def fit(
         self, budget: int | str | None, *, is_released: bool, since: int | None = None
     ) -> dict[str, Any]:
-        """Compose the draft for another budget, while a slider moves; where it is released, that is a step.
-
-        Returns:
-            The prompt, and the table of files since the revision that the page has, ``None`` for none.
-        """
+        """Compose the draft for another budget, while a slider moves; where it is released, that is a step."""
         edits: list[Edit] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
@@ -260,12 +238,10 @@ class Session:
         return fitted
 
     def prompt(self) -> dict[str, Any]:
-        """Return the prompt as the page takes it."""
         view = self.view
         return prompt_data(view.composed, view.marks, view.revision, view.error)
 
     def files(self, since: int | None = None) -> dict[str, Any]:
-        """Return the table of files; waits for the first one."""
         self._listed.wait(_LISTING_SECONDS)
         with self._lock:
             return self._table.data(since)
@@ -273,7 +249,6 @@ class Session:
     # --- single files
 
     def file(self, path: str, mode: str) -> dict[str, Any]:
-        """Return one file beside a view of it."""
         revision, edited, view, _ = self.now()
         draft, project, composed = edited.current, edited.project, view.composed
         file = self._resolved(path, draft)
@@ -315,12 +290,10 @@ class Session:
     # --- work in the background
 
     def start(self) -> None:
-        """Compose the draft, and again whenever it or the disk changes, until ``close``."""
         self._wanted.set()
         run_in_thread("composing for the panel", self._work)
 
     def close(self) -> None:
-        """End the work."""
         self.keep_draft()
         self.is_closed = True
         self._wanted.set()
@@ -337,11 +310,9 @@ class Session:
         self._wanted.set()
 
     def unwatched(self) -> None:
-        """Note that nobody tells of changes on the disk any more."""
         self._disk.is_watched = False
 
     def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
-        """Note that files were changed on the disk."""
         changed = [path for path in paths if not HALF_WRITTEN.search(path)]
         config = {real_path(self.config), os.path.abspath(self.config)}
         base = self.base_dir
@@ -447,7 +418,6 @@ class Session:
             )
 
     def event(self, what: str, paths: Iterable[str] = ()) -> Event:
-        """Return what a page is told: ``hello``, or that ``draft``, ``disk``, ``config`` or ``composed`` is another."""
         return {
             "version": self.version,
             "revision": self.revision,

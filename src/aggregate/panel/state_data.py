@@ -29,7 +29,6 @@ _SEARCHED: Final = 20_000
 
 
 def state_data(session: Session) -> dict[str, Any]:
-    """Return the state as the page takes it; what cannot be read is ``None`` or empty, and a warning."""
     now = session.now()
     edited, view = now.edited, now.view
     draft, project = edited.current, edited.project

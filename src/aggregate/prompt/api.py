@@ -24,22 +24,26 @@ from aggregate.base.values import (
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
-from aggregate.prompt.asking import AskedBudget, AskedTask
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
     beads_text,
+    find_screenshots,
+    section_segments,
+    tier3_segments,
     with_references,
 )
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.layout import Strategy, files_segments, is_summarized, section_segments
+from aggregate.prompt.layout import (
+    Strategy,
+    files_segments,
+    is_summarized,
+    screenshots_section,
+)
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
-from aggregate.prompt.request import Request
-from aggregate.prompt.screenshots import find_screenshots
-from aggregate.prompt.sections.screenshots import screenshots_section
+from aggregate.prompt.request import AskedBudget, AskedTask, Request
 from aggregate.prompt.selection import resolve_entries
-from aggregate.prompt.tier3 import tier3_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.subagent_results import Results

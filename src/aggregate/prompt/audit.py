@@ -81,7 +81,6 @@ def audit_of(
 
 
 def audit_data(audit: Audit) -> dict[str, Any]:
-    """Return an audit as JSON holds it, without its source map, which nobody can read."""
     task, budget = audit.task, audit.budget
     return {
         "version": VERSION,
@@ -109,7 +108,6 @@ def audit_data(audit: Audit) -> dict[str, Any]:
 
 
 def row_data(row: FileChoice) -> dict[str, Any]:
-    """Return what was decided about a file as JSON holds it."""
     data: dict[str, Any] = dict(zip(ROW_KEYS, row, strict=False))  # without the lines
     data["evidence"] = [reason._asdict() for reason in row.reasons]
     return data
@@ -117,7 +115,6 @@ def row_data(row: FileChoice) -> dict[str, Any]:
 
 @get_monitor().scope("write_audit")
 def write_audit(prompt: Path, audit: Audit) -> None:
-    """Record the audit of a numbered prompt beside it in one step; each row is a line of the file."""
     replace_own(audit_path(prompt), audit_pieces(audit))
 
 
@@ -149,7 +146,6 @@ def audit_pieces(audit: Audit) -> Iterator[bytes]:
 
 
 def newest_audited(output_dir: Path, namespace: str) -> tuple[Path, Audit] | None:
-    """Return the prompt with the highest number that has an audit, and that; ``None`` where there is none."""
     for _, path in reversed(numbered_files(output_dir, namespace)):
         if audit := read_audit(path):
             return path, audit
@@ -157,7 +153,6 @@ def newest_audited(output_dir: Path, namespace: str) -> tuple[Path, Audit] | Non
 
 
 def read_audit(prompt: Path) -> Audit | None:
-    """Return the audit of a prompt, ``None`` where none of ours is recorded or it is damaged."""
     try:
         return parse_audit(read_text(audit_path(prompt), limit=CONTENT_BYTES))
     except (OSError, ValueError):
@@ -165,7 +160,6 @@ def read_audit(prompt: Path) -> Audit | None:
 
 
 def parse_audit(text: str) -> Audit:
-    """Return the audit of a text by ``audit_pieces``; a ``ValueError`` where somebody else has written it."""
     try:
         data = json.loads(text)
         if data["version"] != VERSION:

@@ -44,7 +44,6 @@ def audit_lines(audit: Audit, *, title: str = "") -> Iterator[str]:
 
 
 def heading_lines(audit: Audit, title: str) -> Iterator[str]:
-    """Yield what the account is about."""
     limit = f" of {audit.budget.tokens:,}" if audit.budget else ""
     yield f"{f'{title}: ' if title else ''}{audit.tokens:,}{limit} tokens (o200k)"
     task = audit.task
@@ -104,7 +103,6 @@ def _because(reason: Reason) -> str:
 
 
 def footing_lines(audit: Audit) -> Iterator[str]:
-    """Yield what stands below the table."""
     more = sum(not row.tokens for row in audit.rows) - _MOST_UNSHOWN
     if more > 0:
         yield f"and {more:,} more that are not shown: aggregate explain PATH tells of any"
@@ -120,7 +118,6 @@ def footing_lines(audit: Audit) -> Iterator[str]:
 
 
 def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
-    """Yield everything about one file of an account."""
     most = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
     pin = ", shown whatever it costs" if row.pinned else ""
     size = f" of about {row.size:,}" if row.size > row.tokens else ""

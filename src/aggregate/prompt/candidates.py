@@ -1,6 +1,7 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from operator import gt
 from typing import Final, NamedTuple
@@ -10,6 +11,7 @@ from aggregate.base.values import (
     SEPARATOR,
     FileChoice,
     Level,
+    Place,
     RenderedFile,
     View,
     ViewMode,
@@ -22,16 +24,93 @@ from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
 from aggregate.prompt.file_rendering import refusals
 from aggregate.prompt.fit.fit import FileLines, ShownLines, marked_runs
-from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN, DENSITY, Fittable, Run, signature_run
-from aggregate.prompt.layout import is_summarized
-from aggregate.prompt.pins import find_pins
+from aggregate.prompt.fit.steps import (
+    ALL_LINES,
+    CHARACTERS_PER_TOKEN,
+    DENSITY,
+    Fittable,
+    Run,
+    signature_run,
+)
+from aggregate.prompt.layout import file_block, is_summarized
 from aggregate.prompt.ranked_files import RankedFiles
-from aggregate.prompt.request import Request
-from aggregate.prompt.sections.files import file_block
+from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.prompt.token_counts import SavedCounts
 from aggregate.prompt.view_pool import render_all
-from aggregate.ranking import FileAnalysis, Piece, RankedFile
+from aggregate.ranking import DefinedName, FileAnalysis, Piece, RankedFile
+
+_LONGEST = 60
+"""Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
+thousand lines does not mean them all."""
+_CONTEXT = 12
+"""Lines on each side of a place in a longer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """Files that are shown whatever they cost: the places in each by its path, ``()`` for all of it.
+
+    ``doubts`` holds a sentence for each place that is none of the prompt's files.
+    """
+
+    files: dict[str, tuple[Place, ...]]
+    doubts: tuple[str, ...] = ()
+
+    def runs(self, path: str, definitions: Sequence[DefinedName]) -> tuple[Run, ...]:
+        return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
+
+
+def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
+    pinned: dict[str, tuple[Place, ...]] = {
+        file.path: ()
+        for file in files
+        if (file.item.force_full or file.entry.tier == FOCUS_TIER) and file.item.auto_aggregate
+    }
+    doubts: list[str] = []
+    focus = request.task.focus if request.task else ()
+    named = {place.path for place in focus}
+    wanted = (*focus, *(Place(path) for path in request.focus_files if path not in named))
+    index = FocusIndex((file.path, file.item.path) for file in files if wanted)
+    for place in wanted:
+        paths = [files[number].path for number in index.find(place.path)]
+        # Of a Tier 3 prompt's focus files the prompt itself tells.
+        if not paths and place.path not in request.focus_files:
+            doubts.append(unknown_focus(place.path, [file.path for file in files]))
+        for path in paths:
+            before = pinned.get(path)
+            is_whole = not place.first or before == ()
+            pinned[path] = () if is_whole else (*(before or ()), place)
+    return Pins(pinned, tuple(doubts))
+
+
+def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> Iterator[Run]:
+    """Yield the lines of places and the innermost definitions around them, with the signatures they stand in."""
+    for place in places:
+        yield place.first, place.last
+        touching = [
+            number
+            for number, definition in enumerate(definitions)
+            if definition.first <= place.last and definition.last >= place.first
+        ]
+        outer = {definitions[number].outer for number in touching}
+        for number in touching:
+            yield signature_run(definitions[number])
+            if number not in outer:
+                yield _lines_around(place, number, definitions)
+
+
+def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> Run:
+    """Return the lines of a definition around a place in it, all unless it is long and holds others."""
+    definition = definitions[number]
+    inner = [other for other in definitions if other.outer == number]
+    if not inner or definition.last - definition.first < _LONGEST:
+        return definition.first, definition.last
+    before = (other.last + 1 for other in inner if other.last < place.first)
+    behind = (other.first - 1 for other in inner if other.first > place.last)
+    first = max(definition.first, place.first - _CONTEXT, *before)
+    return first, min(definition.last, place.last + _CONTEXT, *behind)
+
 
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 """Views that are shown as a whole: their lines were picked by the user, or are a digest."""
@@ -60,13 +139,6 @@ class Candidates:
     """The ranked files of a request, to be fitted to one budget after another.
 
     Texts are read and views made when fitting first asks for a file, and kept for the next budget.
-
-    Args:
-        request: What to compose, with any budget.
-        ranked: From ``rank_files``, for this request.
-        index: Where counts are kept from run to run.
-        before: The same ranking of the same files, some of which are shown in another way now: what was made of the
-            others is kept.
     """
 
     def __init__(
@@ -111,7 +183,6 @@ class Candidates:
 
     @cached_property
     def pinned(self) -> Mapping[int, tuple[Run, ...]]:
-        """The lines that are shown whatever they cost, by the numbers of their files."""
         pins = self.pins.files
         numbers = (
             [each.number for each in self.in_rank_order if each.file.path in pins] if pins else []
@@ -126,7 +197,6 @@ class Candidates:
         return self._corpus.analyses([number])[0]
 
     def fittables(self, numbers: Sequence[int]) -> list[Fittable]:
-        """Return files as fitting orders them."""
         return list(map(self._fittable, numbers, self._corpus.analyses(numbers)))
 
     def _fittable(self, number: int, analysis: FileAnalysis) -> Fittable:
@@ -151,7 +221,6 @@ class Candidates:
         return Fittable(number, analysis.definitions, pieces, chances, is_prose)
 
     def lines(self, number: int) -> FileLines | None:
-        """Return the lines that a file may show, ``None`` where its view cannot be made."""
         if number not in self._opened:
             source = self._corpus.source(number)
             self._opened[number] = _open(self.by_number[number], source, self.count)
@@ -160,12 +229,10 @@ class Candidates:
 
     @cached_property
     def refused(self) -> tuple[str, ...]:
-        """A sentence for each file that the scope does not allow."""
         return refusals(self.files.selection)
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Where each file that was asked for stands among them, by its path."""
         return {file.path: number for number, file in enumerate(self.files.selection.files)}
 
     @cached_property
@@ -174,7 +241,6 @@ class Candidates:
         return [facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files]
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
-        """Return a file as the prompt shows it: the lines of ``state``, in full where these are all."""
         # A prompt is laid out several times, with the same lines of most files.
         marks = bytes(state.marks)
         known = self._rendered.get(number)
@@ -235,7 +301,6 @@ class Candidates:
         )
 
     def level(self, number: int, marks: bytes) -> Level:
-        """Return the level that showing these lines of a file stands for (rule B-2)."""
         opened = self._opened.get(number)
         if opened is None or not any(marks):
             return Level.LEFT_OUT

@@ -61,13 +61,6 @@ _UNREADABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CommitHistory:
-    """The newest commits of a project.
-
-    Attributes:
-        head: Where the history begins, ``None`` for none.
-        missing: Why there are none, ``None`` where there are.
-    """
-
     folder: str
     head: Head | None
     ids: tuple[str, ...] = ()
@@ -159,13 +152,11 @@ def commit_blocks(ids: Sequence[str]) -> list[Sequence[str]]:
 
 
 def pack_commits(commits: Sequence[Commit]) -> bytes:
-    """Return commits without names as bytes."""
     rows = [(sorted(each.terms), sorted(each.change_words), each.paths) for each in commits]
     return json.dumps(rows).encode()
 
 
 def unpack_commits(row: bytes) -> list[Commit]:
-    """Return what ``pack_commits`` made bytes of."""
     return [
         Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
         for terms, words, paths in json.loads(row)

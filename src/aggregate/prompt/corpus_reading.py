@@ -18,7 +18,6 @@ from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import FileState, Index, file_state
 from aggregate.prompt.file_corpus import (
     ABSENT,
-    CorpusFiles,
     FileCorpus,
     NumberedGroup,
     source_hash,
@@ -39,7 +38,6 @@ from aggregate.prompt.known_files import (
     KnownFile,
     KnownGroup,
     pack_all,
-    terms_of,
 )
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import MOST_MEMBERS, FileFacts
@@ -82,7 +80,6 @@ class FileGroup:
 
     @property
     def key(self) -> bytes:
-        """What the index calls it by what its files hold."""
         return sha256(b"".join(self.identities)).digest()
 
 
@@ -119,8 +116,6 @@ def read_corpus(
 
 
 class _CorpusReading:
-    """What is found out about the files, group by group."""
-
     def __init__(self, files: Sequence[ResolvedFile], index: Index, reader: FileReader) -> None:
         self._files = files
         self._index = index
@@ -161,24 +156,23 @@ class _CorpusReading:
                     starts = range(0, len(joined), IDENTITY_BYTES)
                     group.identities = [joined[start : start + IDENTITY_BYTES] for start in starts]
                 else:
-                    self._look_at_files(group)
+                    states = self._index.known([file.file for file in group.files])
+                    group.seen_ns = max((state.seen_ns for state in states if state), default=0)
+                    group.states = [
+                        state if state and state.content_hash else None for state in states
+                    ]
+                    group.identities = [
+                        self._analyses.identity(file.path, state.content_hash)
+                        if state and state.content_hash
+                        else b""
+                        for file, state in zip(group.files, states, strict=True)
+                    ]
             whole = [group for group in portion if all(group.identities)]
             kept = self._analyses.groups([group.key for group in whole])
             for group, known in zip(whole, kept, strict=True):
                 group.known = known
                 if known:
                     self._remember(group)
-
-    def _look_at_files(self, group: FileGroup) -> None:
-        states = self._index.known([file.file for file in group.files])
-        group.seen_ns = max((state.seen_ns for state in states if state), default=0)
-        group.states = [state if state and state.content_hash else None for state in states]
-        group.identities = [
-            self._analyses.identity(file.path, state.content_hash)
-            if state and state.content_hash
-            else b""
-            for file, state in zip(group.files, states, strict=True)
-        ]
 
     def _remember(self, group: FileGroup) -> None:
         """Let the index know a group as a whole from now on, as long as its files are unchanged."""
@@ -209,7 +203,12 @@ class _CorpusReading:
                 continue
             plans.popleft()
             if plan.group.known is None:
-                self._make(plan.group, [known for known in plan.analyses if known])
+                known = [known for known in plan.analyses if known]
+                plan.group.known, terms = KnownGroup.of(known)
+                self._analyses.put_group(plan.group.key, plan.group.known, terms)
+                if not self._index.is_used:
+                    plan.group.terms = terms
+                self._grouped += 1
             self._remember(plan.group)
             yield plan.group
 
@@ -256,14 +255,6 @@ class _CorpusReading:
             self._held[identity] = packed
             self._held_bytes += len(packed)
 
-    def _make(self, group: FileGroup, analyses: Sequence[KnownFile]) -> None:
-        """Make the tables of a group of which all is known."""
-        group.known, terms = KnownGroup.of(analyses), terms_of(analyses)
-        self._analyses.put_group(group.key, group.known, terms)
-        if not self._index.is_used:
-            group.terms = terms
-        self._grouped += 1
-
     def corpus(self, groups: Sequence[FileGroup], reader: FileReader) -> FileCorpus:
         """Return the corpus of groups that are known; the reader reads texts once more."""
         others = {
@@ -283,9 +274,11 @@ class _CorpusReading:
             if path in self._unusual
         }
         return FileCorpus(
-            CorpusFiles(
-                [row[1] for row in rows], facts, [row[2] for row in rows], hashes, self._held
-            ),
+            files=facts,
+            shown=[row[1] for row in rows],
+            identities=[row[2] for row in rows],
+            hashes=hashes,
+            held=self._held,
             groups=[
                 NumberedGroup(
                     group.known,

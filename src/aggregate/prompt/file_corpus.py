@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -43,12 +43,7 @@ _MOST_TERMS: Final = 200
 
 
 class NumberedGroup(NamedTuple):
-    """A group of files, and the numbers that these have in the corpus.
-
-    Attributes:
-        terms: That table, where no index keeps it.
-        numbers: By a file's place in the group; ``ABSENT`` for one that is not in the corpus.
-    """
+    """A group of files, and the numbers that these have in the corpus."""
 
     known: KnownGroup
     key: bytes
@@ -56,61 +51,34 @@ class NumberedGroup(NamedTuple):
     numbers: Sequence[int]
 
 
-@dataclass(slots=True)
-class CorpusFiles:
-    """The files of a corpus, by their numbers."""
+@dataclass(eq=False)
+class FileCorpus:
+    """The readable ones among some files, numbered: a ``Corpus`` that finds their texts too."""
 
+    files: Sequence[FileFacts]
     shown: Sequence[ResolvedFile]
-    facts: Sequence[FileFacts]
     identities: list[bytes]
     hashes: dict[int, bytes]
     held: Mapping[bytes, bytes]
-
-
-class FileCorpus:
-    """The readable ones among some files: a ``Corpus`` that finds their texts too.
-
-    Args:
-        files: The files.
-        others: What stands in the prompt beside them: what could not be read, with the reason, and remarks on what
-            globs met.
-        reader: Reads the files' texts once more; nobody looks at its notes.
-        analysed: How many files had to be analysed: the index did not know what they hold.
-        grouped: How many groups' tables had to be made.
-
-    Attributes:
-        files: What is known of each; a file's number is its place here.
-    """
-
-    def __init__(
-        self,
-        files: CorpusFiles,
-        *,
-        groups: Sequence[NumberedGroup],
-        others: Sequence[Reading],
-        index: AnalysisIndex,
-        reader: FileReader,
-        analysed: int,
-        grouped: int,
-    ) -> None:
-        self.files: Sequence[FileFacts] = files.facts
-        self.shown: Sequence[ResolvedFile] = files.shown
-        self.others = others
-        self.analysed = analysed
-        self.grouped = grouped
-        self._files = files
-        self._groups = groups
-        self._index = index
-        self._reader = reader
-        self._analyses: dict[int, Analysis] = {}
-        self._terms: dict[str, Mapping[int, TermInFile]] = {}
+    groups: Sequence[NumberedGroup]
+    others: Sequence[Reading]
+    """What could not be read, and remarks on what globs met."""
+    index: AnalysisIndex
+    reader: FileReader
+    """Reads texts once more; nobody looks at its notes."""
+    analysed: int
+    """Files that the index did not know."""
+    grouped: int
+    """Groups whose tables had to be made."""
+    _analyses: dict[int, Analysis] = field(default_factory=dict)
+    _terms: dict[str, Mapping[int, TermInFile]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
         """Find the files that hold some terms, in one pass over the groups' tables, for ``files_with``."""
         hashes = {term: term_hash(term) for term in terms if term not in self._terms}
         matches: dict[str, dict[int, TermInFile]] = {term: {} for term in hashes}
-        for start in range(0, len(self._groups) if hashes else 0, _GROUPS_AT_ONCE):
-            groups = self._groups[start : start + _GROUPS_AT_ONCE]
+        for start in range(0, len(self.groups) if hashes else 0, _GROUPS_AT_ONCE):
+            groups = self.groups[start : start + _GROUPS_AT_ONCE]
             for numbered, table in zip(groups, self._tables(groups), strict=True):
                 for term, hashed in hashes.items():
                     members, counts = table.files_with(hashed)
@@ -123,9 +91,8 @@ class FileCorpus:
             self._terms[term] = files
 
     def _tables(self, groups: Sequence[NumberedGroup]) -> Iterator[TermGroup]:
-        """Yield the tables of groups' terms; what the index has lost is made again."""
         wanted = [group.key for group in groups if group.terms is None]
-        kept = dict(zip(wanted, self._index.group_terms(wanted), strict=True))
+        kept = dict(zip(wanted, self.index.group_terms(wanted), strict=True))
         for group in groups:
             table = group.terms or kept[group.key]
             yield TermGroup(table or pack_terms(self._members(group)))
@@ -137,7 +104,6 @@ class FileCorpus:
         return [analyses.get(number) for number in group.numbers]
 
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
-        """Return the files whose text holds ``term``, in order of their paths."""
         if term not in self._terms:
             self.look_up([term])
         return self._terms[term]
@@ -150,22 +116,21 @@ class FileCorpus:
         for group, defined in enumerate(self._defined):
             start = bisect_left(defined, hashed)
             if start < len(defined) and defined[start] == hashed:
-                numbered = self._groups[group]
+                numbered = self.groups[group]
                 pairs = numbered.known.names.files_defining(hashed)
                 matches += [(numbered.numbers[member], place) for member, place in pairs]
         return sorted(match for match in matches if match[0] != ABSENT)
 
     @cached_property
     def _defined(self) -> "Sequence[memoryview[int]]":
-        """The hashes of the names that each group defines."""
-        return [numbered.known.names.defined for numbered in self._groups]
+        return [numbered.known.names.defined for numbered in self.groups]
 
     def files_referring(self, name: str) -> Sequence[int]:
         """Return the files that use ``name``, as written."""
         hashed = term_hash(name)
         numbers = [
             numbered.numbers[member]
-            for numbered in self._groups
+            for numbered in self.groups
             for member in numbered.known.names.files_referring(hashed)
         ]
         return sorted(number for number in numbers if number != ABSENT)
@@ -175,9 +140,9 @@ class FileCorpus:
         missing = [number for number in dict.fromkeys(files) if number not in self._analyses]
         if not missing:  # as where a fit asks for one file after another
             return [self._analyses[number] for number in files]
-        kept = self._index.files([self._files.identities[number] for number in missing])
+        kept = self.index.files([self.identities[number] for number in missing])
         for number, known in zip(missing, kept, strict=True):
-            held = self._files.held.get(self._files.identities[number])
+            held = self.held.get(self.identities[number])
             if known:
                 self._analyses[number] = known.analysis
             elif held:
@@ -187,7 +152,6 @@ class FileCorpus:
         return [self._analyses[number] for number in files]
 
     def text(self, number: int) -> str:
-        """Read a file's text as ``source`` does."""
         return self.source(number).text
 
     def source(self, number: int) -> SourceFile:
@@ -197,19 +161,18 @@ class FileCorpus:
         """
         reading = self._read(number)
         path = self.shown[number].path
-        identity = self._index.identity(path, source_hash(reading.clean))
-        if identity != self._files.identities[number]:
+        identity = self.index.identity(path, source_hash(reading.clean))
+        if identity != self.identities[number]:
             self._analyse(number, reading.clean)
         return reading.source
 
     def content_hash(self, number: int) -> bytes:
-        """Return the SHA-256 of a file's bytes, ``b""`` where they hold a secret."""
-        replaced = self._files.hashes.get(number)
-        return self._files.identities[number][:HASH_BYTES] if replaced is None else replaced
+        replaced = self.hashes.get(number)
+        return self.identities[number][:HASH_BYTES] if replaced is None else replaced
 
     def trim(self) -> None:
         """Let go of what was loaded for earlier questions, where it has become much."""
-        if len(self._analyses) > _MOST_LOADED and not self._files.held:
+        if len(self._analyses) > _MOST_LOADED and not self.held:
             self._analyses.clear()
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
@@ -222,15 +185,15 @@ class FileCorpus:
 
     def _read(self, number: int) -> Reading:
         # What is known by the hash of its bytes was searched for secrets before.
-        known, file = self._files.identities[number][:HASH_BYTES], self.shown[number]
-        self._reader.forget(file.path)
-        return self._reader.read(file, hashed=True, clean_hash=known)
+        known, file = self.identities[number][:HASH_BYTES], self.shown[number]
+        self.reader.forget(file.path)
+        return self.reader.read(file, hashed=True, clean_hash=known)
 
     def _analyse(self, number: int, source: SourceFile) -> None:
         path = self.shown[number].path
         self._analyses[number] = KnownFile.unpack(pack_one(path, source)).analysis
-        self._files.identities[number] = self._index.identity(path, source_hash(source))
-        self._files.hashes[number] = source.content_hash
+        self.identities[number] = self.index.identity(path, source_hash(source))
+        self.hashes[number] = source.content_hash
 
 
 def source_hash(source: SourceFile) -> bytes:

@@ -19,8 +19,8 @@ from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
 from aggregate.project.index import Index, file_state
-from aggregate.prompt.focus import FOCUS_TIER
 from aggregate.prompt.redact_prompt import fixed_slices, redact_source
+from aggregate.prompt.request import FOCUS_TIER
 from aggregate.prompt.selection import Note, ResolvedFile, Selection, omission_remark
 
 MARKED: Final = "linguist-generated in .gitattributes"
@@ -31,14 +31,7 @@ _SHOW_GENERATED: Final = GeneratedPolicy()
 
 
 class ReadFacts(NamedTuple):
-    """What reading a file told besides its text.
-
-    Attributes:
-        is_binary: Whether that is because it is no text file.
-        line: The first line with characters that nobody sees, ``0`` for none.
-        generated: Why its text is taken for written by a program, ``""`` where it is not.
-        problem: Why it was analysed without its grammar.
-    """
+    """What reading a file told besides its text."""
 
     error: str = ""
     is_binary: bool = False
@@ -51,7 +44,6 @@ class ReadFacts(NamedTuple):
 
     @classmethod
     def of(cls, path: str, source: SourceFile, problem: str = "") -> "ReadFacts":
-        """Return what reading the file at ``path`` told."""
         text = source.text
         invisible = find_invisible(text) if source.may_hide else None
         line, sentence = (invisible.lines[0], invisible.sentence) if invisible else (0, "")
@@ -111,11 +103,7 @@ class _Omitted(NamedTuple):
 
 
 class FileReader:
-    """Reads files one by one; some that a glob stands for, binary or generated, are only remarked on.
-
-    Attributes:
-        marks: Which files are marked as generated, or as not, whatever their texts say.
-    """
+    """Reads files one by one; some that a glob stands for, binary or generated, are only remarked on."""
 
     def __init__(self, redaction: Redaction, generated: GeneratedPolicy = _SHOW_GENERATED) -> None:
         self._redaction = redaction
@@ -153,7 +141,6 @@ class FileReader:
         return file
 
     def note_facts(self, path: str, facts: ReadFacts) -> None:
-        """Note what is doubtful about a file's text: its encoding, and what nobody sees."""
         if facts.error:
             return
         if facts.encoding not in (UTF_8, "utf-8-sig"):
@@ -184,16 +171,13 @@ class FileReader:
         return MARKED if mark else ""
 
     def note(self, path: str, kind: NoteKind, problem: str, place: str = "") -> None:
-        """Note what is doubtful about the file at ``path``, or at a place in it."""
         self._notes.setdefault(path, []).append((kind, (place or path, problem)))
 
     def forget(self, path: str) -> None:
-        """Drop what is known of a file, which is read again or gone."""
         self._notes.pop(path, None)
         self._omitted.pop(path, None)
 
     def forget_notes(self) -> None:
-        """Drop what is doubtful about all files."""
         self._notes.clear()
 
     def warnings(
@@ -218,7 +202,10 @@ class FileReader:
                 if omitted and not file.is_remark and (omitted.reason == _BINARY) is is_binary:
                     groups.setdefault(file.item.path, []).append(omitted)
             for glob, group in groups.items():
-                remark = _binary_remark(group) if is_binary else _generated_remark(group)
+                remark = _generated_remark(group)
+                if is_binary:
+                    paths = [each.file.path for each in group]
+                    remark = omission_remark(group[0].file.entry, _BINARY, paths)
                 before = remarks.get(glob)
                 remarks[glob] = remark
                 if before:
@@ -230,7 +217,6 @@ class FileReader:
 
 
 def unread(file: ResolvedFile) -> Reading:
-    """Return what stands for a file that is not read, or a remark."""
     source = SourceFile("", error=file.problem)
     return Reading(file, source, source, ReadFacts(file.problem))
 
@@ -253,10 +239,6 @@ def remember(index: Index, source: SourceFile, *, seen_ns: int) -> None:
     """Let the index note what a file held that was looked at just before: it is known then, until it changes."""
     if seen_ns and source.info and source.content_hash:
         index.remember(file_state(source.info, seen_ns=seen_ns), source.content_hash)
-
-
-def _binary_remark(group: Sequence[_Omitted]) -> ResolvedFile:
-    return omission_remark(group[0].file.entry, _BINARY, [each.file.path for each in group])
 
 
 def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:

@@ -34,8 +34,8 @@ from aggregate.prompt.file_reading import (
     remember,
     unread,
 )
+from aggregate.prompt.layout import view_error_text
 from aggregate.prompt.request import Request
-from aggregate.prompt.sections.files import view_error_text
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.prompt.view_pool import render_all
 
@@ -71,20 +71,17 @@ def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
 
 
 def refusals(selection: Selection) -> tuple[str, ...]:
-    """Return a sentence for each file that the scope does not allow."""
     refused = (file for file in selection.files if file.refused)
     return tuple(error_text(file.path, file.problem) for file in refused)
 
 
 def check_refused(refused: Sequence[str]) -> None:
-    """Make sure that nothing was refused."""
     if refused:
         more = f" (and {len(refused) - 1:,} more)" if len(refused) > 1 else ""
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
 
 
 def error_sentence(file: RenderedFile) -> str:
-    """Return why a file is not shown, in one line."""
     return file.content.splitlines()[0]
 
 
@@ -101,7 +98,6 @@ class KnownView(NamedTuple):
     is_own: bool = False
 
     def pack(self) -> bytes:
-        """Return it as bytes."""
         view = self.view or View("")
         head = json.dumps([self.facts, self.view and view.language, self.is_own]).encode()
         spans = PackedSpans.of(view.spans).data
@@ -110,7 +106,6 @@ class KnownView(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> "KnownView":
-        """Return what ``pack`` made bytes."""
         head_size, spans_size = _SIZES.unpack_from(data)
         spans_start = _SIZES.size + head_size
         text_start = spans_start + spans_size
@@ -131,23 +126,14 @@ class RenderedFiles:
     refused: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[RenderedFile]:
-        """Yield the files in order."""
         return iter(self.files)
 
     def check_refused(self) -> None:
-        """Make sure that the scope allows all of them, else raise a ``ScopeError``."""
         check_refused(self.refused)
 
 
 class FileStream:
-    """The files of a selection, read and rendered one after another while they are asked for; it keeps none.
-
-    Args:
-        reader: Reads the files, by default a new one.
-        doubts: What is odd about what was asked for, told before all else.
-        with_texts: Whether each file's own text is wanted beside its view. Without, files whose views are kept are
-            not even read.
-    """
+    """The files of a selection, read and rendered one after another while they are asked for; it keeps none."""
 
     def __init__(
         self,
@@ -177,7 +163,6 @@ class FileStream:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Those of the warnings that say what the scope does not allow."""
         return refusals(self._selection)
 
     def __iter__(self) -> Iterator[RenderedFile]:
@@ -258,7 +243,6 @@ class FileStream:
         return _with_view(reading, known) if known and reading.key == key else reading
 
     def _key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
-        """Return what a file's view is kept under: a digest of all that decides on it."""
         item = file.item
         asked = [
             file.view_mode.value if file.is_rendered else "",
@@ -367,7 +351,6 @@ def name_traits(path: str) -> tuple[str, str]:
 
 @cache
 def view_version() -> str:
-    """Return a version of all that makes views, ``""`` where it cannot be told."""
     grammars = {language.module for language in LANGUAGES if language.is_installed}
     return code_version(VIEW_CODE, installed=(*VIEW_LIBRARIES, *sorted(grammars)))
 
@@ -378,7 +361,6 @@ def _kind() -> Kind:
 
 
 def _with_view(reading: Reading, known: KnownView) -> Reading:
-    """Return what was read with a view that is known of the same content."""
     view = known.view
     if view and known.is_own:
         view = View(reading.source.text, view.spans, view.language)

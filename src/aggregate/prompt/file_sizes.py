@@ -50,7 +50,6 @@ class FileSizes:
     problem: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sizes as plain values, tokens by the view's name."""
         tokens = {mode.value: number for mode, number in zip(MEASURED, self.tokens, strict=True)}
         named = {
             "path": self.path,
@@ -99,7 +98,6 @@ def measure_files(
 def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
 ) -> list[Reading]:
-    """Return the files whose content was never measured; the sizes of the others go to ``sizes``."""
     states = index.known([file.file for file in files])
     hashes = [(state.content_hash or b"") if state else b"" for state in states]
     keys = [
@@ -132,7 +130,6 @@ def _look_up(
 def _measured(
     readings: Iterator[Reading], index: Index, on_done: Callable[[int], None] | None
 ) -> Iterator[FileSizes]:
-    """Yield the sizes of files, whose views are made and counted."""
     waiting: deque[Reading] = deque()
 
     def requests() -> Iterator[ViewRequest]:
@@ -196,7 +193,11 @@ def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
     """
     groups: dict[str, list[Any]] = {}
     for file in files:
-        path = PurePosixPath(_path_of(file).replace("\\", "/"))
+        if isinstance(file, Mapping):
+            named = str(file.get("path") or file.get("entry") or "")
+        else:
+            named = str(getattr(file, "path", file))
+        path = PurePosixPath(named.replace("\\", "/"))
         groups.setdefault(str(path.parent), []).append(file)
     return groups
 
@@ -214,12 +215,6 @@ def compute_file_stats(abs_path: str) -> dict[str, int]:
         with suppress(DeadlineError):
             elements = len(in_child(read_module, source.text, language).definitions)
     return {"lines": line_count(source.text), "ast_elements": elements}
-
-
-def _path_of(file: Any) -> str:  # noqa: ANN401 - three public forms
-    if isinstance(file, Mapping):
-        return str(file.get("path") or file.get("entry") or "")
-    return str(getattr(file, "path", file))
 
 
 @dataclass(frozen=True, slots=True)

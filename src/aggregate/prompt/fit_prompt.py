@@ -20,7 +20,6 @@ from aggregate.base.values import (
 )
 from aggregate.code.views import is_the_text
 from aggregate.project.index import Index
-from aggregate.prompt.asking import ALL_FILES
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import LEVELS, Candidates
 from aggregate.prompt.file_reading import Reading
@@ -39,24 +38,24 @@ from aggregate.prompt.fit.steps import (
     Run,
     StepOrder,
 )
-from aggregate.prompt.layout import is_summarized
+from aggregate.prompt.layout import (
+    FILES,
+    FILES_SUMMARY,
+    FILES_TIER3,
+    files_section,
+    is_summarized,
+    rendered_segment,
+)
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
-from aggregate.prompt.request import Request
+from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.section_shares import (
     OtherSections,
     fit_sections,
     least_sections,
     with_more,
 )
-from aggregate.prompt.sections.files import (
-    FILES,
-    FILES_SUMMARY,
-    FILES_TIER3,
-    files_section,
-    rendered_segment,
-)
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
-from aggregate.prompt.selection import ResolvedFile, omission_remark
+from aggregate.prompt.selection import omission_remark
 from aggregate.ranking import WEIGHTS
 
 _FIRST_OTHERS = 100
@@ -92,9 +91,6 @@ def compose_within_budget(
     """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
 
     Args and errors are those of ``rank_files``.
-
-    Raises:
-        BudgetError: What must be shown has more tokens.
     """
     ranked = rank_files(
         request, index=index, weights=weights, on_start=on_start, on_done=on_done, files=files
@@ -103,11 +99,7 @@ def compose_within_budget(
 
 
 def fit_prompt(request: Request, files: Candidates) -> Composition:
-    """Compose the prompt that shows as much of the files as the request's budget allows.
-
-    Raises:
-        BudgetError: What must be shown has more tokens.
-    """
+    """Compose the prompt that shows as much of the files as the request's budget allows."""
     if request.budget is None:
         raise ValueError("a prompt without a budget is not fitted")
     return _Filling(request, request.budget, files).prompt()
@@ -125,7 +117,6 @@ class _Fitted(NamedTuple):
 
     @property
     def file_tokens(self) -> dict[str, int]:
-        """The tokens of each file's block, by its path."""
         segments = self.composition.prompt.segments
         return {
             segment.source: tokens
@@ -141,7 +132,6 @@ class _Filling:
     files: Candidates
 
     def prompt(self) -> Composition:
-        """Return the prompt with what was decided about each file and section."""
         least = least_sections(self.request, self.files.count)
         fitted = self._whole(least) or self._filled(least)
         fit, shown = fitted.fit, _marks(fitted.fit)
@@ -307,7 +297,6 @@ class _Filling:
         return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, others, names)
 
     def _in_order(self, fit: Fit, notes: Sequence[RenderedFile]) -> list[RenderedFile]:
-        """Return the files that are shown in the order of the prompt, and notes among them or behind."""
         files = self.files
         shown = {
             files.by_number[number].file.path: files.rendered(number, state)
@@ -327,7 +316,16 @@ class _Filling:
     def _warnings(self, files: Sequence[RenderedFile]) -> tuple[str, ...]:
         read = self.files.files
         remarks = [other.file for other in read.corpus.others if other.file.is_remark]
-        remarks += _unreadable_of_all(read.corpus.others)
+        unnamed = [
+            other.file
+            for other in read.corpus.others
+            if not other.file.is_remark
+            and not _is_asked_for(other)
+            and other.file.path != ALL_FILES  # it matched nothing: there is no file at all
+        ]
+        if unnamed:
+            paths_of_all = [file.path for file in unnamed]
+            remarks.append(omission_remark(unnamed[0].entry, "unreadable", paths_of_all))
         told = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
         errors = (error_sentence(file) for file in files if file.error and file.path not in told)
         paths = (file.path for file in files)
@@ -364,7 +362,6 @@ def _marks(fit: Fit) -> dict[int, bytes]:
 
 
 def _groups(files: Candidates) -> Iterator[Sequence[Fittable]]:
-    """Yield the candidates, those whose pieces were ranked first, the others in growing groups."""
     ranked = [each.number for each in files.in_rank_order if each.ranked.pieces]
     others = [each.number for each in files.in_rank_order if not each.ranked.pieces]
     if ranked:
@@ -419,16 +416,3 @@ def _notes(files: Candidates) -> Sequence[RenderedFile]:
 def _is_asked_for(file: Reading) -> bool:
     """Tell whether the user has named a file, or the glob that it belongs to."""
     return file.file.item.path != ALL_FILES
-
-
-def _unreadable_of_all(others: Sequence[Reading]) -> list[ResolvedFile]:
-    """Return a remark on the files that cannot be read and that nobody has named, by a glob of theirs or at all."""
-    unnamed = [
-        other.file
-        for other in others
-        if not other.file.is_remark
-        and not _is_asked_for(other)
-        and other.file.path != ALL_FILES  # it matched nothing: there is no file at all
-    ]
-    paths = [file.path for file in unnamed]
-    return [omission_remark(unnamed[0].entry, "unreadable", paths)] if unnamed else []

@@ -32,8 +32,6 @@ USUAL: Final = ReadFacts()
 
 
 class KnownFile(NamedTuple):
-    """A file's analysis, and what is told of the file."""
-
     facts: ReadFacts
     analysis: Analysis
 
@@ -51,13 +49,11 @@ class KnownFile(NamedTuple):
         return cls(facts, analyse(path, source.text, with_grammar=not problem))
 
     def pack(self) -> bytes:
-        """Return it as bytes, for this machine."""
         facts = json.dumps(self.facts).encode()
         return _SIZE.pack(len(facts)) + facts + self.analysis.pack()
 
     @classmethod
     def unpack(cls, data: bytes) -> "KnownFile":
-        """Return what ``pack`` made bytes."""
         (size,) = _SIZE.unpack_from(data)
         start = _SIZE.size + size
         facts = ReadFacts(*json.loads(data[_SIZE.size : start]))
@@ -81,7 +77,6 @@ def pack_all(
 
 
 def pack_one(path: str, source: SourceFile) -> bytes:
-    """Return the packed ``KnownFile`` of what reading the file at ``path`` gave."""
     try:
         return in_child(_packed, path, source)
     except DeadlineError as error:
@@ -93,7 +88,6 @@ def _packed(path: str, source: SourceFile) -> bytes:
 
 
 def _without_grammar(path: str, source: SourceFile, why: Exception | None) -> bytes:
-    """Analyse here what a child process was lost over."""
     return KnownFile.of(path, source, problem=str(why)).pack()
 
 
@@ -108,8 +102,8 @@ class KnownGroup:
         self._start = int(_SIZE.unpack_from(data)[0]) + _SIZE.size  # of the columns
 
     @classmethod
-    def of(cls, members: Sequence[KnownFile]) -> "KnownGroup":
-        """Make it of some files."""
+    def of(cls, members: Sequence[KnownFile]) -> "tuple[KnownGroup, bytes]":
+        """Make it of some files, with the table of their terms."""
         traits = [member.analysis.traits for member in members]
         languages = sorted({each.language for each in traits})
         unusual = {
@@ -123,11 +117,11 @@ class KnownGroup:
             column("I", [each.terms for each in traits]),
             column("I", [each.pieces for each in traits]),
         )
-        names = pack_names(_texts_of(members))
-        return cls(b"".join((_SIZE.pack(len(facts)), facts, *columns, names)))
+        texts = [None if member.facts.error else member.analysis for member in members]
+        packed = _SIZE.pack(len(facts)), facts, *columns, pack_names(texts)
+        return cls(b"".join(packed)), pack_terms(texts)
 
     def columns(self) -> list[Sequence[Any]]:
-        """Return the columns of ``FileFacts`` between path and mark."""
         count, languages, _ = self._head
         start = self._start
         names, flags = self.data[start : start + count], self.data[start + count :][:count]
@@ -141,28 +135,16 @@ class KnownGroup:
 
     @property
     def unusual(self) -> dict[int, ReadFacts]:
-        """What reading some of the files told that is unusual, by the files' places."""
         return {int(place): ReadFacts(*facts) for place, facts in self._head[2].items()}
 
     @cached_property
     def _head(self) -> tuple[int, list[str], dict[str, list[Any]]]:
-        """The number of files, their languages, and what reading some told."""
         count, languages, unusual = json.loads(self.data[_SIZE.size : self._start])
         return count, languages, unusual
 
     @cached_property
     def names(self) -> NameGroup:
-        """The names, with the files' places in the group."""
         return NameGroup(memoryview(self.data)[self._start + 14 * self._head[0] :])
-
-
-def terms_of(members: Sequence[KnownFile]) -> bytes:
-    """Return the table of a group's terms."""
-    return pack_terms(_texts_of(members))
-
-
-def _texts_of(members: Sequence[KnownFile]) -> list[Analysis | None]:
-    return [None if member.facts.error else member.analysis for member in members]
 
 
 ANALYSIS_CODE = (
@@ -208,10 +190,6 @@ class AnalysisIndex:
         self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
 
     def identity(self, path: str, content_hash: bytes) -> bytes:
-        """Return the identity of the file at ``path``.
-
-        Of most names only the suffix counts, which is quickly looked up for a hundred thousand files.
-        """
         name = path[path.rfind("/") + 1 :].lower()
         dot = name.rfind(".")
         suffix = name[dot:] if dot > 0 else ""
@@ -223,18 +201,15 @@ class AnalysisIndex:
         return content_hash + digest
 
     def _digest(self, path: str) -> bytes:
-        """Return a digest of all of a path that decides on an analysis."""
         traits = naming_class(path), generated_reason(path, "")
         return sha256(json.dumps(traits).encode()).digest()[:_DIGEST_BYTES]
 
     def files(self, identities: Sequence[bytes]) -> list[KnownFile | None]:
-        """Return what is kept of each file."""
         keys = [sha256(identity).digest() for identity in identities]
         rows = self._index.get_many(_kind("analysis"), keys)
         return [KnownFile.unpack(row) if row else None for row in rows]
 
     def put_file(self, identity: bytes, packed: bytes) -> None:
-        """Keep what is known of a file, packed."""
         self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
 
     @cached_property
@@ -244,23 +219,19 @@ class AnalysisIndex:
         return sha256(asked.encode()).digest()
 
     def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
-        """Return what is kept of groups, by their ``FileGroup.key``."""
         rows = self._index.get_many(_kind("name group"), keys)
         return [KnownGroup(row) if row else None for row in rows]
 
     def group_terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the tables of groups' terms, as far as they are kept."""
         return self._index.get_many(_kind("term group"), keys)
 
     def put_group(self, key: bytes, group: KnownGroup, terms: bytes) -> None:
-        """Keep what is known of a group of files."""
         self._index.put_many(_kind("name group"), [(key, group.data)])
         self._index.put_many(_kind("term group"), [(key, terms)])
 
 
 @cache
 def analysis_version() -> str:
-    """Return a version of all that analyses files, ``""`` where it cannot be told."""
     grammars = {language.module for language in LANGUAGES if language.is_installed}
     return code_version(ANALYSIS_CODE, installed=(*ANALYSIS_LIBRARIES, *sorted(grammars)))
 

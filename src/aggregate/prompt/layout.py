@@ -1,23 +1,144 @@
 """Sections to one prompt, in the order that keeps the changing parts behind the stable ones."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import tee
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from aggregate.base.values import RenderedFile, Section, Segment, Stability, ViewMode, ViewRequest
-from aggregate.prompt.sections.discussion import Omitted, discussion_segments
-from aggregate.prompt.sections.files import (
-    FILES,
-    FILES_SUMMARY,
-    files_section,
-    rendered_segment,
-    view_segment,
+from aggregate.base.text import SpokenTurn, fence, heading_text, spoken_turn, turn_texts
+from aggregate.base.values import (
+    SEPARATOR,
+    RenderedFile,
+    Screenshot,
+    Section,
+    Segment,
+    ShownText,
+    Stability,
+    View,
+    ViewMode,
+    ViewRequest,
 )
 from aggregate.prompt.view_pool import render_all
 
-if TYPE_CHECKING:
-    from aggregate.prompt.sections.subagent_results import Results
+FILES = "## Files"
+FILES_SUMMARY = "## Files (Summary)"
+FILES_TIER3 = "## Files (Tier 3 - Focused)"
+
+
+def file_block(path: str, content: str, *, language: str = "text", excluded: bool = False) -> str:
+    """Return a file's heading and its content in a fence that it cannot break (rule M-X16)."""
+    heading = file_heading(path)
+    if excluded:
+        return f"{heading} (excluded)\n\n{content}"
+    return fence(content, language, before=f"{heading}\n\n")
+
+
+def file_heading(path: str) -> str:
+    return f"### File {heading_text(path)}"
+
+
+def is_fenced(block: str) -> bool:
+    return block.startswith("```", block.find("\n") + 2)
+
+
+def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segment:
+    return Segment(Section.FILES, block, Stability.STABLE, path, shown)
+
+
+def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield the section's segments from those of its files, none where there is no file."""
+    is_empty = True
+    for segment in files:
+        if is_empty:
+            yield Segment(Section.FILES, title, Stability.STABLE)
+            is_empty = False
+        yield segment
+
+
+def rendered_segment(file: RenderedFile) -> Segment:
+    language = "text" if file.error else file.language or "text"
+    block = file_block(file.path, file.content, language=language, excluded=file.is_excluded)
+    return file_segment(file.path, block, file.shown)
+
+
+def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
+    """Return the segment of a file shown by a view of its source, or by what went wrong with that."""
+    if isinstance(view, str):
+        block = file_block(file.path, view_error_text(file.path, mode, view))
+        return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
+    block = file_block(file.path, view.text, language=view.language)
+    return file_segment(file.path, block, ShownText(file.source, view.spans, file.redacted))
+
+
+def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
+    return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"
+
+
+_RULE = f"---{SEPARATOR}"
+_NAME = "Discussion Excerpt"
+_EXCERPT = re.compile(rf"(?:{_RULE})?### {_NAME} [0-9]+{SEPARATOR}")
+
+
+class Omitted(NamedTuple):
+    """The first of some turns or results, which a budget leaves out: how many, and the tokens they have (rule B-5)."""
+
+    number: int
+    tokens: int
+
+    def sentence(self, what: str) -> str:
+        number = f"1 {what} is" if self.number == 1 else f"{self.number:,} {what}s are"
+        return f"- {number} left out: {self.tokens:,} tokens"
+
+
+def build_discussion_section(history: Sequence[object]) -> str:
+    """Render the excerpts without the section's heading (rules M-6, M-50).
+
+    Args:
+        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
+
+    Returns:
+        ``### Discussion Excerpt i`` and the text for each, with a rule between two; ``""`` for no history.
+    """
+    return SEPARATOR.join(segment.text for segment in discussion_segments(history)[1:])
+
+
+def build_discussion_text(history: Sequence[object]) -> str:
+    """Render the whole section with its heading, or ``""`` for no history (rules M-11, M-X4)."""
+    return SEPARATOR.join(segment.text for segment in discussion_segments(history))
+
+
+def discussion_segments(
+    history: Sequence[object], omitted: Omitted | None = None
+) -> tuple[Segment, ...]:
+    """Return the section as a heading and one segment for each excerpt, none for no history.
+
+    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it. Behind
+    turns that are ``omitted``, the others keep their numbers.
+    """
+    return tuple(
+        Segment(Section.HISTORY, text, Stability.VOLATILE, source)
+        for text, source in _parts(history, omitted)
+    )
+
+
+def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple[str, str]]:
+    if history:
+        yield "## Discussion History", ""
+    if history and omitted:
+        yield omitted.sentence("earlier turn"), ""
+    first = omitted.number + 1 if omitted else 1
+    for number, text in enumerate(turn_texts(history), first):
+        rule = _RULE if number > first else ""
+        yield f"{rule}### {_NAME} {number}{SEPARATOR}{text}", f"{_NAME} {number}"
+
+
+def excerpt_turn(segment: Segment) -> SpokenTurn | None:
+    """Return what was said in an excerpt of the discussion, and by whom; ``None`` for any other segment."""
+    if segment.section is not Section.HISTORY:
+        return None
+    heading = _EXCERPT.match(segment.text)
+    return spoken_turn(segment.text[heading.end() :]) if heading else None
 
 
 class Strategy(StrEnum):
@@ -53,33 +174,7 @@ def files_segments(
 
 
 def is_summarized(strategy: Strategy, *, summary_only: bool) -> bool:
-    """Tell whether files are shown by their summaries, which are made of their own texts."""
     return strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only)
-
-
-def section_segments(
-    files: Iterable[Segment],
-    *,
-    screenshots: str,
-    beads: str,
-    history: Sequence[object],
-    results: "Sequence[Results]" = (),
-    omitted: tuple[Omitted | None, Omitted | None] = (None, None),
-) -> Iterator[Segment]:
-    """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
-    yield from files
-    if screenshots:
-        yield Segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
-    if beads:
-        yield Segment(Section.BEADS, beads, Stability.SLOW)
-    omitted_turns, omitted_results = omitted
-    if results or omitted_results:
-        from aggregate.prompt.sections.subagent_results import (
-            results_segments,  # few prompts have results
-        )
-
-        yield from results_segments(results, omitted_results)
-    yield from discussion_segments(history, omitted_turns)
 
 
 def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
@@ -100,3 +195,52 @@ def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
 
 def _is_as_it_is(file: RenderedFile) -> bool:
     return file.force_full or file.error or file.view_mode is ViewMode.NONE
+
+
+HEADING = "## Screenshots"
+# What a link's text can be broken by; an underscore inside a word is plain text.
+_TEXT_SPECIAL = re.compile(r"[\\\[\]`<*]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
+_PLAIN_PATH = re.compile(r"[^\s()<>\\&\x00-\x20\x7f]+")
+_PATH_SPECIAL = re.compile(r"[\\<>&]")
+# Characters that no link may hold, bytes that are not UTF-8, white space at either end, which renderers cut off, and a
+# percent sign that would be read as an escape.
+_PATH_ENCODED = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^\\s+|\\s+$|%(?=[0-9A-Fa-f]{2})"
+)
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+def screenshots_section(images: Sequence[Screenshot]) -> str:
+    """Render ``images`` in their order as ``![name](path)``; a missing file is marked so (rules M-7, M-51, M-X20)."""
+    return "\n\n".join([HEADING, *map(_link, images)]) if images else ""
+
+
+def _link(image: Screenshot) -> str:
+    if image.refused:
+        return f"ERROR: {image.refused}: {_link_text(image.path)}"
+    name = re.split(r"[\\/]", image.path.rstrip("\\/"))[-1]
+    link = f"![{_link_text(name)}]({_destination(image.path)})"
+    return link if image.exists else f"{link} (missing)"
+
+
+def _link_text(name: str) -> str:
+    return _TEXT_SPECIAL.sub(r"\\\g<0>", heading_text(name))
+
+
+def _destination(path: str) -> str:
+    """Return ``path`` as a link's destination: bare where it is plain, else in angle brackets (CommonMark 6.3)."""
+    encoded = _PATH_ENCODED.sub(_percent, path)
+    if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
+        encoded = (
+            f"./{encoded}"  # a first part with a colon would be a scheme (RFC 3986, section 4.2)
+        )
+    if _PLAIN_PATH.fullmatch(encoded):
+        return encoded
+    return "<" + _PATH_SPECIAL.sub(r"\\\g<0>", encoded) + ">"
+
+
+def _percent(match: re.Match[str]) -> str:
+    """Return the bytes of a match as ``%XX``; a byte that is not UTF-8 stands for itself (PEP 383)."""
+    is_byte = "\udc80" <= match[0] <= "\udcff"
+    raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
+    return "".join(f"%{byte:02X}" for byte in raw)

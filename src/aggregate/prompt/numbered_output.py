@@ -18,7 +18,6 @@ _LEFTOVER_SECONDS = 3600
 
 
 def is_output(name: str, namespace: str) -> bool:
-    """Tell whether a file of this name is a prompt of ``namespace``, or what a run writes beside one."""
     numbered = r"_[0-9]+(?:\.reply)?\.md|_[0-9]+\.(?:chain|audit)\.json"
     temporary = rf"(?:_[0-9]+\.(?:chain|audit)\.json)?-[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}"
     return bool(re.fullmatch(rf"\.*{re.escape(namespace)}(?:{numbered}|{temporary})", name))
@@ -30,7 +29,6 @@ def find_next_increment(output_dir: Path, namespace: str) -> int:
 
 
 def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
-    """Return the outputs in ``output_dir`` with their numbers, lowest first; a missing folder has none."""
     pattern = re.compile(rf"{re.escape(namespace)}_([0-9]+)\.md")
     try:
         entries = list(os.scandir(output_dir))
@@ -106,7 +104,6 @@ def prune_outputs(
 
 
 def request_log_path(prompt: Path) -> Path:
-    """Return where the record of a numbered prompt lies: ``.<name>.chain.json`` beside it."""
     return prompt.with_name(f".{prompt.stem}.chain.json")
 
 
@@ -116,5 +113,4 @@ def audit_path(prompt: Path) -> Path:
 
 
 def reply_path(prompt: Path) -> Path:
-    """Return where the answer to a numbered prompt lies: ``<name>.reply.md`` beside it."""
     return prompt.with_name(f"{prompt.stem}.reply.md")

@@ -41,10 +41,18 @@ from aggregate.project.history import (
     named_discussions,
     read_discussion,
 )
-from aggregate.prompt.asking import ALL_FILES, AskedBudget, AskedTask, budget_of, task_of
-from aggregate.prompt.focus import FOCUS_TIER, places_of, whole_files
 from aggregate.prompt.layout import Strategy
-from aggregate.prompt.request import Request
+from aggregate.prompt.request import (
+    ALL_FILES,
+    FOCUS_TIER,
+    AskedBudget,
+    AskedTask,
+    Request,
+    budget_of,
+    places_of,
+    task_of,
+    whole_files,
+)
 
 if TYPE_CHECKING:
     from aggregate.base.values import ContextPreset
@@ -224,13 +232,7 @@ def _listed(
 
 
 class DiscussionTurns(NamedTuple):
-    """The turns of a discussion.
-
-    Attributes:
-        configured: Those that stand in the configuration, which are of the default discussion.
-        written: Those of the discussion's own file.
-        continues: The discussion that it goes on from, ``None`` for none; ``""`` is the default one.
-    """
+    """The turns of a discussion."""
 
     configured: tuple[str | dict[str, Any], ...] = ()
     written: tuple[str | dict[str, Any], ...] = ()
@@ -246,18 +248,7 @@ class DiscussionTurns(NamedTuple):
 def discussion_turns(
     project: Project, name: str | None, *, scope: Scope, is_new: bool = False
 ) -> DiscussionTurns:
-    """Return the turns of a discussion (rule S-4).
-
-    Args:
-        project: Whose discussion.
-        name: Its name, ``""`` for the default one, ``"none"`` for none, ``None`` for the default one if configured.
-        scope: Which files the project may read.
-        is_new: Whether there need be no discussion of this name yet.
-
-    Raises:
-        ConfigError: There is none of this name, or its file cannot be used.
-        ScopeError: The file is a link to elsewhere.
-    """
+    """Return the turns of a discussion (rule S-4)."""
     if name == NO_DISCUSSION:
         return DiscussionTurns()
     configured: tuple[str | dict[str, Any], ...] = ()

@@ -124,8 +124,6 @@ class ReadFiles:
 
 @dataclass(frozen=True, slots=True)
 class RankedFiles:
-    """The files of a request and how likely its task touches each."""
-
     files: ReadFiles
     question: Question
     ranking: Ranking
@@ -160,9 +158,6 @@ class OpenFiles:
     rule I-4 has it. Then the next question is about what was read for the last one, and finds in memory what that has
     looked up. What had to be analysed is not remembered before it was read from the index once, so that an answer never
     depends on what was asked before. For one thread at a time.
-
-    Args:
-        now: The clock, in nanoseconds of Unix time.
     """
 
     def __init__(self, now: Callable[[], int] = time.time_ns) -> None:

@@ -18,15 +18,12 @@ _MOST_PLACES: Final = 10
 
 
 class FoundSecrets:
-    """The secrets in the parts of a prompt, and the line that tells of them."""
-
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
         self._by_place: dict[str, list[Finding]] = {}
         self._files: set[str] = set()
 
     def note_file(self, path: str, secrets: Sequence[Finding]) -> None:
-        """Note what was found in a file: it is replaced, or else looked for in what the prompt shows of the file."""
         if self._redaction.replaces:
             self._note(path, secrets)
         elif secrets:
@@ -43,7 +40,6 @@ class FoundSecrets:
         return replace(segment, text=text, source=source)
 
     def shown(self, text: str, place: str) -> str:
-        """Return a text as a prompt shows it, and note its secrets."""
         result = redact(text, self._redaction)
         self._note(place, result.findings)
         return result.text if self._redaction.replaces else text
@@ -82,7 +78,6 @@ class FoundSecrets:
 
 
 def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
-    """Return ``text`` as it is shown, and what is told of its secrets."""
     found = FoundSecrets(redaction)
     return found.shown(text, place), found.warnings
 

@@ -144,7 +144,6 @@ def compact_all(
     cache_dir: str | Path = CACHE_DIR,
     threshold: int = THRESHOLD,
 ) -> tuple[Results, ...]:
-    """Return single results, each with what is large in it, as its kind is, by references; nothing given is changed."""
     cache = _Cache(Path(cache_dir), threshold)
     return tuple(map(cache.compact_result, flatten_results(results)))
 
@@ -155,7 +154,6 @@ class _Cache:
     threshold: int = THRESHOLD
 
     def compact(self, data: Value, key: str) -> Value:
-        """Return ``data`` if it is small, else the reference to it."""
         text = _stored_json(data, key)
         if len(text) < self.threshold or is_reference(data):
             return data

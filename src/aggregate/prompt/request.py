@@ -1,19 +1,32 @@
 """Everything that one prompt is made of, resolved: what the configuration, a preset and the caller ask for."""
 
+import os
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
 
+from aggregate.base.errors import ConfigError
+from aggregate.base.text import path_meant
 from aggregate.base.values import (
     AS_THEY_ARE,
+    AUTO,
+    MOST_TOKENS,
+    Amount,
     Budget,
     Entry,
+    FileOrder,
     GeneratedView,
+    Place,
     Redaction,
     Scope,
     SentFile,
     Task,
+    parse_amount,
 )
+from aggregate.project.configuration import BudgetTable, TaskTable
+from aggregate.project.files import display_path
 from aggregate.prompt.layout import Strategy
 from aggregate.prompt.redact_prompt import redact_words
 
@@ -104,5 +117,187 @@ class Request:
 
     @property
     def is_tier3(self) -> bool:
-        """Whether the prompt is one for a Tier 3 worker."""
         return self.tier == 3 or bool(self.focus_files)
+
+
+FOCUS_TIER = 3
+
+
+def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
+    """Tell whether one of ``focus_files`` names the file at ``path``, which ``entry`` stands for.
+
+    It is named by its entry, path, file name, or trailing path. Parts of names never count:
+    ``a.py`` is not ``data.py``.
+    """
+    parts = _parts(path)
+    return any(focus == entry or _names(_parts(focus), parts) for focus in focus_files)
+
+
+def _names(focus: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    length = len(focus)
+    if any(parts[i : i + length] == focus for i in range(len(parts) - length + 1)):
+        return True
+    return focus[0] == "/" and focus[-len(parts) :] == parts
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return PurePosixPath(path.replace("\\", "/")).parts or ("",)
+
+
+def unknown_focus(focus: str, paths: Sequence[str]) -> str:
+    """Return the sentence that a focus names none of the prompt's files."""
+    remedy = path_meant(focus, paths) or "; name it under [files] paths too"
+    return f"focus {focus}: no file of the project matches it{remedy}"
+
+
+class FocusIndex:
+    """Finds, of files by their paths and entries, those that a focus file names without asking all of them."""
+
+    def __init__(self, files: Iterable[tuple[str, str]]) -> None:
+        self._files = tuple(files)
+        # What names a file ends with one of its path's parts, or is its entry.
+        self._by_part: dict[str, list[int]] = {}
+        self._by_entry: dict[str, list[int]] = {}
+        for number, (path, entry) in enumerate(self._files):
+            self._by_entry.setdefault(entry, []).append(number)
+            for part in set(_parts(path)):
+                self._by_part.setdefault(part, []).append(number)
+
+    def find(self, *focus_files: str) -> list[int]:
+        """Return the numbers of the files that one of ``focus_files`` names, in order."""
+        found: set[int] = set()
+        for focus in set(focus_files):
+            by_part = self._by_part.get(_parts(focus)[-1], ())
+            candidates = {*by_part, *self._by_entry.get(focus, ())}
+            found.update(
+                each
+                for each in candidates
+                if is_named(self._files[each][0], self._files[each][1], [focus])
+            )
+        return sorted(found)
+
+
+def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
+    """Return the paths of the files, of each its path and its entry, that ``is_named`` holds for."""
+    wanted, listed = tuple(focus_files), tuple(files)
+    return (
+        frozenset(listed[each][0] for each in FocusIndex(listed).find(*wanted))
+        if wanted
+        else frozenset()
+    )
+
+
+def places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
+    """Return places relative to ``base_dir``; a file whose own name ends like a line's number is a file."""
+    places = (
+        each if isinstance(each, Place) else parse_place(str(each), base_dir) for each in focus
+    )
+    return tuple(
+        replace(place, path=display_path(place.path, base_dir))
+        if Path(place.path).is_absolute()
+        else place
+        for place in places
+    )
+
+
+def whole_files(places: Sequence[Place]) -> tuple[str, ...]:
+    for place in places:
+        if place.first:
+            raise ConfigError(
+                f"focus {place}: a Tier 3 context shows whole files: leave the lines out, or name a task or a budget "
+                "and no tier",
+                key="focus",
+            )
+    return tuple(place.path for place in places)
+
+
+def parse_place(text: str, folder: Path) -> Place:
+    """Return the place that ``PATH[:LINE[-LINE]]`` names; all of it is a path where there is such a file."""
+    return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
+
+
+AskedTask = str | Task
+"""A task as a caller may name it: its text, or all of it."""
+AskedBudget = int | str | Budget
+"""A budget as a caller may name it: ``32000``, ``"32k"``, ``"auto"``, or all of it."""
+ALL_FILES: Final = "**/*"
+"""The glob that stands for all files that git would take."""
+WITHOUT_MODEL: Final = 32_000
+"""Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond."""
+MOST: Final = 60_000
+"""The most tokens that ``auto`` takes of a larger window: beyond, models find less in what they read, at a price."""
+_RESERVE: Final = 10
+"""The part of a window, a tenth, that is kept free: for instructions, and for what a model counts more than o200k."""
+_LEAST: Final = 4
+"""The part of a window, a quarter, that a prompt gets at least: answers seldom are as long as they may be."""
+_BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
+"""What is said of a glob that also stands for binary files."""
+
+
+def task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
+    """Return the task that was asked for, or else the configuration's (rule T-1).
+
+    A task that names only places or symbols has the text of the configuration.
+    """
+    if asked is None:
+        return Task(standing.text) if standing.text.strip() else None
+    task = Task(asked) if isinstance(asked, str) else asked
+    has_only_seeds = not task.text and (task.focus or task.symbols or task.since)
+    return replace(task, text=standing.text) if has_only_seeds else task
+
+
+def budget_of(
+    asked: AskedBudget | None,
+    table: BudgetTable,
+    *,
+    preset: Amount | str | None = None,
+    tier: int | None = None,
+    window: int | None = None,
+    answer: int = 0,
+) -> Budget | None:
+    """Return the budget in force: what was asked for, else the preset's, else the configuration's (rule B-1).
+
+    For Tier 3 ``[budget] tier3`` goes before ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
+    """
+    if isinstance(asked, Budget):
+        if not 1 <= asked.tokens <= MOST_TOKENS:
+            raise ConfigError(
+                f"the budget must have 1 to {MOST_TOKENS:,} tokens, not {asked.tokens!r}",
+                key="budget",
+            )
+        for name, share in (("history", asked.history), ("results", asked.results)):
+            if not 0 <= share <= 1:
+                raise ConfigError(
+                    f"the budget's share of {name} must be 0 to 1, not {share!r}",
+                    key=f"budget.{name}",
+                )
+        return asked
+    usual = table.tier3 if tier == FOCUS_TIER and table.tier3 is not None else table.tokens
+    named = next((value for value in (asked, preset, usual) if value is not None), None)
+    if named is None:
+        return None
+    try:
+        amount = parse_amount(named)
+    except ValueError as error:
+        raise ConfigError(f"the budget {error}, not {named!r}", key="budget") from None
+    tokens = auto_budget(window, answer, most=table.most) if amount == AUTO else amount
+    return Budget(tokens, table.history, table.results, FileOrder(table.order))
+
+
+def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
+    if window is None:
+        return min(WITHOUT_MODEL, most)
+    room = window - answer - window // _RESERVE
+    return max(1, min(max(room, window // _LEAST), most))
+
+
+def for_reader(warnings: Sequence[str]) -> list[str]:
+    """Return warnings of a prompt as they are said; of the glob for all files neither its name nor binary files."""
+    sentences = []
+    for warning in warnings:
+        sentence = warning.removeprefix(f"{ALL_FILES}: ")
+        if sentence != warning:
+            sentence = _BINARY.sub("", sentence).removeprefix("; ")
+        if sentence:
+            sentences.append(sentence)
+    return sentences

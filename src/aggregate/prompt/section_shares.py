@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.base.values import SEPARATOR, Budget, Cut, Segment
 from aggregate.prompt.assemble import with_references
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.prompt.request import Request
-from aggregate.prompt.sections.discussion import Omitted, discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.subagent_results import Results
@@ -136,12 +136,10 @@ class OtherSections:
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
-        """What the audit tells of them."""
         return (*self.history.cuts, *self.results.cuts)
 
 
 def least_sections(request: Request, count: Count) -> OtherSections:
-    """Return what is shown beside the files in any case: the last turn."""
     return OtherSections(fit_history(request.history, 0, count), FittedSection())
 
 
@@ -160,7 +158,6 @@ def fit_sections(
 def with_more(
     request: Request, others: OtherSections, least: OtherSections, *, left: int, count: Count
 ) -> OtherSections:
-    """Return the sections with ``left`` tokens that nobody else uses, first for turns, then for results."""
     shown = others.history.tokens
     history = fit_history(request.history, shown - least.history.tokens + left, count)
     left -= history.tokens - shown

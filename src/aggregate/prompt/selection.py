@@ -26,8 +26,8 @@ from aggregate.project.files import FolderListing, ResolvedPath, display_path, d
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import IgnoreRules, TooManyRulesError
-from aggregate.prompt.focus import focus_paths
 from aggregate.prompt.redact_prompt import MOST_NAMED, SLICE_LABELS, redact_words
+from aggregate.prompt.request import focus_paths
 
 if TYPE_CHECKING:
     from aggregate.prompt.request import Request
@@ -58,12 +58,10 @@ class ResolvedFile(NamedTuple):
 
     @property
     def item(self) -> FileItem:
-        """How it is shown; its path is still the caller's path or glob."""
         return self.entry.item
 
     @property
     def view_mode(self) -> ViewMode:
-        """Its view."""
         return self.entry.view_mode
 
     @property
@@ -74,11 +72,9 @@ class ResolvedFile(NamedTuple):
         return not is_raw and item.auto_aggregate and not self.problem
 
     def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
-        """Return the file with other slices for the custom view."""
         return self.with_item(replace(self.item, custom_slices=slices))
 
     def with_item(self, item: FileItem) -> "ResolvedFile":
-        """Return the file shown as ``item`` says."""
         return self._replace(entry=replace(self.entry, item=item))
 
 
@@ -90,11 +86,7 @@ Note = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The files of a prompt in order.
-
-    Attributes:
-        skipped: What was left out, each path with the reason.
-    """
+    """The files of a prompt in order."""
 
     files: tuple[ResolvedFile, ...]
     skipped: tuple[Note, ...] = ()
@@ -106,9 +98,6 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 
     What the program wrote itself and excluded files are never taken by a glob. With a task and no budget the files that
     it points at are shown in full (rule T-2); a budget itself decides how its pins are shown, and Tier 3 has its way.
-
-    Raises:
-        ConfigError: The base directory is no folder, or there are too many rules of what to leave out.
     """
     base_dir = request.base_dir
     if request.entries and not base_dir.is_dir():

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from aggregate.base.text import fenced_lines
 from aggregate.base.values import Label, RunCollector, Section, Segment, ShownText, SourceMap
-from aggregate.prompt.sections.files import file_heading, is_fenced
+from aggregate.prompt.layout import file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
@@ -25,7 +25,6 @@ class SourceMapBuilder:
         self._is_empty = True
 
     def add(self, segment: Segment) -> None:
-        """Note the next segment of the prompt."""
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)  # the separator
         self._is_empty = False
@@ -50,12 +49,10 @@ class SourceMapBuilder:
             _add_file(self._runs, segment)
 
     def build(self) -> SourceMap:
-        """Return the map of all segments so far."""
         return SourceMap(self._runs.runs())
 
 
 def map_sources(segments: Iterable[Segment]) -> SourceMap:
-    """Return the origins of all lines of a prompt that consists of ``segments``."""
     builder = SourceMapBuilder()
     for segment in segments:
         builder.add(segment)
@@ -105,7 +102,6 @@ def _add_turn(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_result(runs: RunCollector, segment: Segment) -> None:
-    """Note a result of a sub-agent: what is not in a fence is on lines of its own, which none of it can break."""
     name = segment.source
     heading, *lines = segment.text.split("\n")
     runs.add(1, Label.HEADING if heading.startswith("#") else Label.RESULT, name)

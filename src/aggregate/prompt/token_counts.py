@@ -33,7 +33,6 @@ TOKEN_LIBRARIES = ("tiktoken",)
 
 @cache
 def token_version() -> str:
-    """Return a version of all that counts tokens, ``""`` where it cannot be told."""
     return code_version(TOKEN_CODE, installed=TOKEN_LIBRARIES)
 
 
@@ -56,7 +55,6 @@ class SegmentCounter:
         self._counter = TokenCounter()
 
     def add(self, text: str, data: bytes, separator: str) -> None:
-        """Count a segment: its ``text``, the same in UTF-8, and what stands behind it."""
         digest = sha256(data)
         digest.update(separator.encode())
         self._waiting.append((digest.digest(), text + separator))
@@ -66,7 +64,6 @@ class SegmentCounter:
 
     @get_monitor().scope("count_tokens")
     def counts(self) -> list[int]:
-        """Return the tokens of all segments, in order; once, behind the last one."""
         self._look_up()
         with self._counter:
             results = self._counter.results()
@@ -97,7 +94,6 @@ class PromptTokens:
 
     @classmethod
     def of(cls, places: Iterable[tuple[Section, str]], counts: Sequence[int]) -> "PromptTokens":
-        """Return the sums of segments that have ``counts``; ``places`` are their sections and their sources."""
         sections: dict[Section, int] = {}
         files: dict[str, int] = {}
         for (section, source), tokens in zip(places, counts, strict=True):
@@ -128,7 +124,6 @@ class SavedCounts:
         self._characters = 0
 
     def __call__(self, text: str) -> int:
-        """Return the number of o200k tokens of ``text``."""
         tokens = self._counts.get(text)
         if tokens is not None:
             return tokens

@@ -36,14 +36,12 @@ def render_all(
 
 
 def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[PackedView | str]]:
-    """Return what makes the views of one text that take a grammar."""
     sent = [request for request in requests if takes_grammar(request)]
     size = len(requests[0].text)
     return Call(requests, packed_views if sent else None, (sent,), size)
 
 
 def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[View | str]:
-    """Yield the views of one text, with those that were not made elsewhere."""
     made = iter(call.answer) if isinstance(call.answer, list) else None
     for request in call.about:
         if not takes_grammar(request):

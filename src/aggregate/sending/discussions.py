@@ -35,8 +35,13 @@ from aggregate.project.history import (
     replace_first_turns,
     replace_last_turns,
 )
-from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
-from aggregate.prompt.sections import build_discussion_section
+from aggregate.prompt import (
+    DiscussionTurns,
+    Request,
+    build_discussion_section,
+    discussion_turns,
+    scope_of,
+)
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn

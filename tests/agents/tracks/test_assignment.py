@@ -4,7 +4,7 @@ import json
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.base.values import Prompt, RenderedFile
-from aggregate.prompt.sections.files import rendered_segment
+from aggregate.prompt.layout import rendered_segment
 
 
 def test_an_assignment_keeps_its_prompt_and_no_texts_behind_it() -> None:

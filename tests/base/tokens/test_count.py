@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 from aggregate.base.tokens import count, count_all
 from aggregate.base.values import Prompt, RenderedFile
 from aggregate.prompt import count_prompt, files_segments
-from aggregate.prompt.sections.discussion import discussion_segments
-from aggregate.prompt.sections.files import file_block, file_segment, files_section
+from aggregate.prompt.layout import discussion_segments, file_block, file_segment, files_section
 from tests.base.tokens.plain_count import encoding, plain_count
 
 PIECES = st.sampled_from(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.base.text import patched
+from aggregate.prompt.layout import file_block, file_segment
 from aggregate.prompt.sections import changed_segment
-from aggregate.prompt.sections.files import file_block, file_segment
 
 LINES = [f"line {n}\n" for n in range(1, 13)]
 

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import Prompt, build_discussion_section, build_discussion_text
 from aggregate.base.values import Section
-from aggregate.prompt.sections.discussion import discussion_segments
+from aggregate.prompt.layout import discussion_segments
 
 MIXED = [
     "  User: hi \n",

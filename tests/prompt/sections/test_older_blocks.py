@@ -5,7 +5,6 @@ import pytest
 from aggregate import Segment
 from aggregate.base.values import Section, ShownText, Span, Stability
 from aggregate.prompt.sections import shown_in_older
-from aggregate.prompt.sections.files import file_block
 
 SOURCE = (
     "import one\n\ndef a():\n    return 1\n\ndef b():\n    return 1\n\ndef c():\n    return 3\n"

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from tests.rendering import headings, images, top_level
 
 from aggregate.base.values import Screenshot
-from aggregate.prompt.sections.screenshots import screenshots_section
+from aggregate.prompt.layout import screenshots_section
 
 
 def links(*paths: str) -> str:

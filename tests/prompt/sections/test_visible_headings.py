@@ -13,7 +13,6 @@ from aggregate.agents.tracks.ticket_parts import task_message
 from aggregate.base.values import Bead, Board, GroupStatus, MergeStrategy, Section, Stability
 from aggregate.prompt.sections import results_segments
 from aggregate.prompt.sections.beads import beads_section
-from aggregate.prompt.sections.discussion import discussion_segments
 
 PIECES = st.sampled_from(
     [

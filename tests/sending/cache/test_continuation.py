@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from aggregate import Prompt, Segment, count
 from aggregate.base.values import Section, Stability
 from aggregate.prompt import count_prompt
+from aggregate.prompt.layout import FILES, file_block, file_segment, files_section
 from aggregate.prompt.sections import gone_segment, told_lines
 from aggregate.prompt.sections.changed_files import file_lines
-from aggregate.prompt.sections.files import FILES, file_block, file_segment, files_section
 from aggregate.prompt.source_map import map_sources
 from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.cache.file_order import OrderedPrompt, order_for_sending

@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 from aggregate import Prompt, Segment, count
 from aggregate.base.values import Section, Stability
 from aggregate.prompt import count_prompt
+from aggregate.prompt.layout import FILES, file_block, file_segment, files_section
 from aggregate.prompt.sections import changed_segment
-from aggregate.prompt.sections.files import FILES, file_block, file_segment, files_section
 from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.cache.file_order import (
     OrderedPrompt,

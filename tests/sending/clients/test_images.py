@@ -7,7 +7,7 @@ from google.genai import types
 
 from aggregate import Client, Prompt, ProviderError, Segment
 from aggregate.base.values import Image, Section, Stability
-from aggregate.prompt.sections.discussion import discussion_segments
+from aggregate.prompt.layout import discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan

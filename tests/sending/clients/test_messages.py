@@ -4,7 +4,7 @@ from hypothesis import given
 
 from aggregate import Prompt
 from aggregate.base.values import SEPARATOR
-from aggregate.prompt.sections.discussion import Omitted, discussion_segments
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of

@@ -19,13 +19,13 @@ from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
 from aggregate.base.values import Entry, FileItem, Prompt, Section, Segment
 from aggregate.project.configuration import Project
+from aggregate.project.files import display_path
 from aggregate.prompt import (
     FOCUS_TIER,
     RenderedFiles,
     Request,
     Strategy,
     assemble,
-    display_path,
     find_persona,
     request_for,
 )

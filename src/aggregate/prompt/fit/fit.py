@@ -59,11 +59,9 @@ class FileLines:
         object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
 
     def shown_or_blank(self, marks: bytes | bytearray) -> bytes:
-        """Return a byte for each line, ``0`` where it has text and is not marked."""
         return bytes(map(or_, marks, self.blank))
 
     def has_text(self, first: int, last: int) -> bool:
-        """Tell whether a line from ``first`` to ``last`` is not blank."""
         return self.blank.find(0, first - 1, last) >= 0
 
     def are_few_blanks(self, first: int, last: int) -> bool:
@@ -85,18 +83,15 @@ class ShownLines:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is shown."""
         return 1 not in self.marks
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left out, and no line of dots stands for blank lines either."""
         if 0 in self.lines.shown_or_blank(self.marks):
             return False
         return 0 not in self.marks or self.runs() == [(1, len(self.marks))]
 
     def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
-        """Return the runs of ``wanted`` lines of the file that are not shown yet, in order."""
         if self.lines.is_whole:
             return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
         numbers: set[int] = set()
@@ -136,7 +131,6 @@ class ShownLines:
         return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
 
     def show(self, runs: Iterable[Run]) -> None:
-        """Show these lines too."""
         for first, last in runs:
             self.marks[first - 1 : last] = b"\1" * (last - first + 1)
 
@@ -180,13 +174,7 @@ class _Entering(NamedTuple):
 
 @dataclass(slots=True)
 class Fit:
-    """Takes steps until the tokens are spent.
-
-    Args:
-        order: The steps.
-        open_file: Returns a file's lines when its first step is taken, ``None`` for one that cannot be shown.
-        count: Returns the tokens of a text.
-    """
+    """Takes steps until the tokens are spent."""
 
     order: StepOrder
     open_file: Callable[[int], FileLines | None]
@@ -205,7 +193,6 @@ class Fit:
         self._gap = self.count(f"{GAP}\n")
 
     def pin(self, file: int, runs: Iterable[Run]) -> None:
-        """Show lines whatever they cost."""
         if state := self._state(file):
             step = Step(file, tuple(runs), is_body=True)
             self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty))
@@ -236,7 +223,6 @@ class Fit:
         self.is_exhausted = True
 
     def _next_step(self) -> tuple[Step, bool] | None:
-        """Return the next step, and whether its long lines may enter now."""
         if self._postponed and self._postponed[0][0] <= self.spent:
             return heappop(self._postponed)[2], True
         step = next(self._steps, None)
@@ -329,7 +315,6 @@ def _without_unfinished(lines: Sequence[str], end: int) -> int:
 
 
 def as_runs(numbers: Iterable[int]) -> list[Run]:
-    """Return ascending numbers as runs of consecutive ones."""
     runs: list[Run] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:

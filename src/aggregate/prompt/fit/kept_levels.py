@@ -54,7 +54,6 @@ class _Staying:
         self.files = [file for file in self.files if file.path not in going]
 
     def movable(self) -> Iterator[SentFile]:
-        """Yield the files that may leave, the one that stands last first."""
         return (file for file in reversed(self.files) if not self.wanted[file.path].pinned)
 
 

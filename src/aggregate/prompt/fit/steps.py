@@ -97,12 +97,7 @@ class _BestFirst:
 
 @dataclass(slots=True)
 class StepOrder:
-    """The steps in order: bodies by how likely each of their tokens is to matter, among them signatures.
-
-    Args:
-        groups: The files, the likeliest first, in groups: all of one group enters before any of the next.
-        signatures: The part of the tokens that goes to signatures.
-    """
+    """The steps in order: bodies by how likely each of their tokens is to matter, among them signatures."""
 
     groups: Iterable[Sequence[Fittable]]
     signatures: float = WITH_TASK
@@ -110,7 +105,6 @@ class StepOrder:
     _spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
 
     def spend(self, step: Step, tokens: int) -> None:
-        """Note that a step was taken and what it cost."""
         self._spent[step.is_body] += tokens
         self._seen.add(step.file)
 
@@ -139,13 +133,11 @@ class StepOrder:
 
 
 def signature_run(definition: DefinedName) -> Run:
-    """Return the lines of a definition's signature, of a very long one the first."""
     last = max(definition.signature, min(definition.body - 1, definition.last))
     return definition.signature, min(last, definition.signature + _LONGEST_SIGNATURE - 1)
 
 
 def _signatures_around(file: Fittable, definition: int) -> list[Run]:
-    """Return the signatures of a definition and of all that it stands in, outer ones first."""
     runs: list[Run] = []
     while definition >= 0:
         runs.append(signature_run(file.definitions[definition]))
@@ -178,7 +170,6 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 
 def _body_values(file: Fittable) -> list[float]:
-    """Return the probability of each piece for each of its tokens, negated."""
     pairs = zip(file.pieces, file.chances, strict=True)
     return [-chance * _telling(piece) / _size(piece.characters) for piece, chance in pairs]
 

@@ -5,28 +5,13 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.prompt.sections.changed_files import (
-        changed_heading,
-        changed_segment,
-        changed_since_heading,
-        diff_segment,
-        gone_segment,
-        is_told,
-        shown_in_older,
-        told_lines,
-    )
-    from aggregate.prompt.sections.discussion import (
-        build_discussion_section,
-        build_discussion_text,
-        excerpt_turn,
-    )
-    from aggregate.prompt.sections.subagent_results import Results, one_line, results_segments
+    from aggregate.prompt.sections.changed_files import *
+    from aggregate.prompt.sections.subagent_results import *
 else:
     __getattr__ = door(
         __name__,
         {
             "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told shown_in_older told_lines",
-            "discussion": "build_discussion_section build_discussion_text excerpt_turn",
             "subagent_results": "Results one_line results_segments",
         },
     )

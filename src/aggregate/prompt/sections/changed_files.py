@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from aggregate.base.text import fence, patched, unified_diff
 from aggregate.base.values import Section, Segment, ShownText, Span, Stability
-from aggregate.prompt.sections.files import file_heading, file_segment, is_fenced
+from aggregate.prompt.layout import file_heading, file_segment, is_fenced
 
 _TITLE = "## Files (Changed)\n\nThese files have changed since they were "
 CHANGED = f"{_TITLE}shown above. Each diff leads from the content above to the content now."
@@ -29,12 +29,10 @@ def changed_heading(*, or_more: bool = False) -> Segment:
 
 
 def changed_since_heading() -> Segment:
-    """Return the heading of changes that are told behind a part of the discussion."""
     return Segment(Section.CHANGED, CHANGED_SINCE, Stability.STABLE)
 
 
 def gone_segment(path: str) -> Segment:
-    """Return what is told of a file that stands above and is no longer there."""
     return file_segment(path, f"{file_heading(path)} (gone)\n\nIt is no longer there.")
 
 
@@ -47,7 +45,6 @@ def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segm
 
 
 def diff_segment(older: Sequence[str], now: Segment, *, or_whole: bool = False) -> Segment | None:
-    """Return what ``changed_segment`` does, for the lines inside an older block's fence."""
     diff = "\n".join(unified_diff(older, file_lines(now.text))) if is_fenced(now.text) else ""
     if not diff or len(diff) > max(len(now.text), 0 if or_whole else _SHORT):
         return replace(now, section=Section.CHANGED) if or_whole else None
@@ -56,7 +53,6 @@ def diff_segment(older: Sequence[str], now: Segment, *, or_whole: bool = False) 
 
 
 def file_lines(block: str) -> list[str]:
-    """Return the lines inside a block's fence, none where it has none."""
     return block.split("\n")[3:-1] if is_fenced(block) else []
 
 

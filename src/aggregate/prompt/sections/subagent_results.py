@@ -22,7 +22,7 @@ from aggregate.base.values import (
     message_text,
     unawaited,
 )
-from aggregate.prompt.sections.discussion import Omitted
+from aggregate.prompt.layout import Omitted
 
 Results = AggregatedResult | Answer | Mapping[str, Any]
 """A result, the results of a session by name, an answer, or a compiled report."""

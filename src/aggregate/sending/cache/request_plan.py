@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import accumulate, groupby, pairwise
 
 from aggregate.base.values import SEPARATOR, Image, Segment
-from aggregate.prompt.sections import excerpt_turn
+from aggregate.prompt import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
     BlockLayout,
     CacheLifetime,
