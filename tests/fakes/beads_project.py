@@ -12,7 +12,6 @@ Record = Mapping[str, Any]
 
 
 def record(id_: str, title: str = "Title", **fields: object) -> dict[str, Any]:
-    """Return a record of the export format."""
     return {
         "id": id_,
         "title": title,
@@ -23,7 +22,6 @@ def record(id_: str, title: str = "Title", **fields: object) -> dict[str, Any]:
 
 
 def needs(target: str, kind: str = "blocks", **fields: object) -> dict[str, Any]:
-    """Return a dependency of the export format."""
     return {"depends_on_id": target, "type": kind, **fields}
 
 

@@ -74,12 +74,10 @@ class ChatServer:
 
     @property
     def bodies(self) -> list[Any]:
-        """The JSON of each request."""
         return [body for _, body in self.requests]
 
 
 def reply_to(path: str) -> dict[str, Any]:
-    """Return the answer in the protocol that a path belongs to."""
     if path.endswith("/messages") or "rawPredict" in path or "/invoke" in path:
         return _ANTHROPIC
     return _OPENAI if "/chat/completions" in path else _GEMINI
@@ -87,7 +85,6 @@ def reply_to(path: str) -> dict[str, Any]:
 
 @contextmanager
 def chat_server() -> Iterator[ChatServer]:
-    """Serve while the block runs."""
     server = ChatServer()
 
     class Handler(BaseHTTPRequestHandler):

@@ -22,7 +22,6 @@ def png(width: int, height: int, *, padding: int = 0) -> bytes:
 
 
 def gif(width: int, height: int) -> bytes:
-    """Return the beginning of a GIF image."""
     return b"GIF89a" + struct.pack("<HH", width, height) + b"\0\0\0;"
 
 

@@ -12,12 +12,10 @@ from tests.fakes.http_server import serving
 
 
 def event(data: Any, kind: str = "") -> str:
-    """Return one server-sent event."""
     return (f"event: {kind}\n" if kind else "") + f"data: {json.dumps(data)}\n\n"
 
 
 def typed(data: dict[str, Any]) -> str:
-    """Return an event of Anthropic's form."""
     return event(data, str(data["type"]))
 
 
@@ -74,10 +72,7 @@ def sending(text: str, kind: str = "text/event-stream", *, missing: int = 0) -> 
     """
 
     class Sends(BaseHTTPRequestHandler):
-        """Sends it."""
-
         def do_POST(self) -> None:
-            """Send it and hang up."""
             self.rfile.read(int(self.headers.get("content-length", 0)))
             self.send_response(200)
             self.send_header("content-type", kind)
@@ -123,10 +118,7 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
         server.pieces.put(piece)
 
     class Drips(BaseHTTPRequestHandler):
-        """Sends it."""
-
         def do_POST(self) -> None:
-            """Send piece after piece."""
             server.headers.append(dict(self.headers))
             server.bodies.append(
                 self.rfile.read(int(self.headers.get("content-length", 0))).decode()

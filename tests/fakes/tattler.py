@@ -10,12 +10,9 @@ from tests.fakes.http_server import serving
 
 
 class Tattler(BaseHTTPRequestHandler):
-    """Repeats the key."""
-
     seen: list[dict[str, str]]
 
     def do_POST(self) -> None:
-        """Refuse."""
         self.rfile.read(int(self.headers.get("content-length", 0)))
         keys = ("authorization", "x-api-key", "x-goog-api-key")
         said = " ".join(self.headers[name] for name in keys if name in self.headers)
@@ -42,7 +39,6 @@ class Server:
 
 @contextmanager
 def tattling() -> Iterator[Server]:
-    """Run the server and yield it."""
     seen: list[dict[str, str]] = []
     with serving(type("Here", (Tattler,), {"seen": seen})) as port:
         yield Server(f"http://127.0.0.1:{port}", seen)

@@ -29,7 +29,6 @@ class Hangs(BaseException):
 
 @contextmanager
 def ends() -> Iterator[None]:
-    """Fail where the block takes longer than a generous deadline."""
     if sys.platform == "win32":
         yield
         return
@@ -56,7 +55,6 @@ def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> End
 
 
 def refused(ended: Ended) -> str:
-    """Return the one line on standard error of a command that failed."""
     assert ended.code in (1, 2)
     lines = [line for line in ended.err.splitlines() if line.startswith("aggregate: ")]
     assert len(lines) == 1

@@ -24,21 +24,16 @@ class Trap:
 
 @contextmanager
 def trap() -> Iterator[Trap]:
-    """Run a server that takes everything that it is sent."""
     caught = Trap()
 
     class Catches(BaseHTTPRequestHandler):
-        """Takes it."""
-
         def do_POST(self) -> None:
-            """Note the request."""
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             caught.requests.append((self.command, self.path, str(self.headers).encode() + body))
             self.send_response(404)
             self.end_headers()
 
         def do_GET(self) -> None:
-            """Note the request that a redirect has made of another."""
             self.do_POST()
 
         def log_message(self, *_: object) -> None:
@@ -60,10 +55,7 @@ def answering(status: int, body: str, **headers: str) -> Iterator[str]:
     """Run a server that answers everything in the same way, and yield its address."""
 
     class Answers(BaseHTTPRequestHandler):
-        """Answers."""
-
         def do_POST(self) -> None:
-            """Answer."""
             self.rfile.read(int(self.headers.get("content-length", 0)))
             self.send_response(status)
             for name, value in headers.items():

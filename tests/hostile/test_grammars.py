@@ -67,14 +67,13 @@ PROGRAMS = {
         print(live.compose().prompt.markdown)
         """,
     "agents": """
-        from tests.mcp.serving import asked
-        async def questions(ask):
+        from tests.mcp.serving import asking
+        with asking(Path()) as ask:
             for tool, given in (
                 ("compose", {"task": "f", "budget": 2000}), ("outline", {}), ("find", {"query": "f"}),
                 ("read", {"path": "a.py", "symbol": "f"}), ("read", {"path": "bad.yaml", "view": "outline"}),
             ):
-                print(tool, await ask(tool, **given))
-        asked(Path(), questions)
+                print(tool, ask(tool, **given))
         """,
     "panel": """
         from tests.panel.opened import opened

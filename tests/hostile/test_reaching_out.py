@@ -22,12 +22,10 @@ from tests.projects import project
 
 @pytest.fixture(autouse=True)
 def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's configuration is an empty folder."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 
 def composed(clone: Path, **allowed: bool) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the prompt of a project with its warnings and refusals."""
     made = compose_prompt(request_for(open_project(clone / "manual_slop.toml", **allowed)))
     return made.prompt.markdown, made.warnings, made.refused
 

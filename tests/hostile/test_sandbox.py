@@ -29,7 +29,6 @@ QUICK = SandboxLimits(seconds=1.0)
 
 
 def bubblewrap_works() -> bool:
-    """Return whether bwrap is installed and may make namespaces."""
     bwrap = shutil.which("bwrap")
     command = [bwrap or "", "--unshare-all", "--ro-bind", "/", "/", "true"]
     return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
@@ -41,7 +40,6 @@ full_python = pytest.mark.skipif(
 
 
 def failed(code: str, data: Any = None, limits: SandboxLimits = QUICK) -> SandboxError:
-    """Run full Python that must fail and return how."""
     with pytest.raises(SandboxError) as caught:
         run_full_python(code, data, limits=limits)
     return caught.value
@@ -451,18 +449,14 @@ def test_many_hosts_threads_share_the_sandboxes() -> None:
 
 
 class Raises:
-    """A value whose own code fails, in each place where it is looked at."""
-
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def __str__(self) -> str:
-        """Fail."""
         raise self.error
 
     @property
     def __class__(self) -> type:
-        """Fail."""
         raise self.error
 
     @__class__.setter
@@ -470,10 +464,7 @@ class Raises:
 
 
 class Unreadable(dict[str, Any]):
-    """A mapping that cannot be read."""
-
     def items(self) -> Any:
-        """Fail."""
         raise SystemExit(3)
 
 

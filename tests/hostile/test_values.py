@@ -32,7 +32,6 @@ BUILT_IN = ("concat", "json", "merge", "first", "last")
 
 
 def prompt_of(results: Any, folder: Path, **options: Any) -> str:
-    """Return a prompt as a file would hold it."""
     text = build_tier3_context(
         [], folder, [], [], [], results=results, cache_dir=folder / "cache", **options
     )
@@ -173,8 +172,6 @@ LARGE = "x" * 1_000_000
 
 
 class Wordy:
-    """A value whose text is large, and made anew each time."""
-
     def __str__(self) -> str:
         return LARGE + "."
 

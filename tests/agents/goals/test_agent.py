@@ -213,7 +213,6 @@ def test_a_goal_goes_on_without_memory(tmp_path: Path, answer: str) -> None:
 
 
 def answered(text: str, kind: AnswerKind = AnswerKind.PYTHON) -> Answer:
-    """Return an answer."""
     return Answer(text, AnswerSource(1, kind, ""), success=True)
 
 
@@ -235,7 +234,6 @@ def test_what_rules_say_of_completeness(goal: str, answer: Answer, expected: str
 
 
 def correcting(tmp_path: Path, **more: str) -> tuple[NeuronAgent, Any]:
-    """Return an agent whose first answer is not complete."""
     script = {
         "decompose": "1. Look up a",
         "parameters": '{"what": "a"}',

@@ -21,13 +21,11 @@ Morning Snowboard - 46589.7m on 2024-01-29"""
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Service]:
-    """Return the service while the tests run."""
     with service() as one:
         yield one
 
 
 def reached(scenario: Scenario, running: Service, folder: Path) -> tuple[GoalResult, list[str]]:
-    """Return a scenario's result and which questions were asked."""
     result, model = reach(scenario, running, folder)
     assert all(one.ok for one in result.trace.children if one.kind.value == "model")
     return result, [question.call.value for question in model.questions]
@@ -135,7 +133,6 @@ def test_the_temperatures_of_questions(running: Service, tmp_path: Path) -> None
 
 
 def plain(result: GoalResult) -> str:
-    """Return all of a result that is not time."""
     return json.dumps([result.as_dict(), result.warnings, result.trace.tokens], sort_keys=True)
 
 

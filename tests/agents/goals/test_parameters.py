@@ -29,7 +29,6 @@ def weigh(weight: float) -> dict[str, Any]:
 
 
 def branch(item: Any = None, noun: str = "activity") -> Branch:
-    """Return a branch for one item."""
     return Branch("goal", 1, Trace(TraceKind.GOAL, "goal", "goal"), {}, item, noun)
 
 

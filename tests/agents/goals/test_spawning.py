@@ -38,7 +38,6 @@ def kudos(run_id: int) -> dict[str, Any]:
 
 
 def nodes(trace: Trace, kind: TraceKind) -> list[Trace]:
-    """Return the nodes of one kind in a tree, in order."""
     below = [found for one in trace.children for found in nodes(one, kind)]
     return [trace, *below] if trace.kind is kind else below
 

@@ -51,7 +51,6 @@ AGAIN = {"success": False, "error": "busy", "retry": True}
 
 
 def two_tools(wrong: Counted, right: Counted) -> ToolRegistry:
-    """Return the registry of a tool that fails and one that does not."""
     return ToolRegistry.of(
         [
             make_tool(wrong.run, name="weighShip", description="Weigh a ship."),
@@ -104,8 +103,6 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 
     def numbered(number: int) -> Any:
-        """Return a tool."""
-
         def work(unit: str = "m") -> dict[str, Any]:
             return {"success": True, "result": f"tool {number}"}
 

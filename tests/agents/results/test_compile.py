@@ -22,7 +22,6 @@ TIME = "2024-01-15T10:30:00Z"
 
 
 def tool(category: str | None, result_type: str | None = None, **more: object) -> dict[str, Any]:
-    """Return a tool's result with its metadata."""
     metadata = {"category": category, "result_type": result_type, **more}
     return {
         "data": category,
@@ -31,12 +30,10 @@ def tool(category: str | None, result_type: str | None = None, **more: object) -
 
 
 def context(*tools: str, timestamp: datetime = NOON) -> CompilationContext:
-    """Return the context of a run of tools."""
     return CompilationContext("find issues", list(tools), timestamp)
 
 
 def compiled(results: Any, *compilers: ResultCompiler) -> dict[str, Any]:
-    """Compile with fresh compilers."""
     compiler = MetadataBasedResultCompiler()
     for one in compilers:
         compiler.register_compiler(one)
@@ -190,8 +187,6 @@ def test_metadata_without_a_category_means_general(metadata: object) -> None:
 
 
 class Custom(ResultCompiler):
-    """A compiler as a user writes one."""
-
     def __init__(
         self, category: str = "weather", section: Any = "forecast", value: Any = None
     ) -> None:
@@ -215,7 +210,6 @@ class Custom(ResultCompiler):
 
     @property
     def output_section(self) -> str:
-        """The section."""
         section: str = self.section
         return section
 

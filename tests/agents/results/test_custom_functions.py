@@ -18,7 +18,6 @@ LIMITS = SandboxLimits(seconds=0.4)
 def merged(
     function: CustomFunction, *outputs: object, limits: SandboxLimits = LIMITS
 ) -> AggregatedResult:
-    """Merge outputs by a custom function within short limits."""
     return merge_outputs(
         [LabelledOutput(o) for o in outputs], "custom", custom_function=function, limits=limits
     )
@@ -52,7 +51,6 @@ def test_functions_in_every_form(function: CustomFunction, value: object) -> Non
 
 
 def raising(_results: list[Any]) -> None:
-    """Fail as a user's function does."""
     raise KeyError("no such field")
 
 

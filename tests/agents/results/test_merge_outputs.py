@@ -13,7 +13,6 @@ from aggregate.base.values import AggregatedResult, LabelledOutput, MergeStrateg
 
 
 def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> AggregatedResult:
-    """Merge outputs whose runs are called main-1, main-2, ..."""
     names = [*labels, *[""] * (len(outputs) - len(labels))]
     pairs = enumerate(zip(outputs, names, strict=True), 1)
     return merge_outputs(
@@ -95,7 +94,6 @@ def test_keys_with_several_values_are_named() -> None:
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Return objects inside objects."""
     value: dict[str, Any] = {}
     for _ in range(depth):
         value = {"n": value}

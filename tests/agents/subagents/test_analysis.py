@@ -21,7 +21,6 @@ DATA = {
 
 
 def bubblewrap_works() -> bool:
-    """Return whether bwrap is installed and may make namespaces."""
     bwrap = shutil.which("bwrap")
     command = [bwrap or "", "--unshare-all", "--ro-bind", "/", "/", "true"]
     return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
@@ -33,7 +32,6 @@ full_python = pytest.mark.skipif(
 
 
 def run(code: str, timeout: float = 1, **options: Any) -> dict[str, Any]:
-    """Run code over the data of this page."""
     return execute_data_analysis(code, DATA, timeout=timeout, **options)
 
 

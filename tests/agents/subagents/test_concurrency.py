@@ -19,7 +19,6 @@ THREADS = 64
 
 
 def seven() -> int:
-    """Return 7, in a process that can import this module."""
     return 7
 
 

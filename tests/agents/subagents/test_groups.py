@@ -15,7 +15,6 @@ NAME = "$research"
 
 
 def session_at(time: FakeTime | None = None, **options: Any) -> SubagentSession:
-    """Return a session on fake time."""
     time = time or FakeTime()
     return SubagentSession(clock=time, timers=time, **options)
 
@@ -126,7 +125,6 @@ def test_a_conflicting_strategy_is_refused(options: dict[str, str], named: str) 
 
 
 def counting(extra: int) -> Callable[[list[Any]], int]:
-    """Return a new function each time."""
     return lambda results: len(results) + extra
 
 

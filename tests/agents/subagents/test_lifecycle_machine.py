@@ -31,7 +31,6 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def spawn(self, name: str) -> None:
-        """A closed name refuses, any other takes the run."""
         if name in self.closed:
             with pytest.raises(SpawnError, match="is closed"):
                 self.session.spawn("task", collect_into=name)
@@ -43,7 +42,6 @@ class Lifecycle(RuleBasedStateMachine):
     @precondition(lambda self: self.ids)
     @rule(pick=PICK, kind=st.sampled_from(["complete", "fail", "time_out"]))
     def end(self, pick: int, kind: str) -> None:
-        """The first end of a run counts, whatever comes later."""
         run_id = self.ids[pick % len(self.ids)]
         self.number += 1
         text = f"output {self.number}"
@@ -58,7 +56,6 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([40, 100]))
     def let_time_pass(self, seconds: int) -> None:
-        """After 100 seconds nothing of an open group is pending."""
         self.time.advance(seconds)
         for runs in self.groups.values():
             for run_id, outcome in runs.items():
@@ -71,14 +68,12 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def close(self, name: str) -> None:
-        """Close a name that exists."""
         self.session.close(name)
         if name in self.groups:
             self.closed.add(name)
 
     @rule(name=NAMES)
     def clear(self, name: str) -> None:
-        """Forget a name."""
         self.session.clear(name)
         self.groups.pop(name, None)
         self.closed.discard(name)

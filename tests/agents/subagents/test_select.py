@@ -54,17 +54,14 @@ def test_the_quantity_of_a_goal(goal: str, number: int | None) -> None:
 
 
 def python(text: object) -> dict[str, Any]:
-    """Return what analysis code gives."""
     return {"success": True, "result": text}
 
 
 def ai(text: str) -> dict[str, Any]:
-    """Return what a model answers."""
     return {"type": "ai_response", "answer": text}
 
 
 def lines(count: int) -> str:
-    """Return that many lines."""
     return "\n".join(f"Run {number}" for number in range(1, count + 1))
 
 

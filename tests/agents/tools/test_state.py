@@ -12,7 +12,6 @@ from aggregate.agents.tools import ToolRegistry, standard_tools, state_store
 
 
 def tools(folder: Path) -> ToolRegistry:
-    """Return the standard tools with the right to save."""
     return standard_tools(state_dir=folder, permissions="read, write")
 
 
@@ -59,7 +58,6 @@ def test_keys_are_bounded(tmp_path: Path, key: str) -> None:
 
 
 def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
-    """Return records of (id, timestamp, name)."""
     return [{"id": number, "timestamp": when, "name": name} for number, when, name in rows]
 
 

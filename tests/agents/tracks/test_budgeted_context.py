@@ -22,7 +22,6 @@ BUDGET = 2_500
 
 
 def contexts_of(folder: Path, config: str = "") -> WorkerContexts:
-    """Return the contexts of a project with a file for each topic."""
     files = {f"src/{topic}.py": module_about(topic) for topic in TOPICS}
     settings = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n{config}'
     track_project(folder, "", **files, **{"manual_slop.toml": settings})
@@ -30,7 +29,6 @@ def contexts_of(folder: Path, config: str = "") -> WorkerContexts:
 
 
 def ticket(focus: Sequence[str] = (), *, budget: int | None = BUDGET, persona: str = "") -> Ticket:
-    """Return a ticket about the lantern."""
     return Ticket(
         id="a",
         title="Look at the lantern",
@@ -42,7 +40,6 @@ def ticket(focus: Sequence[str] = (), *, budget: int | None = BUDGET, persona: s
 
 
 def assignment(contexts: WorkerContexts, asked: Ticket) -> Assignment:
-    """Return what a worker gets."""
     return contexts.assignment(asked, {}, "run/a")
 
 

@@ -22,7 +22,6 @@ LOCAL = WorkerTerms("compatible", "mine", "http://127.0.0.1:8080/v1")
 
 @pytest.fixture(autouse=True)
 def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test be of a user who has configured nothing yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 

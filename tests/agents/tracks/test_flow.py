@@ -96,7 +96,6 @@ def answers(texts: dict[str, str]) -> Says:
 
 
 def states(run: Conducted) -> dict[str, str]:
-    """Return how each ticket of the report ended."""
     return {line.ticket.id: line.state for line in run.result.lines}
 
 
@@ -194,12 +193,9 @@ def test_a_list_stays_what_it_was(tmp_path: Path) -> None:
 
 
 class Decides(MemoryEndings):
-    """Endings that a person decides about as soon as something waits."""
-
     decision = Ending(EndingState.APPROVED, "go on")
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Keep the decision in its place."""
         if ending.state is EndingState.WAITING:
             self.there.setdefault(key, self.decision)
         return super().record(key, ending)
@@ -273,16 +269,12 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
 
 
 class Costs(Says):
-    """A worker each of whose answers costs ten cents."""
-
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Answer."""
         self.given.append(assignment)
         return WorkerReply(self.answer(assignment), 5, cost=0.1)
 
 
 def many(number: int, more: str = "") -> str:
-    """Return so many tickets that wait for nothing."""
     return "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\n{more}' for i in range(number))
 
 
@@ -364,7 +356,6 @@ def test_a_ticket_of_which_no_price_is_known() -> None:
 
 
 def fails(_: Assignment) -> str:
-    """Reach nobody."""
     raise WorkerError("it is down")
 
 

@@ -48,7 +48,6 @@ CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Return a project with personas."""
     config = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n\n{PERSONAS}'
     return open_project(
         track_project(tmp_path, "", **{"manual_slop.toml": config}) / "manual_slop.toml"

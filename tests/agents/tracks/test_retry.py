@@ -57,20 +57,16 @@ depends_on = ["ship"]
 
 
 def track(folder: Path, tickets: str) -> Project:
-    """Write a project with one track of these tickets and open it."""
     write_project(folder, 1)
     (folder / f"conductor/tracks/{TRACK}/tickets.toml").write_text(tickets)
     return open_project(folder / "manual_slop.toml")
 
 
 def run(project: Project, worker: Says, url: str, options: RunOptions = PLAIN) -> TrackResult:
-    """Run the track on a database."""
     return conduct(project, TRACK, worker, options=replace(options, database=url))
 
 
 def failing(ticket: str) -> Says:
-    """Return a worker that fails for a ticket."""
-
     def answer(assignment: Assignment) -> str:
         if assignment.ticket == ticket:
             raise OSError("no")

@@ -10,7 +10,6 @@ from aggregate.base.values import FailurePolicy
 
 
 def shared_prefix(ticket: Ticket) -> tuple[object, ...]:
-    """Return what decides how its request begins."""
     return ticket.persona, ticket.focus_files
 
 
@@ -37,7 +36,6 @@ def tickets(text: str) -> list[Ticket]:
 
 
 def waves(schedule: Schedule, most: int = 99, failing: str = "") -> list[str]:
-    """Start and end everything, all of a wave at one time."""
     order = []
     while started := schedule.start(most):
         order.append("".join(one.id for one in started))

@@ -37,7 +37,6 @@ def contexts_of(
 
 
 def ticket(name: str, topic: str, *focus: str, persona: str = "", **fields: object) -> Ticket:
-    """Return a ticket about a topic."""
     prompt = f"Say what the upper part of the {topic} does."
     return Ticket.model_validate(
         {"id": name, "prompt": prompt, "focus_files": focus, "persona": persona, **fields}
@@ -53,13 +52,11 @@ FOUR = (
 
 
 def assignments(contexts: WorkerContexts, tickets: tuple[Ticket, ...]) -> list[Assignment]:
-    """Return what the workers of a run get."""
     contexts.share(tickets)
     return [contexts.assignment(each, {}, each.id) for each in tickets]
 
 
 def ahead(contexts: WorkerContexts, tickets: tuple[Ticket, ...]) -> list[str]:
-    """Return which tickets of a run start before any answer has come."""
     return [each.id for each in contexts.schedule(Tickets(tickets=tickets)).start(99)]
 
 

@@ -32,19 +32,15 @@ USAGE = Usage(fresh=1_000, output=100)
 
 @pytest.fixture(autouse=True)
 def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test be of a user who has configured nothing yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 
 @dataclass
 class Counted:
-    """Answers by a script and adds up what a provider would charge."""
-
     script: Script
     usage: Usage = field(default_factory=Usage)
 
     def __call__(self, request: ModelRequest) -> Reply:
-        """Answer, each time for the same tokens."""
         answer = self.script(request)
         reply = answer if isinstance(answer, Reply) else Reply(answer, USAGE)
         self.usage += reply.usage
@@ -52,7 +48,6 @@ class Counted:
 
     @property
     def dollars(self) -> float:
-        """What all answers cost."""
         return float(cost(self.usage, MODEL, provider="anthropic") or Decimal(0))
 
 
@@ -63,7 +58,6 @@ def attempted(
     asked: Assignment = ASKED,
     model: str = MODEL,
 ) -> Attempt:
-    """Return how an attempt ends at a ticket whose model has a price."""
     (root / "notes.txt").write_text("forty-two", encoding="utf-8")
     client = Client("anthropic", ScriptedTransport(answer), model, retry=Retry(1))
     return attempt_assignment(ModelWorker(client, root=root), asked, 1)
@@ -133,7 +127,6 @@ def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[
 
 
 def write_price(**prices: float) -> None:
-    """Write the user's own prices of the model."""
     path = global_config_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = "\n".join(f"{name} = {price}" for name, price in prices.items())

@@ -46,26 +46,21 @@ FINAL = {"What the steps found": "It holds forty-two."}
 
 @dataclass
 class Script:
-    """Answers by words of the request, and keeps what was asked."""
-
     answers: dict[str, str | Reply]
     asked: list[ModelRequest] = field(default_factory=list)
 
     def __call__(self, request: ModelRequest) -> str | Reply:
-        """Return the answer for the first words that the request holds, else yes."""
         self.asked.append(request)
         text = input_text(request.plan)
         return next((reply for words, reply in self.answers.items() if words in text), "yes")
 
     @property
     def texts(self) -> list[str]:
-        """The requests as texts."""
         return [input_text(request.plan) for request in self.asked]
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Return a folder with notes."""
     (tmp_path / "notes.txt").write_text("forty-two", encoding="utf-8")
     return tmp_path
 
@@ -73,7 +68,6 @@ def root(tmp_path: Path) -> Path:
 def attempt(
     root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
 ) -> Attempt:
-    """Return how an attempt at a ticket with tools ends."""
     worker = ModelWorker(scripted_client(script), root=root)
     asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
     return attempt_assignment(worker, asked, 1)

@@ -109,7 +109,6 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
 
 
 def broken(assignment: Assignment) -> str:
-    """Fail for the ticket b."""
     if assignment.ticket == "b":
         raise OSError("no line\nto the model")
     return f"answer of {assignment.ticket}"
@@ -192,12 +191,10 @@ def test_attempts(tmp_path: Path) -> None:
 
 
 def refuses(_: Assignment) -> str:
-    """Refuse for good."""
     raise WorkerError("I will not", again=False)
 
 
 def leaves(_: Assignment) -> str:
-    """End the worker's thread."""
     raise SystemExit(3)
 
 
@@ -441,7 +438,6 @@ def test_a_cost_that_is_none(cost: float) -> None:
 
 
 def many_tickets(number: int) -> str:
-    """Return tickets that wait for nothing."""
     return "".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\n' for i in range(number))
 
 

@@ -15,7 +15,6 @@ NONE = Ticket(id="c", prompt="x")
 
 
 def contexts_of(folder: Path, **files: str) -> WorkerContexts:
-    """Return the contexts of the project for these tickets."""
     track_project(folder, "", **files)
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     contexts.share([ONE, TWO, NONE])
@@ -23,7 +22,6 @@ def contexts_of(folder: Path, **files: str) -> WorkerContexts:
 
 
 def segments(contexts: WorkerContexts, ticket: Ticket) -> dict[str, Segment]:
-    """Return a ticket's segments by their sources."""
     prompt = contexts.assignment(ticket, {}, ticket.id).prompt
     return {segment.source: segment for segment in prompt.segments}
 
