@@ -13,11 +13,7 @@ def png(width: int, height: int, *, padding: int = 0) -> bytes:
         )
 
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    parts = (
-        chunk(b"IHDR", header),
-        chunk(b"IDAT", zlib.compress(b"\0" * 9)),
-        chunk(b"IEND", b""),
-    )
+    parts = (chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(b"\0" * 9)), chunk(b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + b"\0" * padding
 
 

@@ -262,6 +262,7 @@ def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path
     assert touched_files(str(root)) == [["a.py"], ["a.py"]]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the limit of Linux to a process's work")
 def test_a_pattern_for_definitions_that_git_matches_for_minutes_ends(tmp_path: Path) -> None:
     """A repository that says how definitions begin by a pattern of many stars costs its names, and little time (T-5)."""
@@ -288,10 +289,7 @@ def test_a_flood_of_commits_and_names_ends(tmp_path: Path) -> None:
             [
                 ("begin", f"M 100644 {blob} a.py\n"),
                 ("x " * 9_000_000, f"M 100644 {blob} b.py\n"),
-                (
-                    "many",
-                    "".join(f"M 100644 {blob} f/{n % 999}/{n:0200}\n" for n in range(90_000)),
-                ),
+                ("many", "".join(f"M 100644 {blob} f/{n % 999}/{n:0200}\n" for n in range(90_000))),
                 ("last", f"M 100644 {blob} c.py\n"),
             ]
         )

@@ -108,10 +108,7 @@ def test_no_grammar_is_loaded_here(tmp_path: Path) -> None:
         assert "def f(x)" in told
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("run", "--budget", "2000", "--task", "hello"), ("run",), ("stats",), ("view", "bad.yaml")],
-)
+@pytest.mark.parametrize("command", [("run", "--budget", "2000", "--task", "hello"), pytest.param(("stats",), marks=pytest.mark.slow)])  # fmt: skip
 def test_a_text_that_is_given_up_is_named_once(command: tuple[str, ...], tmp_path: Path) -> None:
     """One sentence says which file its parser was lost over, also where an earlier run is asked what it holds."""
     project(tmp_path, {"bad.yaml": HOSTILE, "manual_slop.toml": NAMED})

@@ -106,21 +106,16 @@ def test_the_commands(
 def test_trust_keeps_the_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Comments and order of the user's configuration stay; a project is listed once; trust covers no secrets."""
     own = tmp_path / "xdg/manual_slop/manual_slop.toml"
-    project(
-        own.parent,
-        {
-            own.name: '# mine\n[trust]\nprojects = ["/gone"] # old\n\n[personas.x] # last\nmodel = "m"\n'
-        },
-    )
+    mine = '# mine\n[trust]\nprojects = ["/gone"] # old\n\n[personas.x] # last\nmodel = "m"\n'
+    project(own.parent, {own.name: mine})
     clone = victim(tmp_path)
     monkeypatch.chdir(clone)
     for _ in range(2):
         assert run_program(["trust"]) == 0
     text = own.read_text(encoding="utf-8")
     assert text.count(str(clone)) == 1
-    assert all(
-        part in text for part in ("# mine\n", '"/gone"', '[personas.x] # last\nmodel = "m"\n')
-    )
+    for part in ("# mine\n", '"/gone"', '[personas.x] # last\nmodel = "m"\n'):
+        assert part in text
     project(clone, {"manual_slop.toml": "", ".env": "x"})
     scope = scope_of(open_project(clone / "manual_slop.toml"))
     assert (scope.allow_outside, scope.allow_secrets) == (True, False)
@@ -310,15 +305,9 @@ state.tf main.tf browsing_history.js gcloud.py README.env.md
 """
 
 
-@pytest.mark.parametrize("name", SECRETS.split())
-def test_names_of_secrets(name: str) -> None:
-    """What usually holds secrets is known by its name, at any depth."""
-    assert is_secret(name)
-    assert is_secret(f"deep/er/{name}")
-
-
-@pytest.mark.parametrize("name", ORDINARY.split())
-def test_names_of_ordinary_files(name: str) -> None:
-    """Code about secrets, examples and public keys are no secrets."""
-    assert not is_secret(name)
-    assert not is_secret(f"src/{name}")
+def test_names_of_secrets() -> None:
+    """What usually holds secrets is known by its name, at any depth; code about secrets, examples and public keys are none."""
+    for name in SECRETS.split():
+        assert is_secret(name) and is_secret(f"deep/er/{name}"), name  # noqa: PT018 - of one name
+    for name in ORDINARY.split():
+        assert not is_secret(name) and not is_secret(f"src/{name}"), name  # noqa: PT018

@@ -14,13 +14,7 @@ from aggregate.agents.goals.heuristics import resolve_reference
 from aggregate.agents.results import merge_outputs
 from aggregate.agents.subagents import SubagentSession
 from aggregate.base.errors import DataReferenceError, OutputError
-from aggregate.base.values import (
-    Answer,
-    AnswerKind,
-    AnswerSource,
-    LabelledOutput,
-    is_reference,
-)
+from aggregate.base.values import Answer, AnswerKind, AnswerSource, LabelledOutput, is_reference
 from aggregate.prompt import compact_data, load_data_reference, recognise_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project

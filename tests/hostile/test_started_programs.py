@@ -151,13 +151,13 @@ print("\\n" + json.dumps(ends))
 def tree(tmp_path: Path) -> Path:
     folder = project(tmp_path / "tree", FILES)
     git(folder, "init", "-q")
-    venv.create(folder / ".venv", symlinks=True)
     return folder
 
 
 @pytest.fixture
 def planted(tree: Path) -> list[Planted]:
     """Return programs of the checkout under all names, in each folder that PATH could lead to."""
+    venv.create(tree / ".venv", symlinks=True)
     folders = (tree, tree / "bin", tree / ".venv" / "bin")
     environments_own = tree / ".venv" / "bin" / "monty"
     return [

@@ -13,13 +13,9 @@ from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, calls
 
 PLAN = "1. List runs\n2. Get kudos for each run"
-SCRIPT = {
-    "decompose": PLAN,
-    "parameters": "{}",
-    "complete": "yes",
-    "fields_present": "no",
-    "calls_needed": "yes",
-} | {"find_tool": "kudos"}
+SCRIPT = {"decompose": PLAN, "parameters": "{}", "fields_present": "no", "calls_needed": "yes"} | {
+    "find_tool": "kudos"
+}
 
 
 def lister(items: list[Any], key: str = "runs") -> Any:
@@ -106,12 +102,7 @@ def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
         "find_tool": "NONE",
         "find_tool: Step: List": "listRuns",
     }
-    script |= {
-        "fields_present": "no",
-        "calls_needed": "yes",
-        "complete": "yes",
-        "answer": "Well done.",
-    }
+    script |= {"fields_present": "no", "calls_needed": "yes", "answer": "Well done."}
     made, model = agent(tmp_path, script, (lister([{"name": "a"}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
     assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
@@ -297,7 +288,7 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
         return {"success": True, "boxes": [{"id": len(opened) * 10}]}
 
     plan = "1. Open box 1\n2. Open each box; then open every box in it"
-    made, model = agent(tmp_path, {"decompose": plan, "complete": "yes"}, (openBox,))
+    made, model = agent(tmp_path, {"decompose": plan}, (openBox,))
     result = made.execute_goal("Open all")
     labels = [one.label for one in nodes(result.trace, TraceKind.DENDRITE)]
     assert labels == ["1.1", "2.1", "3.1", "4.1"]
@@ -319,7 +310,6 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
     script = {
         "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
         "decompose: ; then open": "1. Open the box\n2. Open each box",
-        "complete": "yes",
     }
     results = []
     for workers in (1, 6):
@@ -366,12 +356,7 @@ def test_single_is_no_split(tmp_path: Path) -> None:
         return {"success": True, "result": date}
 
     for answer in ("SINGLE", "single.", "1. Convert a", "1. a\n2. b\n3. c\n4. d", "", "no idea"):
-        script = {
-            "decompose": "1. Convert dates",
-            "split": answer,
-            "parameters": '{"date": "x"}',
-            "complete": "yes",
-        }
+        script = {"decompose": "1. Convert dates", "split": answer, "parameters": '{"date": "x"}'}
         made, model = agent(tmp_path, script, (convert,))
         assert made.execute_goal("Convert").text == "x"
         assert calls(model).count("split") == 1

@@ -64,7 +64,6 @@ SCRIPT: dict[str, str | list[str]] = {
     "find_tool": "weighShip",
     "find_tool: weighShip has failed": "weighTrain",
     "reflect": "busy",
-    "complete": "yes",
 }
 
 
@@ -114,7 +113,6 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
         "find_tool": "NONE",
         "find_tool: tool24(unit?: str)": "tool24",
         "parameters": "{}",
-        "complete": "yes",
     }
     made, model = agent(tmp_path, script, tools)
     assert made.execute_goal("How high is it?").text == "tool 24"

@@ -47,10 +47,8 @@ class Lifecycle(RuleBasedStateMachine):
         text = f"output {self.number}"
         runs = next((runs for runs in self.groups.values() if run_id in runs), None)
         counts = runs is not None and runs[run_id] is None
-        assert (
-            getattr(self.session, kind)(*(run_id,) if kind == "time_out" else (run_id, text))
-            is counts
-        )
+        given = (run_id,) if kind == "time_out" else (run_id, text)
+        assert getattr(self.session, kind)(*given) is counts
         if runs is not None and counts:
             runs[run_id] = (kind, text)
 
@@ -62,9 +60,7 @@ class Lifecycle(RuleBasedStateMachine):
                 timed_out = outcome is None and record_of(self.session, run_id).status != "pending"
                 runs[run_id] = ("time_out", "") if timed_out else outcome
         if seconds == 100:
-            assert None not in [
-                outcome for runs in self.groups.values() for outcome in runs.values()
-            ]
+            assert all(None not in runs.values() for runs in self.groups.values())
 
     @rule(name=NAMES)
     def close(self, name: str) -> None:
@@ -86,20 +82,12 @@ class Lifecycle(RuleBasedStateMachine):
             result = self.session.subagent_results[name]
             ends = [outcome for outcome in runs.values() if outcome is not None]
             whole = len(ends) == len(runs)
-            assert result.status is (
-                GroupStatus.COMPLETE
-                if whole
-                else GroupStatus.PARTIAL
-                if ends
-                else GroupStatus.PENDING
-            )
+            open_status = GroupStatus.PARTIAL if ends else GroupStatus.PENDING
+            assert result.status is (GroupStatus.COMPLETE if whole else open_status)
             assert result.count == len(ends)
-            assert result.value == (
-                [text for kind, text in ends if kind == "complete"] if whole else None
-            )
-            assert len(result.errors) == (
-                sum(kind != "complete" for kind, _ in ends) if whole else 0
-            )
+            values = [text for kind, text in ends if kind == "complete"]
+            assert result.value == (values if whole else None)
+            assert len(result.errors) == (len(ends) - len(values) if whole else 0)
             assert self.session.subagent_results[name] == result
 
 

@@ -29,20 +29,11 @@ from tests.fakes.conducting import (
 )
 
 CONDITION = """\
-[[tickets]]
-id = "check"
-prompt = "Is it good?"
-
-[[tickets]]
-id = "fix"
-prompt = "Mend it."
-depends_on = ["check"]
-when = "results.check != 'yes'"
-
-[[tickets]]
-id = "tell"
-prompt = "Tell."
-depends_on = ["fix", "check"]
+tickets = [
+  { id = "check", prompt = "Is it good?" },
+  { id = "fix", prompt = "Mend it.", depends_on = ["check"], when = "results.check != 'yes'" },
+  { id = "tell", prompt = "Tell.", depends_on = ["fix", "check"] },
+]
 """
 LIST = """\
 [[tickets]]
@@ -65,20 +56,11 @@ prompt = "Sum up."
 depends_on = ["look"]
 """
 APPROVAL = """\
-[[tickets]]
-id = "ship"
-kind = "approval"
-prompt = "May it go?"
-
-[[tickets]]
-id = "tell"
-prompt = "Tell."
-depends_on = ["ship"]
-
-[[tickets]]
-id = "shout"
-prompt = "Shout."
-depends_on = ["tell"]
+tickets = [
+  { id = "ship", kind = "approval", prompt = "May it go?" },
+  { id = "tell", prompt = "Tell.", depends_on = ["ship"] },
+  { id = "shout", prompt = "Shout.", depends_on = ["tell"] },
+]
 """
 ITEMS = json.dumps([{"name": "a"}, {"name": "b"}, {"name": "c"}])
 
@@ -230,11 +212,7 @@ def test_an_approval_waits(tmp_path: Path) -> None:
     assert second.worker.order == ["tell", "shout"]
 
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"size": {"type": "integer"}},
-    "required": ["size"],
-}
+SCHEMA = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
 
 
 @pytest.mark.parametrize(
@@ -347,9 +325,8 @@ def test_a_ticket_of_which_no_price_is_known() -> None:
     assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5, max_cost=0.1)
     outcome = complete_assignment(worker, assignment, wait=lambda _: None)
     assert len(worker.given) == 1
-    assert outcome.failure == (
-        "the answer is empty; not asked again: what it has cost is not known, so that max_cost cannot be kept"
-    )
+    unknown = "what it has cost is not known, so that max_cost cannot be kept"
+    assert outcome.failure == f"the answer is empty; not asked again: {unknown}"
     away = Says(fails)
     complete_assignment(away, assignment, wait=lambda _: None)
     assert len(away.given) == 6
@@ -376,7 +353,7 @@ def test_a_ticket_that_may_not_cost_more() -> None:
         (LIST.replace("results.list", "while (true) {}"), 'for_each of "look" cannot be evaluated: SyntaxError'),
         (LIST.replace('"array"', '"arrow"'), '"list": this is no JSON Schema'),
         (LIST.replace("max_children = 3", "max_children = 5000"), "less than or equal to 1000"),
-        (APPROVAL.replace('prompt = "May', 'tools = ["x"]\nprompt = "May'), "is an approval, which no worker is asked for"),
+        (APPROVAL.replace('prompt = "May', 'tools = ["x"], prompt = "May'), "is an approval, which no worker is asked for"),
         (many(1, 'answer = "gone.json"'), "gone.json cannot be read"),
         (many(1, 'answer = "../../tracks.md"'), "lies outside of the track"),
         (many(1, 'answer = { "$ref" = "file:///etc/passwd" }'), "this is no JSON Schema"),
