@@ -54,12 +54,8 @@ def write_database(path: Path, records: Iterable[Record], *, age: int = 0) -> Pa
                 f"INSERT INTO issues ({', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?)", row
             )
             for need in entry.get("dependencies", []):
-                values = (
-                    entry["id"],
-                    need["depends_on_id"],
-                    need["type"],
-                    need.get("metadata", "{}"),
-                )
+                target, kind = need["depends_on_id"], need["type"]
+                values = (entry["id"], target, kind, need.get("metadata", "{}"))
                 connection.execute("INSERT INTO dependencies VALUES (?, ?, ?, ?)", values)
         connection.commit()
     return _aged(path, age)

@@ -25,6 +25,9 @@ def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 
+REASON = "outside the project, so not read: allow it with --allow-outside or aggregate trust"
+
+
 def composed(clone: Path, **allowed: bool) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     made = compose_prompt(request_for(open_project(clone / "manual_slop.toml", **allowed)))
     return made.prompt.markdown, made.warnings, made.refused
@@ -36,10 +39,7 @@ def test_what_lies_outside_is_refused(tmp_path: Path, attack: Callable[[Path], s
     clone = build(tmp_path, attack)
     text, warnings, refused = composed(clone)
     assert SECRET not in text
-    assert (
-        "ERROR: outside the project, so not read: allow it with --allow-outside or aggregate trust: "
-        in text
-    )
+    assert f"ERROR: {REASON}: " in text
     assert refused
     assert set(refused) <= set(warnings)
     with pytest.raises(
@@ -85,7 +85,7 @@ def test_the_commands(
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
-    reason = "outside the project, so not read: allow it with --allow-outside or aggregate trust: ../private/diary.md"
+    reason = f"{REASON}: ../private/diary.md"
     code, out, err = ended("run", "--stdout")
     assert (code, SECRET in out, f"warning: {reason}\n" in err) == (0, False, True)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
@@ -140,7 +140,7 @@ def test_screenshots_keep_to_the_rule(tmp_path: Path) -> None:
         {"manual_slop.toml": '[screenshots]\npaths = ["../private/x.png", "gone.png"]\n'},
     )
     text, warnings, refused = composed(clone)
-    reason = "outside the project, so not read: allow it with --allow-outside or aggregate trust"
+    reason = REASON
     assert f"\n\nERROR: {reason}: ../private/x.png\n\n![gone.png](gone.png) (missing)" in text
     assert warnings == (
         f"screenshot ../private/x.png: {reason}",
@@ -249,12 +249,8 @@ def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [item["error"] for item in build_file_items(clone, entries)] == [False] * 4
     refused = build_file_items(clone, entries, allow_outside=False, allow_secrets=False)
     assert [item["error"] for item in refused] == [True, True, True, False]
-    assert [item["path"] for item in refused] == [
-        "../private/diary.md",
-        ".env",
-        "../private/code.py",
-        "a.py",
-    ]
+    names = [item["path"] for item in refused]
+    assert names == ["../private/diary.md", ".env", "../private/code.py", "a.py"]
     assert build_markdown(clone, entries, clone, [], []).count(SECRET) == 3
 
 

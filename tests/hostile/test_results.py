@@ -217,14 +217,3 @@ def test_a_large_answer_is_folded_as_a_value_is(tmp_path: Path) -> None:
     assert "The whole value is in state/data_cache/answer_" in said
     reference = said.partition('load_data_reference("')[2].partition('"')[0]
     assert load_data_reference(reference, cache_dir=tmp_path / "state/data_cache") == answer.summary
-
-
-def test_run_takes_the_threshold(tmp_path: Path) -> None:
-    """A caller decides from which size results are referred to."""
-    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
-    result = merge_outputs([LabelledOutput(RUNS)], "first")
-    for threshold, whole in ((5000, False), (1_000_000, True)):
-        markdown, _, _ = run(
-            tmp_path / "manual_slop.toml", results=result, results_threshold=threshold
-        )
-        assert ('"km": 499' in markdown) is whole

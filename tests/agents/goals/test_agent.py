@@ -30,6 +30,9 @@ def look(what: str = "") -> dict[str, Any]:
     return {"success": True, "result": f"line of {what}"}
 
 
+LOOK = {"decompose": "1. Look up a", "parameters": '{"what": "a"}'}
+
+
 def test_constants() -> None:
     """Five levels, three executions, ten seconds of analysis, four steps, fifty sub-tasks (D-6, D-7, D-10, D-11, D-57, X-4, X-13)."""
     limits = EngineLimits()
@@ -62,7 +65,7 @@ def test_a_neuron() -> None:
 
 def test_the_envelope(tmp_path: Path) -> None:
     """``{success, goal, depth, neurons, results, final}``; the answer tells where it comes from (X-6)."""
-    made, _ = agent(tmp_path, {"decompose": "1. Look up a", "parameters": '{"what": "a"}'}, (look,))
+    made, _ = agent(tmp_path, LOOK, (look,))
     told = made.execute_goal("Look up a").as_dict()
     assert list(told) == ["success", "goal", "depth", "neurons", "results", "final"]
     assert told["results"] == [{"success": True, "result": "line of a"}]
@@ -82,15 +85,8 @@ def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
         """Fail badly."""
         raise ValueError("broken")
 
-    made, _ = agent(
-        tmp_path,
-        {
-            "decompose": "1. Fail badly\n2. Look up a",
-            "parameters": '{"what": "a"}',
-            "reflect": "no",
-        },
-        (fail, look),
-    )
+    script = LOOK | {"decompose": "1. Fail badly\n2. Look up a", "reflect": "no"}
+    made, _ = agent(tmp_path, script, (fail, look))
     result = made.execute_goal("Do both things")
     assert result.success
     assert result.text == "line of a"
@@ -202,17 +198,8 @@ def test_what_rules_say_of_completeness(goal: str, answer: Answer, expected: str
 
 
 def correcting(tmp_path: Path, **more: str) -> tuple[NeuronAgent, Any]:
-    script = {
-        "decompose": "1. Look up a",
-        "parameters": '{"what": "a"}',
-        "complete": "no",
-        "missing": "the unit",
-    }
-    script |= {
-        "correct": "1. Add the unit",
-        "code": "result = data['neuron_0_1']['result'] + ' km'",
-        **more,
-    }
+    script = LOOK | {"complete": "no", "missing": "the unit", "correct": "1. Add the unit"}
+    script |= {"code": "result = data['neuron_0_1']['result'] + ' km'", **more}
     tools = standard_tools(state_dir=tmp_path)
     tools.register("look", look, "Look something up")
     return agent(tmp_path, script, tools)
@@ -271,28 +258,19 @@ def test_an_incomplete_answer_is_no_success_of_items(
 
 def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
     """By default the answer is the data; in prose only on request (P11, X-7)."""
-    script = {
-        "decompose": "1. Look up a",
-        "parameters": '{"what": "a"}',
-        "complete": "yes",
-        "prose": "It is a line.",
-    }
+    script = LOOK | {"complete": "yes", "prose": "It is a line."}
     made, model = agent(tmp_path, script, (look,))
     assert made.execute_goal("Look").text == "line of a"
     assert "prose" not in calls(model)
     wordy = NeuronAgent(scripted_model(script), (look,), state_dir=tmp_path, prose=True)
     result = wordy.execute_goal("Look")
-    assert (result.text, result.final and result.final.source.kind) == (
-        "It is a line.",
-        AnswerKind.AI,
-    )
+    assert result.final is not None
+    assert (result.text, result.final.source.kind) == ("It is a line.", AnswerKind.AI)
 
 
 def test_the_trace_adds_up(tmp_path: Path) -> None:
     """Tokens of the root are those of all questions; every step and call is in the tree with its time."""
-    made, model = agent(
-        tmp_path, {"decompose": "1. Look up a", "parameters": '{"what": "a"}'}, (look,)
-    )
+    made, model = agent(tmp_path, LOOK, (look,))
     trace = made.execute_goal("Look").trace
     assert trace.calls == len(model.questions) == 3
     assert [one.label for one in trace.children] == ["decompose", "0.1", "complete"]

@@ -92,12 +92,8 @@ def reach(
 ) -> tuple[GoalResult, ScriptedModel]:
     """Reach the goal, from its record on."""
     model = scripted_model(script)
-    made = NeuronAgent(
-        model,
-        parcels.tools(idempotent=idempotent),
-        state_dir=folder / "state",
-        limits=EngineLimits(workers=1, **limits),
-    )
+    tools, limited = parcels.tools(idempotent=idempotent), EngineLimits(workers=1, **limits)
+    made = NeuronAgent(model, tools, state_dir=folder / "state", limits=limited)
     return made.execute_goal("Ship all", record=record), model
 
 
@@ -142,11 +138,8 @@ def test_a_call_that_may_do_something_twice(tmp_path: Path, repeat: bool) -> Non
     result, _ = reach(tmp_path, record, parcels)
     assert parcels.shipped == ([1, 2, 2, 3] if repeat else [1, 2, 3])
     second = result.results[1]["dendrite_results"][1]
-    assert second.get("error", "") == (
-        ""
-        if repeat
-        else "shipParcel was running when the goal was interrupted: whether it was done is not known"
-    )
+    why = "shipParcel was running when the goal was interrupted: whether it was done is not known"
+    assert second.get("error", "") == ("" if repeat else why)
     assert record.unfinished() == []
 
 
@@ -289,9 +282,5 @@ def test_a_damaged_record(tmp_path: Path, damage: str) -> None:
     with pytest.raises(StateError) as caught:
         go_on()
     assert "\n" not in str(caught.value)
-    assert (parcels.listed, parcels.shipped, model.questions, path.exists()) == (
-        1,
-        [1, 2],
-        [],
-        True,
-    )
+    assert (parcels.listed, parcels.shipped, model.questions) == (1, [1, 2], [])
+    assert path.exists()

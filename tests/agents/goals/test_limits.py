@@ -45,13 +45,8 @@ def bell(clock: Clock | None = None) -> Tool:
 def test_the_time_is_over(tmp_path: Path) -> None:
     """The answer is what there is by then, and it says which limit ended the goal and what is done."""
     clock = Clock()
-    made = NeuronAgent(
-        scripted_model(SCRIPT),
-        [bell(clock)],
-        state_dir=tmp_path,
-        limits=EngineLimits(seconds=15),
-        clock=clock,
-    )
+    model, limits = scripted_model(SCRIPT), EngineLimits(seconds=15)
+    made = NeuronAgent(model, [bell(clock)], state_dir=tmp_path, limits=limits, clock=clock)
     result = made.execute_goal("Ring")
     assert (result.success, result.text, result.limit) == (True, "ding", Limit.SECONDS)
     assert result.stopped == (

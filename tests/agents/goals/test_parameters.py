@@ -81,11 +81,8 @@ def test_a_required_argument_of_older_results(tmp_path: Path) -> None:
         """Read the scale."""
         return {"success": True, "weight": 3.5}
 
-    made, _ = agent(
-        tmp_path,
-        {"decompose": "1. Read scale\n2. Weigh it", "find_tool": "weigh", "parameters": "{}"},
-        (scale, weigh),
-    )
+    plan = {"decompose": "1. Read scale\n2. Weigh it", "find_tool": "weigh", "parameters": "{}"}
+    made, _ = agent(tmp_path, plan, (scale, weigh))
     assert made.execute_goal("Weigh").text == "3.5 kg"
 
 
@@ -139,11 +136,8 @@ def test_a_near_tie(tmp_path: Path, answer: str, text: str, asked: int) -> None:
 
 def test_a_step_that_names_its_tool(tmp_path: Path) -> None:
     """Its name in the step decides, also an alias's (P2, D-86)."""
-    made, model = agent(
-        tmp_path,
-        {"decompose": "1. Use getCurrentDate", "parameters": "{}"},
-        standard_tools(state_dir=tmp_path),
-    )
+    script = {"decompose": "1. Use getCurrentDate", "parameters": "{}"}
+    made, model = agent(tmp_path, script, standard_tools(state_dir=tmp_path))
     assert set(made.execute_goal("When?").results[0]) >= {"date", "weekday"}
     assert "find_tool" not in calls(model)
 

@@ -207,10 +207,6 @@ def test_a_goal_does_not_wait_for_a_model_beyond_its_time(tmp_path: Path) -> Non
     with ends():
         result = NeuronAgent(model, [], state_dir=tmp_path, limits=limits).execute_goal("Do it")
     model.over.set()
-    assert (result.success, result.error) == (
-        False,
-        "Could not decompose goal: the goal's time of 0.1 s is over",
-    )
-    assert result.warnings == (
-        'The model gave no answer to "decompose": the goal\'s time of 0.1 s is over',
-    )
+    over = "the goal's time of 0.1 s is over"
+    assert (result.success, result.error) == (False, f"Could not decompose goal: {over}")
+    assert result.warnings == (f'The model gave no answer to "decompose": {over}',)

@@ -58,10 +58,8 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     assert result.text == "Run 7: fan 7 (1 total)\nRun 8: fan 8 (1 total)"
     assert result.neurons[1].spawned_dendrites == ("1.1", "1.2")
     assert [one.label for one in nodes(result.trace, TraceKind.DENDRITE)] == ["1.1", "1.2"]
-    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
-        "Get kudos for run 7",
-        "Get kudos for run 8",
-    ]
+    told = [one.text for one in nodes(result.trace, TraceKind.DENDRITE)]
+    assert told == ["Get kudos for run 7", "Get kudos for run 8"]
     assert calls(model) == ["decompose", "complete"]
 
 
@@ -83,11 +81,8 @@ def test_contexts_are_apart(tmp_path: Path) -> None:
         seen[run_id] = list(context.data)
         return {"success": True, "result": f"text {run_id}"}
 
-    made, _ = agent(
-        tmp_path,
-        SCRIPT | {"decompose": PLAN + "\n3. Get kudos of run 9"},
-        (lister([{"id": 1}, {"id": 2}]), kudos),
-    )
+    script = SCRIPT | {"decompose": PLAN + "\n3. Get kudos of run 9"}
+    made, _ = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}]), kudos))
     made.execute_goal("Get kudos")
     shared = ["_original_goal", "neuron_0_1"]
     assert seen[1] == [*shared, "dendrite_item_1_1"]
@@ -105,10 +100,8 @@ def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
     script |= {"fields_present": "no", "calls_needed": "yes", "answer": "Well done."}
     made, model = agent(tmp_path, script, (lister([{"name": "a"}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
-    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
-        "Praise run a",
-        "Praise run (item 2)",
-    ]
+    told = [one.text for one in nodes(result.trace, TraceKind.DENDRITE)]
+    assert told == ["Praise run a", "Praise run (item 2)"]
     assert calls(model).count("calls_needed") == 1
     refused, model = agent(
         tmp_path, script | {"calls_needed": "I know"}, (lister([{"name": "a"}, {"name": "b"}]),)
@@ -131,14 +124,11 @@ def test_after_a_call_that_gave_a_list(tmp_path: Path, key: str) -> None:
     made, model = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}], key), kudos))
     result = made.execute_goal("Get kudos")
     (whole,) = result.results
-    assert [one["_dendrite_result"]["kudos"][0]["name"] for one in whole[key or "items"]] == [
-        "fan 1",
-        "fan 2",
-    ]
+    fans = [one["_dendrite_result"]["kudos"][0]["name"] for one in whole[key or "items"]]
+    assert fans == ["fan 1", "fan 2"]
     assert result.neurons[0].spawned_dendrites == ("1.1", "1.2")
-    assert [
-        calls(model).count(name) for name in ("fields_present", "calls_needed", "item_goal")
-    ] == [1, 1, 1]
+    for name in ("fields_present", "calls_needed", "item_goal"):
+        assert calls(model).count(name) == 1
 
 
 SKIPPED: list[tuple[dict[str, str], list[Any], int]] = [
@@ -185,9 +175,8 @@ def test_a_text_in_an_item_decides_nothing(tmp_path: Path) -> None:
     }
     made, model = agent(tmp_path, script, (lister(items), kudos, wipe))
     result = made.execute_goal("Get kudos")
-    assert [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]] == [
-        f"fan {n}" for n in range(1, 6)
-    ]
+    fans = [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]]
+    assert fans == [f"fan {n}" for n in range(1, 6)]
     assert wiped == []
     assert calls(model) == ["decompose", "find_tool", "complete"]
 
@@ -222,10 +211,8 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     assert "2 of 3 sub-tasks failed, the first one with: gone 1" in result.warnings
     assert result.text == "Run 1: failed: gone 1\nRun 2: fine\nRun 3: failed: gone 3"
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}]), kudos))
-    assert (
-        made.execute_goal("Get kudos").results[1]["error"]
-        == "all sub-tasks failed, the first one with: gone 1"
-    )
+    failed = made.execute_goal("Get kudos").results[1]
+    assert failed["error"] == "all sub-tasks failed, the first one with: gone 1"
 
 
 def test_duplicates_end_a_spread(tmp_path: Path) -> None:
@@ -272,9 +259,8 @@ def test_the_pool_is_bounded(tmp_path: Path, workers: int, most: int) -> None:
         tmp_path, SCRIPT, (lister([{"id": n} for n in range(9)]), kudos), workers=workers
     )
     result = made.execute_goal("Get kudos")
-    assert [one["result"] for one in result.results[1]["dendrite_results"]] == [
-        str(n) for n in range(9)
-    ]
+    texts = [one["result"] for one in result.results[1]["dendrite_results"]]
+    assert texts == [str(n) for n in range(9)]
     assert peak[0] == most
 
 
@@ -301,11 +287,8 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
     def openBox(box_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
         """Open a box."""
         time.sleep(0.002 * (box_id % 3))
-        count = 6 if box_id < 100 else 0
-        return {
-            "success": True,
-            "boxes": [{"id": box_id * 10 + number} for number in range(1, count + 1)],
-        }
+        inside = range(1, 7 if box_id < 100 else 1)
+        return {"success": True, "boxes": [{"id": box_id * 10 + number} for number in inside]}
 
     script = {
         "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
@@ -367,11 +350,9 @@ def test_a_failed_part_fails_the_step(tmp_path: Path) -> None:
 
     def convert(date: str) -> dict[str, Any]:
         """Convert dates."""
-        return (
-            {"success": False, "error": f"no date {date}", "retry": False}
-            if date == "b"
-            else {"success": True, "result": 1}
-        )
+        if date == "b":
+            return {"success": False, "error": f"no date {date}", "retry": False}
+        return {"success": True, "result": 1}
 
     script = {
         "decompose": "1. Convert dates",

@@ -51,12 +51,9 @@ AGAIN = {"success": False, "error": "busy", "retry": True}
 
 
 def two_tools(wrong: Counted, right: Counted) -> ToolRegistry:
-    return ToolRegistry.of(
-        [
-            make_tool(wrong.run, name="weighShip", description="Weigh a ship."),
-            make_tool(right.run, name="weighTrain", description="Weigh a train."),
-        ]
-    )
+    ship = make_tool(wrong.run, name="weighShip", description="Weigh a ship.")
+    train = make_tool(right.run, name="weighTrain", description="Weigh a train.")
+    return ToolRegistry.of([ship, train])
 
 
 SCRIPT: dict[str, str | list[str]] = {

@@ -118,10 +118,8 @@ def test_code_sees_copies() -> None:
     assert DATA["n"] == [3, 1]
     loop: dict[str, Any] = {"path": Path("x")}
     loop["self"] = loop
-    assert execute_data_analysis("result = data", loop)["result"] == {
-        "path": "x",
-        "self": "<dict that holds itself>",
-    }
+    seen = execute_data_analysis("result = data", loop)["result"]
+    assert seen == {"path": "x", "self": "<dict that holds itself>"}
 
 
 def test_what_is_printed_is_not_lost() -> None:

@@ -41,10 +41,8 @@ def test_an_executor_runs_callables_and_keeps_their_order() -> None:
         for label, task in (("A", slow), ("B", broken), ("C", lambda: {"n": 1})):
             session.spawn(task, label=label, collect_into=NAME)
         result = session.wait(NAME, timeout=5)
-    assert (result.value, result.errors) == (
-        ["slow", {"n": 1}],
-        ("B failed: LookupError: no page",),
-    )
+    assert result.value == ["slow", {"n": 1}]
+    assert result.errors == ("B failed: LookupError: no page",)
 
 
 def test_concurrency_is_bounded_and_nothing_is_refused() -> None:

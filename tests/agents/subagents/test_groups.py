@@ -335,7 +335,7 @@ def test_a_bad_request_spawns_nothing(options: dict[str, Any], code: str) -> Non
 def test_names_are_trimmed_and_empty_means_absent() -> None:
     """Spaces around names do not count (O-25)."""
     session = session_at()
-    names = {"label": " A ", "collect_into": " $a ", "merge_strategy": " json "}
+    names: dict[str, Any] = {"label": " A ", "collect_into": " $a ", "merge_strategy": " json "}
     run = session.spawn("task", **names, custom_function="")
     session.complete(run.run_id, 1)
     assert dict(session.subagent_results.bare) == {"$a": {"A": 1}}

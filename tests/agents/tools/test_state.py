@@ -1,7 +1,5 @@
 """Saved state (rules D-86, P15)."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -33,13 +31,6 @@ def test_saving_needs_its_permission(tmp_path: Path) -> None:
     """With the default permissions a goal can read saved state only."""
     made = standard_tools(state_dir=tmp_path)
     assert "needs the permission write" in made.run("saveState", {"key": "a", "value": 1})["error"]
-
-
-def test_the_store_is_in_wal_mode(tmp_path: Path) -> None:
-    """Readers do not wait for a writer."""
-    tools(tmp_path).run("saveState", {"key": "a", "value": 1})
-    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def test_a_damaged_store_is_a_failed_result(tmp_path: Path) -> None:

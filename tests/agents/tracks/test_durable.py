@@ -459,12 +459,8 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     ):
         with pytest.raises(TrackError, match="all are over"):
             refused()
-    second = conduct(
-        loaded,
-        TRACK,
-        Says(lambda _: cancelling(folder, url)),
-        options=RunOptions(database=url, concurrency=1, polling=PollingOptions(warm_up=False)),
-    )
+    options = RunOptions(database=url, concurrency=1, polling=PollingOptions(warm_up=False))
+    second = conduct(loaded, TRACK, Says(lambda _: cancelling(folder, url)), options=options)
     assert second.cancelled
     assert '"status"' not in second.report.read_text()
     found = standing(loaded, url)

@@ -36,24 +36,11 @@ tickets = [
 ]
 """
 LIST = """\
-[[tickets]]
-id = "list"
-prompt = "Which?"
-answer = { type = "array", items = { type = "object", required = ["name"] } }
-
-[[tickets]]
-id = "look"
-title = "Look at {{item.name}}"
-prompt = "Look at {{item.name}}, number {{index}}."
-depends_on = ["list"]
-for_each = "results.list"
-max_children = 3
-retries = 0
-
-[[tickets]]
-id = "sum"
-prompt = "Sum up."
-depends_on = ["look"]
+tickets = [
+  { id = "list", prompt = "Which?", answer = { type = "array", items = { type = "object", required = ["name"] } } },
+  { id = "look", title = "Look at {{item.name}}", prompt = "Look at {{item.name}}, number {{index}}.", depends_on = ["list"], for_each = "results.list", max_children = 3, retries = 0 },
+  { id = "sum", prompt = "Sum up.", depends_on = ["look"] },
+]
 """
 APPROVAL = """\
 tickets = [

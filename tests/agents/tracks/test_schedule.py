@@ -24,14 +24,8 @@ def tickets(text: str) -> list[Ticket]:
     for word in text.split():
         name, _, needs = word.partition("<-")
         focus = (name,) if name.isupper() else ()
-        made.append(
-            Ticket(
-                id=name,
-                prompt="x",
-                depends_on=tuple(needs.split(",")) if needs else (),
-                focus_files=focus,
-            )
-        )
+        waits_for = tuple(needs.split(",")) if needs else ()
+        made.append(Ticket(id=name, prompt="x", depends_on=waits_for, focus_files=focus))
     return made
 
 

@@ -137,11 +137,8 @@ def test_what_is_read_from_a_cache_counts_at_the_users_price(tmp_path: Path, dea
     write_price(input=3, output=15, cache_read=3 if dear else 0.3)
     reading = Usage(cache_read=2_000, output=10)
     script = Script({**FINAL, **PLAN})
-    made = attempted(
-        tmp_path,
-        lambda request: Reply(str(script(request)), reading),
-        asked=replace(ASKED, max_tokens=8_500),
-    )
+    asked = replace(ASKED, max_tokens=8_500)
+    made = attempted(tmp_path, lambda request: Reply(str(script(request)), reading), asked=asked)
     assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
 
 

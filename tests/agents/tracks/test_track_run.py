@@ -36,24 +36,11 @@ from tests.fakes.conducting import TRACK, MemoryQueue, Says, conducted, track_pr
 from tests.fakes.transports import Hangs
 
 FAN_OUT = """\
-[[tickets]]
-id = "a"
-title = "Look at a"
-prompt = "Say what one does."
-focus_files = ["one.py"]
-collect_into = "$found"
-
-[[tickets]]
-id = "b"
-prompt = "Say what two does."
-focus_files = ["two.py"]
-collect_into = "$found"
-retries = 0
-
-[[tickets]]
-id = "sum"
-prompt = "Add them up."
-depends_on = ["$found"]
+tickets = [
+  { id = "a", title = "Look at a", prompt = "Say what one does.", focus_files = ["one.py"], collect_into = "$found" },
+  { id = "b", prompt = "Say what two does.", focus_files = ["two.py"], collect_into = "$found", retries = 0 },
+  { id = "sum", prompt = "Add them up.", depends_on = ["$found"] },
+]
 """
 
 
@@ -83,10 +70,8 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
         "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md",
         "report.md",
     ]  # fmt: skip
-    assert (out["003_sum.prompt.md"], out["003_sum.reply.md"]) == (
-        run.prompt("sum"),
-        "answer of sum",
-    )
+    assert out["003_sum.prompt.md"] == run.prompt("sum")
+    assert out["003_sum.reply.md"] == "answer of sum"
     assert out["report.md"] == (
         "# Report: A demo\n\n3 of 3 tickets done, 15 tokens.\n\n"
         "| # | ticket | title | state | attempts | time | tokens | cost | files |\n"
@@ -140,10 +125,8 @@ def test_a_failed_ticket(tmp_path: Path, on_error: str, shown: str, ran: bool) -
 
 def test_a_variable_that_cannot_be_merged(tmp_path: Path) -> None:
     """Every ticket has an answer, and yet the run has not succeeded: the report says why."""
-    custom = 'collect_into = "$found"\nmerge_strategy = "custom"\ncustom_function = "lambda results: 1 / 0"\n'
-    run = conducted(
-        track_project(tmp_path, FAN_OUT.replace('collect_into = "$found"\n', custom, 1))
-    )
+    custom = 'collect_into = "$found", merge_strategy = "custom", custom_function = "lambda results: 1 / 0"'
+    run = conducted(track_project(tmp_path, FAN_OUT.replace('collect_into = "$found"', custom, 1)))
     assert run.events[-1] == "done sum"
     assert (run.result.unmerged, run.result.succeeded) == (("$found",), False)
     assert "division by zero" in run.result.report.read_text(encoding="utf-8")

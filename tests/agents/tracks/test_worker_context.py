@@ -62,10 +62,8 @@ def test_what_only_some_see_stands_late(tmp_path: Path) -> None:
         assert first == "src/zero.py"
         assert {shown[source].stability for source in late} == {Stability.SLOW}
         assert shown[first].stability is Stability.STABLE
-    assert [source for source in segments(contexts, full) if source][1:] == [
-        "src/two.py",
-        "src/one.py",
-    ]
+    sources = [source for source in segments(contexts, full) if source]
+    assert sources[1:] == ["src/two.py", "src/one.py"]
 
 
 def test_tokens_of_assignments(tmp_path: Path) -> None:
