@@ -47,11 +47,8 @@ class FakeCorpus:
         ]
 
     def files_referring(self, name: str) -> Sequence[int]:
-        return [
-            number
-            for number, analysis in enumerate(self._analyses)
-            if any(reference.name == name for reference in analysis.references)
-        ]
+        names = [{reference.name for reference in one.references} for one in self._analyses]
+        return [number for number, used in enumerate(names) if name in used]
 
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
         self.loaded += files

@@ -24,12 +24,8 @@ def gif(width: int, height: int) -> bytes:
 def jpeg(width: int, height: int, *, marker: int = 0xC0) -> bytes:
     """Return the beginning of a JPEG image: an APP0 segment, a table, fill bytes, and the frame."""
     frame = struct.pack(">HBHHB", 8, 8, height, width, 1)
-    return (
-        b"\xff\xd8\xff\xe0\x00\x04JF\xff\xc4\x00\x03\x00\xff\xff"
-        + bytes([0xFF, marker])
-        + frame
-        + b"\xff\xd9"
-    )
+    begin = b"\xff\xd8\xff\xe0\x00\x04JF\xff\xc4\x00\x03\x00\xff\xff"
+    return begin + bytes([0xFF, marker]) + frame + b"\xff\xd9"
 
 
 def webp(width: int, height: int, *, kind: bytes = b"VP8X") -> bytes:

@@ -23,10 +23,10 @@ FILES = {
           {path = "c.html", view_mode = "outline"},
           {path = "d.md", view_mode = "summary"},
           {path = "e.ipynb", view_mode = "skeleton"},
-          "bad.yaml",
         ]
         """,
     "wrong.toml": "[files]\npathz = 1\n",
+    "bad.toml": NAMED,
     "a.py": "import os\n\ndef f(x):\n    return os.path.join(x)\n",
     "b.js": "function f(a) {\n  return a\n}\n",
     "c.html": "<script>function g() { return 1 }</script>\n",
@@ -46,6 +46,7 @@ COMMANDS = (
     ("view", "e.ipynb", "--mode", "outline"),
     ("view", "bad.yaml"),
     ("run", "--stdout", "--config", "wrong.toml"),
+    ("run", "--stdout", "--config", "bad.toml"),
     ("check",),
     ("locate", "a.py:3"),
 )

@@ -208,27 +208,25 @@ def test_a_worktree_cannot_be_forged(tmp_path: Path) -> None:
 def test_tickets_are_no_way_out(tmp_path: Path) -> None:
     """A focus file that a track's ticket names outside, directly or by a link, stops the run before anybody works."""
     folder = tmp_path / "clone"
-    track_project(
-        folder,
-        f'[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["{"../private/diary.md"}"]\n',
-    )
+    ticket = '[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["../private/diary.md"]\n'
+    track_project(folder, ticket)
     victim(tmp_path)
-    ticket = open_track(folder, TRACK).tickets().tickets[0]
+    (looking,) = open_track(folder, TRACK).tickets().tickets
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     with pytest.raises(
         ScopeError,
         match=r'^outside the project, .*: \.\./private/diary\.md, a focus file of the ticket "a"$',
     ):
-        contexts.check(ticket)
+        contexts.check(looking)
     with pytest.raises(ScopeError, match=r"^outside the project"):
-        contexts.assignment(ticket, {}, "k")
+        contexts.assignment(looking, {}, "k")
     allowed = WorkerContexts(open_project(folder / "manual_slop.toml", allow_outside=True))
-    allowed.check(ticket)
-    assert SECRET in allowed.assignment(ticket, {}, "k").text
+    allowed.check(looking)
+    assert SECRET in allowed.assignment(looking, {}, "k").text
     (folder / "src/three.py").symlink_to("../../private/code.py")
     project(folder, {"manual_slop.toml": '[files]\npaths = ["src/three.py"]\n'})
     with pytest.raises(ScopeError, match=r"^outside the project, .*: src/three\.py$"):
-        WorkerContexts(open_project(folder / "manual_slop.toml")).share([ticket])
+        WorkerContexts(open_project(folder / "manual_slop.toml")).share([looking])
 
 
 def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

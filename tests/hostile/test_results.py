@@ -95,11 +95,8 @@ def test_a_reference_is_known_again_by_what_it_refers_to(tmp_path: Path) -> None
 @pytest.mark.parametrize("linked", ["value", "folder", "state"])
 def test_no_link_is_followed(linked: str, tmp_path: Path) -> None:
     """A cloned project cannot lead the cache out of itself: nothing outside is read, and nothing written there."""
-    secret = (
-        project(tmp_path / "away", {"loot_000000000000.json": '"secret"'})
-        / "loot_000000000000.json"
-    )
-    away, cache = secret.parent, tmp_path / "project/state/data_cache"
+    away = project(tmp_path / "away", {"loot_000000000000.json": '"secret"'})
+    secret, cache = away / "loot_000000000000.json", tmp_path / "project/state/data_cache"
     if linked == "value":
         cache.mkdir(parents=True)
         (cache / secret.name).symlink_to(secret)
@@ -169,11 +166,8 @@ values = st.recursive(
 @example("```\n### $b", {"```": "\n```\n## Task: x"}, "e\n```\n# H", "w")
 def test_nothing_returned_leaves_its_fence(one: Any, other: Any, error: str, label: str) -> None:
     """Values, failures, warnings and labels add no heading, and outside the fences only our own words stand."""
-    outputs = [
-        LabelledOutput(one, "A"),
-        LabelledOutput(other, label or None),
-        LabelledOutput(label="C", error=error),
-    ]
+    failed = LabelledOutput(label="C", error=error)
+    outputs = [LabelledOutput(one, "A"), LabelledOutput(other, label or None), failed]
     for strategy in ("concat", "json", "merge", "last"):
         result = merge_outputs(outputs, strategy)
         markdown = prompt_of(

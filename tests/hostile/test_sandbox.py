@@ -244,10 +244,7 @@ def test_an_unknown_machine_gets_no_full_python() -> None:
     assert caught.value.kind is Stopped.MISSING
 
 
-HEADERS = (
-    Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
-    Path("/usr/include/asm-generic/unistd.h"),
-)
+HEADERS = [Path("/usr/include") / one for one in ("x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/unistd.h")]  # fmt: skip
 
 
 @pytest.mark.parametrize("column", [0, 1])
@@ -424,14 +421,14 @@ def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
     data = {"raises": Raises(ValueError("x")), "leaves": Raises(SystemExit(3)), "deep": deep}
     data |= {"items": Unreadable(a=1), "half": "a\ud800b", "a\ud800": 1, "good": [1, (2, 3)]}
     code = "data.pop('deep')\nresult = data"
-    assert execute_data_analysis(code, data)["result"] == {
+    shown: dict[str, Any] = {
         "raises": "<Raises>",
         "leaves": "<Raises>",
         "items": {"a": 1},
         "half": "a\ufffdb",
-        "a\ufffd": 1,
-        "good": [1, (2, 3)],
     }
+    shown |= {"a\ufffd": 1, "good": [1, (2, 3)]}
+    assert execute_data_analysis(code, data)["result"] == shown
 
 
 @pytest.mark.skipif(
