@@ -49,5 +49,4 @@ def install_bd(
 
 
 def calls(folder: Path) -> list[str]:
-    """Return the arguments of each call, in order."""
     return (folder / "calls").read_text(encoding="utf-8").splitlines()

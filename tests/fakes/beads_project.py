@@ -12,7 +12,6 @@ Record = Mapping[str, Any]
 
 
 def record(id_: str, title: str = "Title", **fields: object) -> dict[str, Any]:
-    """Return a record of the export format."""
     return {
         "id": id_,
         "title": title,
@@ -23,7 +22,6 @@ def record(id_: str, title: str = "Title", **fields: object) -> dict[str, Any]:
 
 
 def needs(target: str, kind: str = "blocks", **fields: object) -> dict[str, Any]:
-    """Return a dependency of the export format."""
     return {"depends_on_id": target, "type": kind, **fields}
 
 
@@ -56,12 +54,8 @@ def write_database(path: Path, records: Iterable[Record], *, age: int = 0) -> Pa
                 f"INSERT INTO issues ({', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?)", row
             )
             for need in entry.get("dependencies", []):
-                values = (
-                    entry["id"],
-                    need["depends_on_id"],
-                    need["type"],
-                    need.get("metadata", "{}"),
-                )
+                target, kind = need["depends_on_id"], need["type"]
+                values = (entry["id"], target, kind, need.get("metadata", "{}"))
                 connection.execute("INSERT INTO dependencies VALUES (?, ?, ?, ?)", values)
         connection.commit()
     return _aged(path, age)

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.fakes.http_server import serving
+from tests.fakes.http_server import QuietHandler, serving
 
 ANSWER = "It goes on."
 _ANTHROPIC = {
@@ -74,12 +73,10 @@ class ChatServer:
 
     @property
     def bodies(self) -> list[Any]:
-        """The JSON of each request."""
         return [body for _, body in self.requests]
 
 
 def reply_to(path: str) -> dict[str, Any]:
-    """Return the answer in the protocol that a path belongs to."""
     if path.endswith("/messages") or "rawPredict" in path or "/invoke" in path:
         return _ANTHROPIC
     return _OPENAI if "/chat/completions" in path else _GEMINI
@@ -87,23 +84,14 @@ def reply_to(path: str) -> dict[str, Any]:
 
 @contextmanager
 def chat_server() -> Iterator[ChatServer]:
-    """Serve while the block runs."""
     server = ChatServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            size = int(self.headers.get("content-length") or 0)
-            server.requests.append((self.path, json.loads(self.rfile.read(size) or b"{}")))
+    class Handler(QuietHandler):
+        def take(self) -> None:
+            server.requests.append((self.path, json.loads(self.body() or b"{}")))
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
             data = json.dumps(reply_to(self.path.split("?")[0])).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            self.answer(200, data, content_type="application/json")
 
     with serving(Handler) as port:
         server.url = f"http://127.0.0.1:{port}"

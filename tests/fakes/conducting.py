@@ -41,7 +41,6 @@ FILES = {
 
 
 def track_project(folder: Path, tickets: str, **files: str) -> Path:
-    """Write a project with one track of these tickets and return its folder."""
     return project(folder, {**FILES, f"conductor/tracks/{TRACK}/tickets.toml": tickets, **files})
 
 
@@ -53,13 +52,11 @@ class Says:
     given: list[Assignment] = field(default_factory=list)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Answer; 5 tokens."""
         self.given.append(assignment)
         return WorkerReply(self.answer(assignment), 5)
 
     @property
     def order(self) -> list[str]:
-        """The tickets in the order in which they were asked."""
         return [one.ticket for one in self.given]
 
 
@@ -80,13 +77,11 @@ class MemoryQueue:
         return {key: key in self.begun or key in self.ended for key in keys if key in there}
 
     def put(self, assignment: Assignment) -> None:
-        """Keep it."""
         assert assignment.key not in self.ended
         self.waiting[assignment.key] = Assignment.from_json(assignment.to_json())
         self.most = max(self.most, len(self.waiting))
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
-        """Work on the last assignment, and return the outcomes."""
         self.end_newest(keys)
         return {key: self.ended[key] for key in keys if key in self.ended}
 
@@ -98,30 +93,23 @@ class MemoryQueue:
             self.ended[assignment.key] = TicketOutcome.from_json(outcome.to_json())
 
     def cancel(self, keys: Collection[str]) -> None:
-        """Forget them."""
         for key in keys:
             self.waiting.pop(key, None)
 
 
 @dataclass
 class MemoryEndings:
-    """Keeps endings in memory."""
-
     there: dict[str, Ending] = field(default_factory=dict)
 
     def all(self) -> Mapping[str, Ending]:
-        """Return them."""
         return self.there
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Keep the first one."""
         return self.there.setdefault(key, ending)
 
 
 @dataclass
 class Conducted:
-    """A run over a queue in memory, and everything that can be seen of it."""
-
     result: TrackResult
     worker: Says
     queue: MemoryQueue
@@ -130,11 +118,9 @@ class Conducted:
 
     @property
     def report(self) -> str:
-        """The report's text."""
         return self.result.report.read_text(encoding="utf-8")
 
     def prompt(self, ticket: str) -> str:
-        """What the worker of a ticket was shown."""
         return next(one.text for one in self.worker.given if one.ticket == ticket)
 
 
@@ -150,7 +136,6 @@ def conducted(
     rounds: Mapping[str, int] | None = None,
     max_cost: float | None = None,
 ) -> Conducted:
-    """Run the project's track over a queue in memory."""
     loaded = open_project(folder / "manual_slop.toml")
     track = open_track(folder, TRACK)
     tickets = track.tickets()

@@ -29,7 +29,6 @@ class FakeCorpus:
         self.looked_up.append(set(terms))
 
     def files_with(self, term: str) -> Mapping[int, TermInFile]:
-        """Return the files that hold a term."""
         if not any(term in terms for terms in self.looked_up):
             self.look_up([term])
         key = term_hash(term)
@@ -40,7 +39,6 @@ class FakeCorpus:
         }
 
     def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
-        """Return the definitions of a name."""
         return [
             (number, place)
             for number, analysis in enumerate(self._analyses)
@@ -49,18 +47,12 @@ class FakeCorpus:
         ]
 
     def files_referring(self, name: str) -> Sequence[int]:
-        """Return the files that use a name."""
-        return [
-            number
-            for number, analysis in enumerate(self._analyses)
-            if any(reference.name == name for reference in analysis.references)
-        ]
+        names = [{reference.name for reference in one.references} for one in self._analyses]
+        return [number for number, used in enumerate(names) if name in used]
 
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
-        """Return the analyses of some files."""
         self.loaded += files
         return [self._analyses[number] for number in files]
 
     def number(self, path: str) -> int:
-        """Return a file's number."""
         return [facts.path for facts in self.files].index(path)

@@ -7,10 +7,7 @@ from typing import Any
 
 
 class InlineExecutor(Executor):
-    """Runs each task in the call that submits it."""
-
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Run ``fn`` now."""
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -20,27 +17,20 @@ class InlineExecutor(Executor):
 
 
 class ManualExecutor(Executor):
-    """Keeps tasks until the test runs them."""
-
     def __init__(self) -> None:
         self.tasks: deque[tuple[Callable[..., Any], Future[Any]]] = deque()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Keep ``fn``."""
         future: Future[Any] = Future()
         self.tasks.append((fn, future))
         return future
 
     def run_next(self) -> None:
-        """Run the oldest task that was not cancelled."""
         fn, future = self.tasks.popleft()
         if future.set_running_or_notify_cancel():
             future.set_result(fn())
 
 
 class RefusingExecutor(Executor):
-    """Takes nothing, as one that was shut down."""
-
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Refuse."""
         raise RuntimeError("cannot schedule new futures after shutdown")

@@ -13,28 +13,19 @@ def png(width: int, height: int, *, padding: int = 0) -> bytes:
         )
 
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    parts = (
-        chunk(b"IHDR", header),
-        chunk(b"IDAT", zlib.compress(b"\0" * 9)),
-        chunk(b"IEND", b""),
-    )
+    parts = (chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(b"\0" * 9)), chunk(b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + b"\0" * padding
 
 
 def gif(width: int, height: int) -> bytes:
-    """Return the beginning of a GIF image."""
     return b"GIF89a" + struct.pack("<HH", width, height) + b"\0\0\0;"
 
 
 def jpeg(width: int, height: int, *, marker: int = 0xC0) -> bytes:
     """Return the beginning of a JPEG image: an APP0 segment, a table, fill bytes, and the frame."""
     frame = struct.pack(">HBHHB", 8, 8, height, width, 1)
-    return (
-        b"\xff\xd8\xff\xe0\x00\x04JF\xff\xc4\x00\x03\x00\xff\xff"
-        + bytes([0xFF, marker])
-        + frame
-        + b"\xff\xd9"
-    )
+    begin = b"\xff\xd8\xff\xe0\x00\x04JF\xff\xc4\x00\x03\x00\xff\xff"
+    return begin + bytes([0xFF, marker]) + frame + b"\xff\xd9"
 
 
 def webp(width: int, height: int, *, kind: bytes = b"VP8X") -> bytes:

@@ -21,25 +21,21 @@ Tools = ToolRegistry | tuple[Tool | Callable[..., Any], ...]
 def agent(
     folder: Path, script: Script, tools: Tools = (), **limits: Any
 ) -> tuple[NeuronAgent, ScriptedModel]:
-    """Return an agent that keeps its state in ``folder``, and its model."""
-    model = scripted_model(script)
+    """Return an agent that keeps its state in ``folder``, and its model, to which an answer is complete unless it says no."""
+    model = scripted_model({"complete": "yes"} | dict(script))
     return NeuronAgent(model, tools, state_dir=folder, limits=EngineLimits(**limits)), model
 
 
 def calls(model: ScriptedModel) -> list[str]:
-    """Return which questions were asked, in order."""
     return [question.call.value for question in model.questions]
 
 
 class BadModel:
-    """Gives the same answer to everything, whatever it is."""
-
     def __init__(self, text: Any) -> None:
         self.text = text
         self.asked = 0
 
     def ask(self, question: Question) -> Completion:
-        """Answer, or raise what is no answer."""
         self.asked += 1
         if isinstance(self.text, BaseException):
             raise self.text
@@ -47,14 +43,11 @@ class BadModel:
 
 
 class OnlyPlan:
-    """Splits goals by a plan, and answers everything else in the same bad way."""
-
     def __init__(self, plan: str, text: Any) -> None:
         self.plan = plan
         self.rest = BadModel(text)
 
     def ask(self, question: Question) -> Completion:
-        """Answer with the plan, or badly."""
         return (
             Completion(self.plan) if question.call.value == "decompose" else self.rest.ask(question)
         )

@@ -19,12 +19,8 @@ def find_programs() -> Path | None:
     initdb = shutil.which("initdb")
     folders = [Path(initdb).resolve().parent] if initdb else []
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    complete = (
-        folder
-        for folder in folders
-        if (folder / "initdb").exists() and (folder / "pg_ctl").exists()
-    )
-    return next(complete, None)
+    programs = ("initdb", "pg_ctl")
+    return next((one for one in folders if all((one / name).exists() for name in programs)), None)
 
 
 @contextmanager

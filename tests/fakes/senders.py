@@ -4,33 +4,23 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from queue import Queue
 from typing import Any
 
-from tests.fakes.http_server import serving
+from tests.fakes.http_server import QuietHandler, serving
 
 
 def event(data: Any, kind: str = "") -> str:
-    """Return one server-sent event."""
     return (f"event: {kind}\n" if kind else "") + f"data: {json.dumps(data)}\n\n"
 
 
 def typed(data: dict[str, Any]) -> str:
-    """Return an event of Anthropic's form."""
     return event(data, str(data["type"]))
 
 
 _USAGE = {"input_tokens": 3, "output_tokens": 1}
-_MESSAGE: dict[str, object] = {
-    "id": "m",
-    "type": "message",
-    "role": "assistant",
-    "model": "c",
-    "content": [],
-    "stop_reason": None,
-    "usage": _USAGE,
-}
+_MESSAGE: dict[str, object] = {"id": "m", "type": "message", "role": "assistant", "model": "c"}
+_MESSAGE |= {"content": [], "stop_reason": None, "usage": _USAGE}
 BEGINNINGS = {
     "anthropic": typed({"type": "message_start", "message": _MESSAGE})
     + typed(
@@ -53,13 +43,8 @@ FAILURES = {
     "gemini": event({"error": {"code": 503, "message": "fell over", "status": "UNAVAILABLE"}}),
 }
 """An error in the middle of a stream."""
-REFUSAL = event(
-    {
-        "id": "x",
-        "model": "m",
-        "choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}],
-    }
-)
+_REFUSED = {"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}
+REFUSAL = event({"id": "x", "model": "m", "choices": [_REFUSED]})
 """How OpenAI refuses an answer of a schema."""
 
 
@@ -73,21 +58,15 @@ def sending(text: str, kind: str = "text/event-stream", *, missing: int = 0) -> 
         missing: How many bytes more it says that there are.
     """
 
-    class Sends(BaseHTTPRequestHandler):
-        """Sends it."""
-
-        def do_POST(self) -> None:
-            """Send it and hang up."""
-            self.rfile.read(int(self.headers.get("content-length", 0)))
+    class Sends(QuietHandler):
+        def take(self) -> None:
+            self.body()
             self.send_response(200)
             self.send_header("content-type", kind)
             if missing:
                 self.send_header("content-length", str(len(text.encode()) + missing))
             self.end_headers()
             self.wfile.write(text.encode())
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
 
     with serving(Sends) as port:
         yield f"http://127.0.0.1:{port}"
@@ -122,17 +101,13 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
     for piece in pieces:
         server.pieces.put(piece)
 
-    class Drips(BaseHTTPRequestHandler):
-        """Sends it."""
-
-        def do_POST(self) -> None:
-            """Send piece after piece."""
+    class Drips(QuietHandler):
+        def take(self) -> None:
             server.headers.append(dict(self.headers))
-            server.bodies.append(
-                self.rfile.read(int(self.headers.get("content-length", 0))).decode()
-            )
+            server.bodies.append(self.body().decode())
             if server.refusals:
-                self._refuse(server.refusals.pop(0))
+                refusal = b'{"error": {"message": "not now"}}'
+                self.answer(server.refusals.pop(0), refusal, content_type="application/json")
                 return
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
@@ -148,15 +123,6 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
                     end = {"id": "x", "model": "m", "choices": [], "usage": usage or {}}
                     self.wfile.write((_delta({}, "stop") + event(end)).encode())
 
-        def _refuse(self, status: int) -> None:
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.end_headers()
-            self.wfile.write(b'{"error": {"message": "not now"}}')
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
     with serving(Drips) as port:
         server.url = f"http://127.0.0.1:{port}"
         yield server
@@ -164,10 +130,5 @@ def dripping(*pieces: Piece, usage: dict[str, int] | None = None) -> Iterator[Dr
 
 
 def _delta(delta: dict[str, str], reason: str | None = None) -> str:
-    return event(
-        {
-            "id": "x",
-            "model": "m",
-            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
-        }
-    )
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    return event({"id": "x", "model": "m", "choices": [choice]})

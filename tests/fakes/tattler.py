@@ -4,32 +4,22 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 
-from tests.fakes.http_server import serving
+from tests.fakes.http_server import QuietHandler, serving
 
 
-class Tattler(BaseHTTPRequestHandler):
+class Tattler(QuietHandler):
     """Repeats the key."""
 
     seen: list[dict[str, str]]
 
-    def do_POST(self) -> None:
-        """Refuse."""
-        self.rfile.read(int(self.headers.get("content-length", 0)))
+    def take(self) -> None:
+        self.body()
         keys = ("authorization", "x-api-key", "x-goog-api-key")
         said = " ".join(self.headers[name] for name in keys if name in self.headers)
         self.seen.append({name.lower(): value for name, value in self.headers.items()})
-        body = json.dumps(
-            {"error": {"type": "authentication_error", "message": f"who are you, {said}?"}}
-        )
-        self.send_response(401)
-        self.send_header("content-type", "application/json")
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        error = {"type": "authentication_error", "message": f"who are you, {said}?"}
+        self.answer(401, json.dumps({"error": error}).encode(), content_type="application/json")
 
 
 @dataclass(frozen=True)
@@ -42,7 +32,6 @@ class Server:
 
 @contextmanager
 def tattling() -> Iterator[Server]:
-    """Run the server and yield it."""
     seen: list[dict[str, str]] = []
     with serving(type("Here", (Tattler,), {"seen": seen})) as port:
         yield Server(f"http://127.0.0.1:{port}", seen)

@@ -13,7 +13,6 @@ class FakeTime:
         self._last = 0
 
     def __call__(self) -> datetime:
-        """Give the time."""
         return self.now
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
@@ -24,7 +23,6 @@ class FakeTime:
         return lambda: self._due.pop(number, None) and None
 
     def advance(self, seconds: float) -> None:
-        """Move the clock and fire what has become due."""
         end = self.now + timedelta(seconds=seconds)
         while due := sorted(
             (when, number) for number, (when, _) in self._due.items() if when <= end
@@ -35,5 +33,4 @@ class FakeTime:
 
     @property
     def waiting(self) -> int:
-        """How many timers are set."""
         return len(self._due)

@@ -14,13 +14,8 @@ TEMPLATE = (
 def write_model(path: Path) -> Path:
     """Write the model to ``path`` and return it."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁"]
-    kinds = [
-        TokenType.UNKNOWN,
-        TokenType.CONTROL,
-        TokenType.CONTROL,
-        *[TokenType.BYTE] * 256,
-        TokenType.NORMAL,
-    ]
+    kinds = [TokenType.UNKNOWN, TokenType.CONTROL, TokenType.CONTROL]
+    kinds += [*[TokenType.BYTE] * 256, TokenType.NORMAL]
     writer = GGUFWriter(str(path), "llama")
     writer.add_context_length(CONTEXT)
     writer.add_embedding_length(EMBEDDING)

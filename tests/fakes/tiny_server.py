@@ -12,7 +12,6 @@ from tests.fakes.tiny_model import CONTEXT, write_model
 
 
 def main() -> None:
-    """Print the server's address, and serve until killed."""
     xllamacpp = import_module("xllamacpp")  # which has no types
     params = xllamacpp.CommonParams()
     params.model.path = str(write_model(Path(sys.argv[1]) / "tiny.gguf"))

@@ -4,7 +4,6 @@ TOPICS = ("kettle", "lantern", "compass", "harbour", "thimble", "orchard")
 
 
 def module_about(topic: str) -> str:
-    """Return a file of about 700 tokens that is all about one thing."""
     return "".join(
         f"def {topic}_{part}(value):\n"
         f'    """Return what the {topic} makes of a value in its {part} part."""\n'

@@ -12,14 +12,11 @@ from aggregate.sending.clients.protocol import ModelRequest
 
 @dataclass
 class BreaksOff:
-    """Passes on the beginning of an answer, then fails."""
-
     beginning: str
     error: ProviderError
     asked: int = 0
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Fail in the middle."""
         self.asked += 1
         if on_text:
             on_text(self.beginning)
@@ -34,7 +31,6 @@ class TakesTextAlone:
     requests: list[ModelRequest] = field(default_factory=list)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Answer a text."""
         self.requests.append(request)
         if request != request.text_only:
             raise ProviderError("unknown field", status=self.status)
@@ -43,12 +39,9 @@ class TakesTextAlone:
 
 @dataclass
 class Hangs:
-    """Never answers, and notes that it was told to stop."""
-
     stopped: Event = field(default_factory=Event)
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Wait for ever."""
         try:
             await asyncio.Event().wait()
             raise AssertionError

@@ -18,7 +18,6 @@ class Planted:
 
     @property
     def was_run(self) -> bool:
-        """Whether it was run."""
         return self.mark.exists()
 
 

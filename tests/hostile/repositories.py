@@ -36,11 +36,6 @@ def process_filter(folder: Path, program: Path) -> Path:
     return _filtered(folder, "process", program)
 
 
-def smudge_filter(folder: Path, program: Path) -> Path:
-    """A filter for files that are written into the work tree."""
-    return _filtered(folder, "smudge", program)
-
-
 def included_filter(folder: Path, program: Path) -> Path:
     """A filter in a file of the project that the repository's configuration includes."""
     root = repository(folder)
@@ -112,21 +107,6 @@ def signatures(folder: Path, program: Path) -> Path:
     return root
 
 
-def pager(folder: Path, program: Path) -> Path:
-    """Programs that show what git prints."""
-    root = repository(folder)
-    for name in (
-        "core.pager",
-        "pager.log",
-        "pager.diff",
-        "pager.ls-files",
-        "pager.rev-list",
-        "core.editor",
-    ):
-        git(root, "config", name, str(program))
-    return _changed(root)
-
-
 def promisor(folder: Path, program: Path) -> Path:
     """Missing objects that git fetches from where a program is run instead of ``git-upload-pack``."""
     root = _promised(folder)
@@ -190,8 +170,8 @@ def worktree_elsewhere(folder: Path, program: Path) -> Path:
 
 
 ATTACKS: tuple[Attack, ...] = (
-    clean_filter, process_filter, smudge_filter, included_filter, unnameable_filter, text_conversion, external_diff,
-    monitor, hooks, signatures, pager, promisor, promisor_by_ext, promisor_by_ssh, embedded_bare_repository, submodule,
+    clean_filter, process_filter, included_filter, unnameable_filter, text_conversion, external_diff,
+    monitor, hooks, signatures, promisor, promisor_by_ext, promisor_by_ssh, embedded_bare_repository, submodule,
     worktree_elsewhere,
 )  # fmt: skip
 

@@ -1,6 +1,8 @@
 """Running one command on a hostile project in this process, with an end to it."""
 
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +31,6 @@ class Hangs(BaseException):
 
 @contextmanager
 def ends() -> Iterator[None]:
-    """Fail where the block takes longer than a generous deadline."""
     if sys.platform == "win32":
         yield
         return
@@ -56,8 +57,18 @@ def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> End
 
 
 def refused(ended: Ended) -> str:
-    """Return the one line on standard error of a command that failed."""
     assert ended.code in (1, 2)
     lines = [line for line in ended.err.splitlines() if line.startswith("aggregate: ")]
     assert len(lines) == 1
     return lines[0].removeprefix("aggregate: ")
+
+
+def _bubblewrap_works() -> bool:
+    bwrap = shutil.which("bwrap")
+    command = [bwrap or "", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
+
+
+full_python = pytest.mark.skipif(
+    not _bubblewrap_works(), reason="bwrap is absent or may not make namespaces"
+)

@@ -4,9 +4,8 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 
-from tests.fakes.http_server import serving
+from tests.fakes.http_server import QuietHandler, serving
 
 
 @dataclass
@@ -24,25 +23,13 @@ class Trap:
 
 @contextmanager
 def trap() -> Iterator[Trap]:
-    """Run a server that takes everything that it is sent."""
     caught = Trap()
 
-    class Catches(BaseHTTPRequestHandler):
-        """Takes it."""
-
-        def do_POST(self) -> None:
-            """Note the request."""
-            body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            caught.requests.append((self.command, self.path, str(self.headers).encode() + body))
-            self.send_response(404)
-            self.end_headers()
-
-        def do_GET(self) -> None:
-            """Note the request that a redirect has made of another."""
-            self.do_POST()
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+    class Catches(QuietHandler):
+        def take(self) -> None:
+            request = str(self.headers).encode() + self.body()
+            caught.requests.append((self.command, self.path, request))
+            self.answer(404, b"")
 
     with serving(Catches) as caught.port:
         yield caught
@@ -59,21 +46,10 @@ def redirecting(status: int, location: str) -> Iterator[str]:
 def answering(status: int, body: str, **headers: str) -> Iterator[str]:
     """Run a server that answers everything in the same way, and yield its address."""
 
-    class Answers(BaseHTTPRequestHandler):
-        """Answers."""
-
-        def do_POST(self) -> None:
-            """Answer."""
-            self.rfile.read(int(self.headers.get("content-length", 0)))
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.send_header("content-length", str(len(body.encode())))
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+    class Answers(QuietHandler):
+        def take(self) -> None:
+            self.body()
+            self.answer(status, body.encode(), **headers)
 
     with serving(Answers) as port:
         yield f"http://127.0.0.1:{port}"

@@ -32,18 +32,11 @@ def named_address(folder: Path, url: str, provider: str = "compatible") -> list[
     """
     persona = f'[personas.helper]\nprovider = "{provider}"\nmodel = "m"\nbase_url = "{url}"\n'
     files = {"a.py": "A = 1\n", "manual_slop.toml": f'[files]\npaths = ["a.py"]\n{persona}'}
-    return [
-        "send",
-        "Why?",
-        "--persona",
-        "helper",
-        "-c",
-        str(project(folder / "project", files) / "manual_slop.toml"),
-    ]
+    config = str(project(folder / "project", files) / "manual_slop.toml")
+    return ["send", "Why?", "--persona", "helper", "-c", config]
 
 
 def trust(folder: Path, url: str, provider: str = "compatible") -> None:
-    """Name an address in the user's own configuration."""
     persona = f'[personas.mine]\nprovider = "{provider}"\nbase_url = "{url}"\n'
     project(folder / "config" / "manual_slop", {"manual_slop.toml": persona})
 
@@ -65,9 +58,10 @@ def test_an_address_elsewhere_is_refused(
 def test_a_trusted_project_has_no_say_where_a_key_goes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Trust lets a project name files outside of it; an address still has to be the user's own."""
+    """Trust lets a project name files outside of it; an address still has to be the user's own, and a persona hides the user's."""
     arguments = named_address(tmp_path, ELSEWHERE)
     trusted = f"[trust]\nprojects = ['{tmp_path / 'project'}']\n"
+    trusted += '[personas.helper]\nprovider = "compatible"\nbase_url = "https://mine.example/v1"\n'
     project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": trusted})
     assert run_program(arguments) == 2
     assert (
@@ -87,7 +81,6 @@ def test_other_providers_keys_go_to_no_address_of_a_project(
 
 @contextmanager
 def asked(arguments: list[str], server: Server) -> Iterator[dict[str, str]]:
-    """Run a command and yield the headers that the server has seen."""
     assert run_program(arguments) == 1
     (headers,) = server.headers
     yield headers
@@ -123,23 +116,12 @@ def test_an_address_that_the_user_names_gets_the_key(tmp_path: Path) -> None:
             assert headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_a_persona_of_the_user_is_not_changed_by_a_project(tmp_path: Path) -> None:
-    """A project's persona of the same name hides the user's, and stays the project's."""
-    arguments = named_address(tmp_path, ELSEWHERE)
-    mine = '[personas.helper]\nprovider = "compatible"\nbase_url = "https://mine.example/v1"\n'
-    project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": mine})
-    assert run_program(arguments) == 2
-
-
 def test_a_plan_names_the_address_and_needs_no_key(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``--dry-run`` asks nobody, with any provider; user and password in an address are not shown."""
-    arguments = [
-        *named_address(tmp_path, ELSEWHERE)[:2],
-        *named_address(tmp_path, ELSEWHERE)[-2:],
-        "--dry-run",
-    ]
+    named = named_address(tmp_path, ELSEWHERE)
+    arguments = [*named[:2], *named[-2:], "--dry-run"]
     for name, provider in PROVIDERS.items():
         monkeypatch.delenv(provider.keys[0], raising=False)
         url = (
@@ -167,18 +149,16 @@ def test_what_this_machine_is(url: str, inside: bool) -> None:
 
 def test_origins_and_what_is_shown() -> None:
     """Scheme, host and port make the origin; names, passwords and queries are never shown."""
-    assert (
-        origin("HTTPS://Example.com/v1")
-        == origin("https://example.com:443")
-        == "https://example.com:443"
-    )
-    assert origin("http://example.com") != origin("https://example.com")
-    assert origin("http://[::1]:80/") == "http://[::1]:80"
-    assert (origin("example.com"), origin("ftp://example.com"), origin("https://a\\b")) == (
-        "",
-        "",
-        "",
-    )
+    for url, made in (
+        ("HTTPS://Example.com/v1", "https://example.com:443"),
+        ("https://example.com:443", "https://example.com:443"),
+        ("http://example.com", "http://example.com:80"),
+        ("http://[::1]:80/", "http://[::1]:80"),
+        ("example.com", ""),
+        ("ftp://example.com", ""),
+        ("https://a\\b", ""),
+    ):
+        assert origin(url) == made
     assert display_address("https://me:pass@[::1]:8080/v1?key=k#f") == "https://[::1]:8080/v1"
 
 

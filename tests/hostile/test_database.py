@@ -20,7 +20,6 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     prepare_database,
 )
 from aggregate.agents.tracks.durable.run_table import RunRow
-from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError
@@ -28,7 +27,7 @@ from aggregate.base.values import Prompt
 from aggregate.cli.program import run_program
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
-from tests.agents.tracks.test_durable import engine, server, until, url
+from tests.agents.tracks.test_durable import engine, execute, server, url, worked
 from tests.fakes.conducting import TRACK, Says, track_project
 
 __all__ = ["engine", "server", "url"]  # fixtures that are used here too
@@ -38,8 +37,6 @@ TICKETS = '[[tickets]]\nid = "a"\nprompt = "Look."\nretries = 0\n'
 
 
 class Planted:
-    """An object whose pickle makes a file when it is read."""
-
     def __init__(self, witness: Path) -> None:
         self.witness = witness
 
@@ -53,24 +50,20 @@ def pickled(witness: Path) -> str:
 
 
 def table(engine: sa.Engine, name: str, *columns: str) -> sa.TableClause:
-    """Return a table of DBOS."""
     schema = "dbos" if engine.dialect.name == "postgresql" else None
     return sa.table(name, *(sa.column(column) for column in columns), schema=schema)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A project with one track of one ticket."""
     return open_project(track_project(tmp_path / "p", TICKETS) / "manual_slop.toml")
 
 
 def url_of(engine: sa.Engine) -> str:
-    """Return the address of a database."""
     return engine.url.render_as_string(hide_password=False)
 
 
 def end_and_delete(project: Project, engine: sa.Engine) -> None:
-    """End the run that is under way, delete it, and find nothing of it."""
     assert cancel(project, TRACK, database=url_of(engine)) == RUN
     assert forget(project, TRACK, database=url_of(engine)) == [RUN]
     assert status(project, TRACK, database=url_of(engine)) is None
@@ -89,40 +82,40 @@ def plant(engine: sa.Engine, key: str, *, inputs: str = "", **values: object) ->
 
 
 def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
-    """An outcome that is a pickle, by its row's own word, is refused with one sentence; its code does not run."""
+    """An outcome that is a pickle, by its row's own word, is refused with one sentence, an error that is one fails its ticket."""
     queue, witness = DbosQueue(engine), tmp_path / "ran"
-    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
+    for ticket in "ab":
+        queue.put(Assignment(f"r/{ticket}", ticket, Prompt(()), "x"))
     plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
-    with pytest.raises(
-        StateError,
-        match=r"the outcome of a in the database is not JSON of ours and is not read.*conduct forget",
-    ):
+    plant(engine, "r/b", status="ERROR", error=pickled(witness), serialization="py_pickle")
+    said = r"the outcome of a in the database is not JSON of ours and is not read.*conduct forget"
+    with pytest.raises(StateError, match=said):
         queue.outcomes(["r/a"])
+    assert queue.outcomes(["r/b"])["r/b"].failure == "its worker failed: the reason is not JSON"
     assert not witness.exists()
     queue.forget(["r/a"])
     assert queue.known(["r/a"]) == {}
 
 
-def test_a_pickled_error_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
-    """An error that is a pickle fails its ticket and is not read."""
-    queue, witness = DbosQueue(engine), tmp_path / "ran"
-    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
-    plant(engine, "r/a", status="ERROR", error=pickled(witness), serialization="py_pickle")
-    assert queue.outcomes(["r/a"])["r/a"].failure == "its worker failed: the reason is not JSON"
-    assert not witness.exists()
-
-
 def test_a_pickled_assignment_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
-    """What waits in the queue as a pickle fails; its code does not run, and the worker goes on with the next one."""
+    """What waits in the queue as a pickle fails; its code does not run, and the worker goes on with the next one.
+
+    No row that we write names another format than JSON, so refusing pickles refuses nothing of ours.
+    """
     queue, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
     for ticket in ("a", "b"):
         queue.put(Assignment(f"r/{ticket}", ticket, Prompt(()), "x"))
+    ours = "SELECT DISTINCT serialization FROM {}"
+    assert execute(engine, ours) == ["portable_json"]
     plant(engine, "r/a", inputs=pickled(witness), serialization="py_pickle")
-    with WorkerProcess(engine, worker):
-        until(lambda: len(queue.outcomes(["r/a", "r/b"])) == 2)
+    outcomes = worked(engine, worker, "a", "b")
     assert not witness.exists()
     assert worker.order == ["b"]
-    assert queue.outcomes(["r/a"])["r/a"].failure is not None
+    assert outcomes["a"].failure is not None
+    assert execute(engine, f"{ours} WHERE workflow_uuid = 'r/b'") == ["portable_json"]
+    assert execute(engine, f"{ours} WHERE workflow_uuid = 'r/b'", "operation_outputs") == [
+        "portable_json"
+    ]
 
 
 NO_ATTEMPT = {"status": "success", "text": "x", "tokens": 1, "cost": -9.0}
@@ -131,8 +124,8 @@ NO_ATTEMPT = {"status": "success", "text": "x", "tokens": 1, "cost": -9.0}
 @pytest.mark.parametrize("is_pickled", [True, False])
 def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path, is_pickled: bool) -> None:
     """An attempt that was recorded as a pickle, or that no worker has made, fails its ticket when that goes on."""
-    queue, witness, worker = DbosQueue(engine), tmp_path / "ran", Says()
-    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
+    witness, worker = tmp_path / "ran", Says()
+    DbosQueue(engine).put(Assignment("r/a", "a", Prompt(()), "x"))
     row = {
         "workflow_uuid": "r/a",
         "function_name": "attempt",
@@ -142,28 +135,9 @@ def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path, is_pickle
     steps = table(engine, "operation_outputs", "function_id", *row)
     with engine.begin() as connection:
         connection.execute(steps.insert(), [{**row, "function_id": number} for number in (1, 2)])
-    with WorkerProcess(engine, worker):
-        until(lambda: queue.outcomes(["r/a"]))
-    assert not witness.exists()
-    assert worker.order == []
-    assert "in the database is not JSON of ours" in str(queue.outcomes(["r/a"])["r/a"].failure)
-
-
-def test_everything_is_written_as_json(engine: sa.Engine) -> None:
-    """No row that we write names another format, so refusing pickles refuses nothing of ours."""
-    queue = DbosQueue(engine)
-    queue.put(Assignment("r/a", "a", Prompt(()), "x"))
-    with WorkerProcess(engine, Says()):
-        until(lambda: queue.outcomes(["r/a"]))
-    schema = "dbos." if engine.dialect.name == "postgresql" else ""
-    with engine.connect() as connection:
-        for table in ("workflow_status", "operation_outputs"):
-            formats = (
-                connection.execute(sa.text(f"SELECT DISTINCT serialization FROM {schema}{table}"))
-                .scalars()
-                .all()
-            )
-            assert formats == ["portable_json"]
+    failure = worked(engine, worker, "a")["a"].failure
+    assert (witness.exists(), worker.order) == (False, [])
+    assert "in the database is not JSON of ours" in str(failure)
 
 
 def test_a_database_in_the_project_is_not_opened(tmp_path: Path) -> None:
@@ -173,13 +147,7 @@ def test_a_database_in_the_project_is_not_opened(tmp_path: Path) -> None:
     engine = open_engine(database_url(str(committed)))
     prepare_database(engine)
     DbosQueue(engine).put(Assignment(f"{RUN}/a", "a", Prompt(()), "x"))
-    plant(
-        engine,
-        f"{RUN}/a",
-        status="SUCCESS",
-        output=pickled(witness),
-        serialization="py_pickle",
-    )
+    plant(engine, f"{RUN}/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
     engine.dispose()
     before = committed.read_bytes()
     config = ["-c", str(folder / "manual_slop.toml")]
@@ -212,16 +180,11 @@ def test_the_state_is_the_users_alone(tmp_path: Path) -> None:
     assert state_folder(tmp_path / "link") == state
 
 
-def write_run(engine: sa.Engine, *, tickets: str = '{"tickets": 7}') -> None:
+def write_run(engine: sa.Engine, *, tickets: str) -> None:
     """Enter a run that is under way, as somebody could who reaches the database."""
-    row = {"run": RUN, "track": TRACK, "tickets": tickets}
-    with engine.begin() as connection:
-        connection.execute(
-            sa.text(
-                "INSERT INTO conductor_runs VALUES (:run, 'demo', :track, 1, 'running', :tickets)"
-            ),
-            row,
-        )
+    columns = {"run": RUN, "track": TRACK, "tickets": tickets}
+    text = "INSERT INTO conductor_runs VALUES (:run, 'demo', :track, 1, 'running', :tickets)"
+    execute(engine, text, **columns)
 
 
 @pytest.mark.parametrize(
@@ -268,15 +231,7 @@ def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
 )
 def test_an_outcome_of_other_types(changed: dict[str, object]) -> None:
     """An outcome whose fields are not what they should be, or that is another ticket's, is refused before it is used."""
-    outcome = {
-        "ticket": "a",
-        "status": "success",
-        "text": "t",
-        "tokens": 1,
-        "errors": [],
-        "warning": "",
-        **changed,
-    }
+    outcome = {"ticket": "a", "status": "success", "text": "t", "tokens": 1, "errors": []} | changed
     workflow = WorkflowStatus()
     workflow.workflow_id, workflow.status, workflow.output = "r/a", "SUCCESS", json.dumps(outcome)
     with pytest.raises(StateError, match="the outcome of a in the database is not JSON of ours"):
@@ -295,8 +250,7 @@ def test_an_ending_of_somebody_else(
 ) -> None:
     """What became of a ticket, where a stranger wrote it, is named and not read; its run can be ended and deleted."""
     write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look.", "for_each": "[1]"}]}')
-    run_id = RUN
-    row = {"run_id": run_id, "key": f"{run_id}/a", "state": state, "text": text}
+    row = {"run_id": RUN, "key": f"{RUN}/a", "state": state, "text": text}
     with engine.begin() as connection:
         connection.execute(ENDINGS.insert().values(**row))
     with pytest.raises(StateError, match="the ending of a in the database is not JSON of ours"):

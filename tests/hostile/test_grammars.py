@@ -23,10 +23,10 @@ FILES = {
           {path = "c.html", view_mode = "outline"},
           {path = "d.md", view_mode = "summary"},
           {path = "e.ipynb", view_mode = "skeleton"},
-          "bad.yaml",
         ]
         """,
     "wrong.toml": "[files]\npathz = 1\n",
+    "bad.toml": NAMED,
     "a.py": "import os\n\ndef f(x):\n    return os.path.join(x)\n",
     "b.js": "function f(a) {\n  return a\n}\n",
     "c.html": "<script>function g() { return 1 }</script>\n",
@@ -46,6 +46,7 @@ COMMANDS = (
     ("view", "e.ipynb", "--mode", "outline"),
     ("view", "bad.yaml"),
     ("run", "--stdout", "--config", "wrong.toml"),
+    ("run", "--stdout", "--config", "bad.toml"),
     ("check",),
     ("locate", "a.py:3"),
 )
@@ -108,10 +109,7 @@ def test_no_grammar_is_loaded_here(tmp_path: Path) -> None:
         assert "def f(x)" in told
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("run", "--budget", "2000", "--task", "hello"), ("run",), ("stats",), ("view", "bad.yaml")],
-)
+@pytest.mark.parametrize("command", [("run", "--budget", "2000", "--task", "hello"), pytest.param(("stats",), marks=pytest.mark.slow)])  # fmt: skip
 def test_a_text_that_is_given_up_is_named_once(command: tuple[str, ...], tmp_path: Path) -> None:
     """One sentence says which file its parser was lost over, also where an earlier run is asked what it holds."""
     project(tmp_path, {"bad.yaml": HOSTILE, "manual_slop.toml": NAMED})

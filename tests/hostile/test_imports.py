@@ -5,16 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-OTHERS = {
-    "click",
-    "pydantic",
-    "rich",
-    "tiktoken",
-    "tomlkit",
-    "tree_sitter",
-    "typing_extensions",
-    "watchdog",
-}
+OTHERS = "click pydantic rich tiktoken tomlkit tree_sitter typing_extensions watchdog"
 
 
 def before_us(folder: Path) -> set[str]:
@@ -28,7 +19,7 @@ def before_us(folder: Path) -> set[str]:
 def shadow_modules(folder: Path) -> Path:
     """Put a file into ``folder`` for each module that could be imported, which says so when it is; return the witness."""
     witness = folder / "imported"
-    for name in {*sys.stdlib_module_names, *OTHERS} - before_us(folder):
+    for name in {*sys.stdlib_module_names, *OTHERS.split()} - before_us(folder):
         (folder / f"{name}.py").write_text(
             f"open({str(witness)!r}, 'a').write('{name} ')\n", encoding="utf-8"
         )

@@ -22,12 +22,13 @@ from tests.projects import project
 
 @pytest.fixture(autouse=True)
 def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's configuration is an empty folder."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 
+REASON = "outside the project, so not read: allow it with --allow-outside or aggregate trust"
+
+
 def composed(clone: Path, **allowed: bool) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the prompt of a project with its warnings and refusals."""
     made = compose_prompt(request_for(open_project(clone / "manual_slop.toml", **allowed)))
     return made.prompt.markdown, made.warnings, made.refused
 
@@ -38,10 +39,7 @@ def test_what_lies_outside_is_refused(tmp_path: Path, attack: Callable[[Path], s
     clone = build(tmp_path, attack)
     text, warnings, refused = composed(clone)
     assert SECRET not in text
-    assert (
-        "ERROR: outside the project, so not read: allow it with --allow-outside or aggregate trust: "
-        in text
-    )
+    assert f"ERROR: {REASON}: " in text
     assert refused
     assert set(refused) <= set(warnings)
     with pytest.raises(
@@ -87,7 +85,7 @@ def test_the_commands(
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
-    reason = "outside the project, so not read: allow it with --allow-outside or aggregate trust: ../private/diary.md"
+    reason = f"{REASON}: ../private/diary.md"
     code, out, err = ended("run", "--stdout")
     assert (code, SECRET in out, f"warning: {reason}\n" in err) == (0, False, True)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
@@ -108,21 +106,16 @@ def test_the_commands(
 def test_trust_keeps_the_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Comments and order of the user's configuration stay; a project is listed once; trust covers no secrets."""
     own = tmp_path / "xdg/manual_slop/manual_slop.toml"
-    project(
-        own.parent,
-        {
-            own.name: '# mine\n[trust]\nprojects = ["/gone"] # old\n\n[personas.x] # last\nmodel = "m"\n'
-        },
-    )
+    mine = '# mine\n[trust]\nprojects = ["/gone"] # old\n\n[personas.x] # last\nmodel = "m"\n'
+    project(own.parent, {own.name: mine})
     clone = victim(tmp_path)
     monkeypatch.chdir(clone)
     for _ in range(2):
         assert run_program(["trust"]) == 0
     text = own.read_text(encoding="utf-8")
     assert text.count(str(clone)) == 1
-    assert all(
-        part in text for part in ("# mine\n", '"/gone"', '[personas.x] # last\nmodel = "m"\n')
-    )
+    for part in ("# mine\n", '"/gone"', '[personas.x] # last\nmodel = "m"\n'):
+        assert part in text
     project(clone, {"manual_slop.toml": "", ".env": "x"})
     scope = scope_of(open_project(clone / "manual_slop.toml"))
     assert (scope.allow_outside, scope.allow_secrets) == (True, False)
@@ -147,7 +140,7 @@ def test_screenshots_keep_to_the_rule(tmp_path: Path) -> None:
         {"manual_slop.toml": '[screenshots]\npaths = ["../private/x.png", "gone.png"]\n'},
     )
     text, warnings, refused = composed(clone)
-    reason = "outside the project, so not read: allow it with --allow-outside or aggregate trust"
+    reason = REASON
     assert f"\n\nERROR: {reason}: ../private/x.png\n\n![gone.png](gone.png) (missing)" in text
     assert warnings == (
         f"screenshot ../private/x.png: {reason}",
@@ -215,27 +208,25 @@ def test_a_worktree_cannot_be_forged(tmp_path: Path) -> None:
 def test_tickets_are_no_way_out(tmp_path: Path) -> None:
     """A focus file that a track's ticket names outside, directly or by a link, stops the run before anybody works."""
     folder = tmp_path / "clone"
-    track_project(
-        folder,
-        f'[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["{"../private/diary.md"}"]\n',
-    )
+    ticket = '[[tickets]]\nid = "a"\nprompt = "Look."\nfocus_files = ["../private/diary.md"]\n'
+    track_project(folder, ticket)
     victim(tmp_path)
-    ticket = open_track(folder, TRACK).tickets().tickets[0]
+    (looking,) = open_track(folder, TRACK).tickets().tickets
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     with pytest.raises(
         ScopeError,
         match=r'^outside the project, .*: \.\./private/diary\.md, a focus file of the ticket "a"$',
     ):
-        contexts.check(ticket)
+        contexts.check(looking)
     with pytest.raises(ScopeError, match=r"^outside the project"):
-        contexts.assignment(ticket, {}, "k")
+        contexts.assignment(looking, {}, "k")
     allowed = WorkerContexts(open_project(folder / "manual_slop.toml", allow_outside=True))
-    allowed.check(ticket)
-    assert SECRET in allowed.assignment(ticket, {}, "k").text
+    allowed.check(looking)
+    assert SECRET in allowed.assignment(looking, {}, "k").text
     (folder / "src/three.py").symlink_to("../../private/code.py")
     project(folder, {"manual_slop.toml": '[files]\npaths = ["src/three.py"]\n'})
     with pytest.raises(ScopeError, match=r"^outside the project, .*: src/three\.py$"):
-        WorkerContexts(open_project(folder / "manual_slop.toml")).share([ticket])
+        WorkerContexts(open_project(folder / "manual_slop.toml")).share([looking])
 
 
 def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,12 +247,8 @@ def test_a_mapping_decides_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [item["error"] for item in build_file_items(clone, entries)] == [False] * 4
     refused = build_file_items(clone, entries, allow_outside=False, allow_secrets=False)
     assert [item["error"] for item in refused] == [True, True, True, False]
-    assert [item["path"] for item in refused] == [
-        "../private/diary.md",
-        ".env",
-        "../private/code.py",
-        "a.py",
-    ]
+    names = [item["path"] for item in refused]
+    assert names == ["../private/diary.md", ".env", "../private/code.py", "a.py"]
     assert build_markdown(clone, entries, clone, [], []).count(SECRET) == 3
 
 
@@ -312,15 +299,9 @@ state.tf main.tf browsing_history.js gcloud.py README.env.md
 """
 
 
-@pytest.mark.parametrize("name", SECRETS.split())
-def test_names_of_secrets(name: str) -> None:
-    """What usually holds secrets is known by its name, at any depth."""
-    assert is_secret(name)
-    assert is_secret(f"deep/er/{name}")
-
-
-@pytest.mark.parametrize("name", ORDINARY.split())
-def test_names_of_ordinary_files(name: str) -> None:
-    """Code about secrets, examples and public keys are no secrets."""
-    assert not is_secret(name)
-    assert not is_secret(f"src/{name}")
+def test_names_of_secrets() -> None:
+    """What usually holds secrets is known by its name, at any depth; code about secrets, examples and public keys are none."""
+    for name in SECRETS.split():
+        assert is_secret(name) and is_secret(f"deep/er/{name}"), name  # noqa: PT018 - of one name
+    for name in ORDINARY.split():
+        assert not is_secret(name) and not is_secret(f"src/{name}"), name  # noqa: PT018

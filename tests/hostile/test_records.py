@@ -16,47 +16,14 @@ from aggregate.sending import read_request
 from aggregate.sending.request_log import read_segment
 from tests.projects import project
 
-VALUES: list[Any] = [
-    None,
-    True,
-    -1,
-    0,
-    10**30,
-    1.5,
-    float("inf"),
-    float("nan"),
-    "",
-    "\ud800",
-    "\x1b",
-    [],
-    {},
-    [[]],
-    [9, 1],
-]
-RAW = [
-    "",
-    "[",
-    "[" * 100_000,
-    '{"version":2,"links":' + "[" * 100_000,
-    "null",
-    "3",
-    "[]",
-    "{}",
-    "1" * 5_000,
-    "\0",
-]
+VALUES: list[Any] = [None, True, -1, 10**30, float("nan"), "", "\ud800", [], {}, [[]], [9, 1]]
+RAW = ["", "[" * 100_000, '{"version":2,"links":' + "[" * 100_000, "null", "[]", "1" * 5_000, "\0"]
 
 
 @pytest.fixture
 def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the first prompt of a project that was sent once."""
-    project(
-        tmp_path,
-        {
-            "manual_slop.toml": '[files]\npaths = ["a.py"]\n[output]\nnamespace = "p"\n',
-            "a.py": "x = 1\n",
-        },
-    )
+    config = '[files]\npaths = ["a.py"]\n[output]\nnamespace = "p"\n'
+    project(tmp_path, {"manual_slop.toml": config, "a.py": "x = 1\n"})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".xdg"))
     assert command("send", "hi", "--provider", "scripted")[0] == 0
@@ -73,19 +40,12 @@ def command(*arguments: str) -> tuple[int, str]:
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the path of every value in JSON data."""
     yield path
-    inner = (
-        data.items()
-        if isinstance(data, dict)
-        else enumerate(data)
-        if isinstance(data, list)
-        else ()
-    )
-    for key, value in inner:
-        yield from places(value, (*path, key))
+    keys = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
+    for key in keys:
+        yield from places(data[key], (*path, key))
 
 
 def changed(data: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """Return the data with one value in place of another."""
     if not path:
         return value
     data = copy.deepcopy(data)
@@ -100,11 +60,8 @@ def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
     """Whatever stands anywhere in a record, reading it gives a run that is in itself right, or none."""
     record = request_log_path(sent)
     good = json.loads(record.read_text(encoding="utf-8"))
-    forged = [
-        *RAW,
-        *(json.dumps(changed(good, path, value)) for path in places(good) for value in VALUES),
-    ]
-    for text in forged:
+    changes = (changed(good, path, value) for path in places(good) for value in VALUES)
+    for text in [*RAW, *map(json.dumps, changes)]:
         record.write_text(text, encoding="utf-8")
         run = read_request(sent)
         if run is not None:

@@ -149,16 +149,15 @@ print("\\n" + json.dumps(ends))
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Return a checkout with an environment of Python in it."""
     folder = project(tmp_path / "tree", FILES)
     git(folder, "init", "-q")
-    venv.create(folder / ".venv", symlinks=True)
     return folder
 
 
 @pytest.fixture
 def planted(tree: Path) -> list[Planted]:
     """Return programs of the checkout under all names, in each folder that PATH could lead to."""
+    venv.create(tree / ".venv", symlinks=True)
     folders = (tree, tree / "bin", tree / ".venv" / "bin")
     environments_own = tree / ".venv" / "bin" / "monty"
     return [
@@ -170,7 +169,6 @@ def planted(tree: Path) -> list[Planted]:
 
 
 def _environment(tree: Path, *outside: Path, **variables: str) -> dict[str, str]:
-    """Return variables with a PATH that leads into the project in every way."""
     folders = ("", ".", "bin", str(tree / ".venv" / "bin"), str(tree / "bin"), *map(str, outside))
     return {
         **{name: value for name, value in os.environ.items() if name != "BROWSER"},
@@ -183,7 +181,6 @@ def _environment(tree: Path, *outside: Path, **variables: str) -> dict[str, str]
 def _run_all(
     python: str, folder: Path, commands: Mapping[tuple[str, ...], int], environment: dict[str, str]
 ) -> None:
-    """Run commands in one process, and compare how each ends."""
     tree = str(folder.parent / "tree")
     with answering(401, "{}") as server:
         filled = [[part.format(server=server, tree=tree) for part in parts] for parts in commands]

@@ -87,23 +87,77 @@ def test_macros_are_found_in_linear_time(atom: str) -> None:
     assert thread_time() - began < 3
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "declarations without ends",
-        "leading comments in C",
-        "leading comments in Ruby",
-        "namespaces in each other",
-    ],
-)
+def outlined(path: str, text: str, mode: ViewMode = ViewMode.OUTLINE) -> View:
+    """Return the view of a text, which takes no more than seconds of the processor."""
+    began = thread_time()
+    view = render_view(ViewRequest(path, text, mode))
+    assert isinstance(view, View)
+    assert thread_time() - began < 5
+    return view
+
+
+@pytest.mark.parametrize("name", ["declarations without ends", "leading comments in C", "leading comments in Ruby", "namespaces in each other"])  # fmt: skip
 def test_a_view_of_a_hostile_text_ends(name: str) -> None:
     """Neither the parser nor the search for definitions takes the square of such a text's length."""
     path, build = TEXTS[name]
+    assert len(outlined(path, build()).text) < 20 * len(build())
+
+
+@pytest.mark.slow
+def test_a_small_text_is_given_up_too() -> None:
+    """One of 30 KB that would keep the parser busy for seconds ends in time, by a sentence or by what it holds."""
+    outlined("a.html", repeated("<!--", 30_000))
+
+
+def test_a_text_that_takes_too_long_costs_only_itself() -> None:
+    """A sentence says what happened and what to do, above the text's beginning; the next text is parsed as ever."""
+    view = outlined("a.cpp", repeated("a<", 60_000))
+    sentence = (
+        "this text takes far longer to parse than a program of its size, and was given up; "
+        'show the file with view_mode = "full", or exclude it'
+    )
+    assert view.problems == (sentence,)
+    assert view.text.startswith(f"NOTE: {sentence}\na<a<a<")
+    assert outlined("a.cpp", "int f();\n" * 9_000) != view
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "has_problems"),
+    [
+        ("a.rs", repeated("#[a(b)]\n", 60_000), True),
+        ("a.yaml", repeated("---\n", 60_000), True),
+        ("a.rb", "class A\nend\n" + "( a " * 6_000, False),
+    ],
+)
+def test_long_runs_without_a_name_are_not_searched(
+    path: str, text: str, has_problems: bool
+) -> None:
+    """A sentence instead of the square of their number, which a query takes; an error with names may hold definitions."""
+    assert bool(outlined(path, text).problems) is has_problems
+
+
+STARS = "*" * 60_000
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "ending"),
+    [
+        ("a.rb", "def f(a)\n" + repeated("  # b\n") + "  1\nend\n", "def f(a)\n"),
+        ("a.sh", "f() {\n a\n}\n" + "\0" * 60_000, "1-3  f()\n"),
+        ("a.py", "def f(a," + "\n" * 3_000 + "b):\n    pass\n", "def f(a, b)\n"),
+        ("a.js", f"/* x {STARS} y */\nvar a\n", ""),
+    ],
+    ids=["comments before a body", "zero bytes", "blanks in a signature", "stars in a comment"],
+)
+def test_what_is_long_is_read_once(path: str, text: str, ending: str) -> None:
+    """No search takes the square or the cube of a run's length, also of a role's marks; zeros are blanks."""
+    assert outlined(path, text, ViewMode.OUTLINE if ending else ViewMode.SUMMARY).text.endswith(
+        ending
+    )
     began = thread_time()
-    view = render_view(ViewRequest(path, build(), ViewMode.OUTLINE))
-    assert isinstance(view, View)
-    assert thread_time() - began < 5
-    assert len(view.text) < 20 * len(build())
+    (turn,) = turn_texts([{"role": f"a{'!' * 60_000}b", "content": "x"}])
+    assert turn.endswith("b: x")
+    assert thread_time() - began < 3
 
 
 @pytest.mark.slow
@@ -113,31 +167,6 @@ def test_no_text_hangs_a_view() -> None:
         [sys.executable, "-c", _TIMED], timeout=600, capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
-def test_a_text_that_takes_too_long_costs_only_itself() -> None:
-    """A sentence says what happened and what to do, above the text's beginning; the next text is parsed as ever."""
-    view = render_view(ViewRequest("a.cpp", repeated("a<", 60_000), ViewMode.OUTLINE))
-    assert isinstance(view, View)
-    sentence = (
-        "this text takes far longer to parse than a program of its size, and was given up; "
-        'show the file with view_mode = "full", or exclude it'
-    )
-    assert view.problems == (sentence,)
-    assert view.text.startswith(f"NOTE: {sentence}\na<a<a<")
-    assert render_view(ViewRequest("a.cpp", "int f();\n" * 9_000, ViewMode.OUTLINE)) != view
-
-
-@pytest.mark.parametrize(
-    ("path", "atom"),
-    [pytest.param("a.html", "<!--", marks=pytest.mark.slow), ("a.js", "case a:\n")],
-)
-def test_small_texts_are_given_up_too(path: str, atom: str) -> None:
-    """Texts of 30 KB that would keep the parser busy for seconds end in time, by a sentence or by what they hold."""
-    began = thread_time()
-    view = render_view(ViewRequest(path, repeated(atom, 30_000), ViewMode.OUTLINE))
-    assert isinstance(view, View)
-    assert thread_time() - began < 5
 
 
 @pytest.mark.parametrize(
@@ -157,38 +186,6 @@ def test_what_no_deadline_interrupts_costs_itself_alone(name: str) -> None:
     assert views == [View(f"1-1  def f{i}()\n", (Span(1, 1, 1, 1),), "text") for i in range(4)]
 
 
-@pytest.mark.parametrize(("path", "atom"), [("a.rs", "#[a(b)]\n"), ("a.yaml", "---\n")])
-def test_long_runs_that_a_query_reads_again_are_not_searched(path: str, atom: str) -> None:
-    """Attributes or documents behind each other by thousands take the square of their number: a sentence instead."""
-    view = render_view(ViewRequest(path, repeated(atom, 60_000), ViewMode.OUTLINE))
-    assert isinstance(view, View)
-    assert view.problems
-
-
-LINE = "\n"
-STARS = "*" * 60_000
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "ending"),
-    [
-        ("a.rb", f"def f(a)\n{repeated('  # b' + LINE)}  1\nend\n", "def f(a)\n"),
-        ("a.sh", "f() {\n a\n}\n" + "\0" * 60_000, "1-3  f()\n"),
-        ("a.py", f"def f(a,{LINE * 3_000}b):\n    pass\n", "def f(a, b)\n"),
-        ("a.js", f"/* x {STARS} y */\nvar a\n", ""),
-    ],
-    ids=["comments before a body", "zero bytes", "blanks in a signature", "stars in a comment"],
-)
-def test_what_is_long_is_read_once(path: str, text: str, ending: str) -> None:
-    """No search takes the square or the cube of a run's length; zeros are blanks."""
-    began = thread_time()
-    mode = ViewMode.OUTLINE if ending else ViewMode.SUMMARY
-    view = render_view(ViewRequest(path, text, mode))
-    assert isinstance(view, View)
-    assert view.text.endswith(ending)
-    assert thread_time() - began < 3
-
-
 @pytest.mark.parametrize(
     "nested", [("module A\n", "end\n"), ("a do |b|\n", "end\n"), ("begin\n", "end\n")]
 )
@@ -199,14 +196,8 @@ def test_what_nests_deeply_is_searched_in_linear_time(nested: tuple[str, str]) -
     source = (opening * 4_000 + closing * 4_000).encode()
     tree = parse_source(source, language)
     began = thread_time()
-    list(
-        query_matches(
-            tree,
-            language,
-            frozenset({"definition", "name", "members"}),
-            Deadline(100 * len(source)),
-        )
-    )
+    wanted = frozenset({"definition", "name", "members"})
+    list(query_matches(tree, language, wanted, Deadline(100 * len(source))))
     assert thread_time() - began < 3
 
 
@@ -218,19 +209,3 @@ def test_a_deep_tree_is_searched_whole() -> None:
     definitions = read_module(text, language).definitions
     assert [one.path[-1] for one in definitions] == [f"A{i}" for i in range(depth)]
     assert [one.depth for one in definitions] == list(range(depth))
-
-
-def test_a_region_of_errors_with_names_in_it_is_searched() -> None:
-    """Only long runs of tokens without any name are left alone: an error may hold definitions."""
-    text = "class A\nend\n" + "( a " * 6_000
-    view = render_view(ViewRequest("a.rb", text, ViewMode.OUTLINE))
-    assert isinstance(view, View)
-    assert not view.problems
-
-
-def test_a_role_of_marks_is_read_once() -> None:
-    """A role of thousands of marks between letters takes no square of their number."""
-    began = thread_time()
-    (turn,) = turn_texts([{"role": f"a{'!' * 60_000}b", "content": "x"}])
-    assert turn.endswith("b: x")
-    assert thread_time() - began < 3

@@ -45,15 +45,6 @@ def test_a_tree_of_any_depth_is_listed(deep: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_output_folder_of_any_depth_is_made(tmp_path: Path) -> None:
-    """An output folder of a thousand new levels is made."""
-    folder = tmp_path / ("d/" * 1100)
-    private_folder(folder)
-    assert folder.is_dir()
-    shutil.rmtree(tmp_path / ("d/" * 600))
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")
 def test_links_behind_links_end(tmp_path: Path) -> None:
     """A file, a folder, and an output folder behind thousands of links are errors in one sentence, and read nowhere."""

@@ -32,7 +32,6 @@ BUILT_IN = ("concat", "json", "merge", "first", "last")
 
 
 def prompt_of(results: Any, folder: Path, **options: Any) -> str:
-    """Return a prompt as a file would hold it."""
     text = build_tier3_context(
         [], folder, [], [], [], results=results, cache_dir=folder / "cache", **options
     )
@@ -173,24 +172,27 @@ LARGE = "x" * 1_000_000
 
 
 class Wordy:
-    """A value whose text is large, and made anew each time."""
-
     def __str__(self) -> str:
         return LARGE + "."
+
+
+LARGE_TEXTS: dict[str, Value] = {
+    "texts": [LARGE] * 100_000,
+    "lists of texts": {"a": [[LARGE] * 1_000] * 1_000},
+    "keys": [{LARGE: 1}] * 10_000,
+    "bytes": [LARGE.encode()] * 10_000,
+    "numbers": [10**4_000] * 6_000,
+    "objects": [Wordy()] * 10_000,
+    "errors": [ValueError(LARGE)] * 10_000,
+}
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        [LARGE] * 100_000,
-        {"a": [[LARGE] * 1_000] * 1_000},
-        [{LARGE: 1}] * 10_000,
-        [LARGE.encode()] * 10_000,
-        [10**4_000] * 6_000,
-        [Wordy()] * 10_000,
-        [ValueError(LARGE)] * 10_000,
+        pytest.param(value, id=name, marks=() if name in ("texts", "keys") else pytest.mark.slow)
+        for name, value in LARGE_TEXTS.items()
     ],
-    ids=["texts", "lists of texts", "keys", "bytes", "numbers", "objects", "errors"],
 )
 def test_a_large_text_is_written_a_bounded_number_of_times(value: Value, tmp_path: Path) -> None:
     """What would be gigabytes if it were written out is shown shortened, with a mark, and is not stored."""
@@ -210,12 +212,15 @@ def test_a_large_text_that_is_repeated_does_not_reach_a_sandbox() -> None:
         assert "the same parts too often" in result.errors[0]
 
 
+def test_an_iterator_without_end_ends(tmp_path: Path) -> None:
+    """What is no list of results is shown as one odd value, and nothing is taken from it."""
+    assert "<callable_iterator>" in prompt_of(iter(int, 1), tmp_path)
+
+
 HALF = "half \ud83d of a pair"
-SLICED = {
-    "path": "a.py",
-    "view_mode": "custom",
-    "custom_slices": [{"start_line": 1, "end_line": 2, "tag": HALF, "comment": HALF}],
-}
+SLICE = {"start_line": 1, "end_line": 2, "tag": HALF, "comment": HALF}
+SLICED = {"path": "a.py", "view_mode": "custom", "custom_slices": [SLICE]}
+MASKED = {"path": "a.py", "view_mode": "masked", "ast_mask": {HALF: "def"}}
 
 
 @pytest.mark.parametrize(
@@ -228,14 +233,7 @@ SLICED = {
         ({}, {"task": Task(HALF, (Place(HALF),), (HALF,))}),
         ({}, {"results": {"$a": [HALF], HALF: HALF}}),
         ({"project": {"name": HALF}}, {}),
-        (
-            {
-                "files": {
-                    "paths": [{"path": "a.py", "view_mode": "masked", "ast_mask": {HALF: "def"}}]
-                }
-            },
-            {},
-        ),
+        ({"files": {"paths": [MASKED]}}, {}),
         ({"files": {"paths": [SLICED]}}, {}),
     ],
 )

@@ -30,17 +30,15 @@ def look(what: str = "") -> dict[str, Any]:
     return {"success": True, "result": f"line of {what}"}
 
 
+LOOK = {"decompose": "1. Look up a", "parameters": '{"what": "a"}'}
+
+
 def test_constants() -> None:
     """Five levels, three executions, ten seconds of analysis, four steps, fifty sub-tasks (D-6, D-7, D-10, D-11, D-57, X-4, X-13)."""
     limits = EngineLimits()
     assert (MAX_DEPTH, MAX_RETRIES, TIMEOUT) == (5, 3, 10.0)
-    assert (limits.depth, limits.attempts, limits.steps, limits.dendrites, limits.inline_bytes) == (
-        5,
-        3,
-        4,
-        50,
-        5000,
-    )
+    assert (limits.depth, limits.attempts, limits.steps) == (5, 3, 4)
+    assert (limits.dendrites, limits.inline_bytes) == (50, 5000)
 
 
 @pytest.mark.parametrize(
@@ -60,29 +58,14 @@ def test_limits_are_numbers_that_bound(name: str, value: float, least: int) -> N
 def test_a_neuron() -> None:
     """Its fields, their defaults, and the key of its result (D-2, D-3)."""
     neuron = Neuron("Fetch", 2)
-    assert (neuron.depth, neuron.result, neuron.validated, neuron.spawned_dendrites) == (
-        0,
-        None,
-        False,
-        (),
-    )
-    assert neuron.key == "neuron_0_2"
-    assert neuron.as_dict() == {
-        "description": "Fetch",
-        "index": 2,
-        "depth": 0,
-        "validated": False,
-        "spawned_dendrites": [],
-    }
+    assert (neuron.result, neuron.key) == (None, "neuron_0_2")
+    told = {"description": "Fetch", "index": 2, "depth": 0, "validated": False}
+    assert neuron.as_dict() == {**told, "spawned_dendrites": []}
 
 
 def test_the_envelope(tmp_path: Path) -> None:
     """``{success, goal, depth, neurons, results, final}``; the answer tells where it comes from (X-6)."""
-    made, _ = agent(
-        tmp_path,
-        {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"},
-        (look,),
-    )
+    made, _ = agent(tmp_path, LOOK, (look,))
     told = made.execute_goal("Look up a").as_dict()
     assert list(told) == ["success", "goal", "depth", "neurons", "results", "final"]
     assert told["results"] == [{"success": True, "result": "line of a"}]
@@ -102,16 +85,8 @@ def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
         """Fail badly."""
         raise ValueError("broken")
 
-    made, _ = agent(
-        tmp_path,
-        {
-            "decompose": "1. Fail badly\n2. Look up a",
-            "parameters": '{"what": "a"}',
-            "reflect": "no",
-            "complete": "yes",
-        },
-        (fail, look),
-    )
+    script = LOOK | {"decompose": "1. Fail badly\n2. Look up a", "reflect": "no"}
+    made, _ = agent(tmp_path, script, (fail, look))
     result = made.execute_goal("Do both things")
     assert result.success
     assert result.text == "line of a"
@@ -146,11 +121,7 @@ def test_memory_is_recalled(tmp_path: Path) -> None:
         seen.append(context.data["_memory"])
         return {"success": True, "result": "x"}
 
-    script = {
-        "memory": '{"relevant_keys": ["september_activities"]}',
-        "decompose": "1. Look up",
-        "complete": "yes",
-    }
+    script = {"memory": '{"relevant_keys": ["september_activities"]}', "decompose": "1. Look up"}
     made, model = agent(tmp_path, script, (peek,))
     made.execute_goal("How many runs this month?")
     assert seen == [{"september_activities": {"of": "september_activities"}}]
@@ -163,9 +134,7 @@ def test_memory_is_recalled(tmp_path: Path) -> None:
 def test_nothing_saved_is_no_question(tmp_path: Path) -> None:
     """Without keys no model is asked, and no file is made (P15)."""
     made, model = agent(
-        tmp_path / "state",
-        {"decompose": "1. Look up", "complete": "yes", "parameters": "{}"},
-        (look,),
+        tmp_path / "state", {"decompose": "1. Look up", "parameters": "{}"}, (look,)
     )
     made.execute_goal("Look")
     assert calls(model)[0] == "decompose"
@@ -198,12 +167,7 @@ def test_relevant_keys(tmp_path: Path, answer: Any, expected: list[str]) -> None
 def test_a_goal_goes_on_without_memory(tmp_path: Path, answer: str) -> None:
     """Whatever is wrong with memory, the goal proceeds (P15)."""
     saved(tmp_path)
-    script = {
-        "memory": answer,
-        "decompose": "1. Look up",
-        "complete": "yes",
-        "parameters": '{"what": "a"}',
-    }
+    script = {"memory": answer, "decompose": "1. Look up", "parameters": '{"what": "a"}'}
     made, _ = agent(tmp_path, script, (look,))
     assert made.execute_goal("Look").text == "line of a"
     (tmp_path / "state.db").write_bytes(b"damaged" * 1000)
@@ -213,7 +177,6 @@ def test_a_goal_goes_on_without_memory(tmp_path: Path, answer: str) -> None:
 
 
 def answered(text: str, kind: AnswerKind = AnswerKind.PYTHON) -> Answer:
-    """Return an answer."""
     return Answer(text, AnswerSource(1, kind, ""), success=True)
 
 
@@ -235,18 +198,8 @@ def test_what_rules_say_of_completeness(goal: str, answer: Answer, expected: str
 
 
 def correcting(tmp_path: Path, **more: str) -> tuple[NeuronAgent, Any]:
-    """Return an agent whose first answer is not complete."""
-    script = {
-        "decompose": "1. Look up a",
-        "parameters": '{"what": "a"}',
-        "complete": "no",
-        "missing": "the unit",
-    }
-    script |= {
-        "correct": "1. Add the unit",
-        "code": "result = data['neuron_0_1']['result'] + ' km'",
-        **more,
-    }
+    script = LOOK | {"complete": "no", "missing": "the unit", "correct": "1. Add the unit"}
+    script |= {"code": "result = data['neuron_0_1']['result'] + ' km'", **more}
     tools = standard_tools(state_dir=tmp_path)
     tools.register("look", look, "Look something up")
     return agent(tmp_path, script, tools)
@@ -305,30 +258,19 @@ def test_an_incomplete_answer_is_no_success_of_items(
 
 def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
     """By default the answer is the data; in prose only on request (P11, X-7)."""
-    script = {
-        "decompose": "1. Look up a",
-        "parameters": '{"what": "a"}',
-        "complete": "yes",
-        "prose": "It is a line.",
-    }
+    script = LOOK | {"complete": "yes", "prose": "It is a line."}
     made, model = agent(tmp_path, script, (look,))
     assert made.execute_goal("Look").text == "line of a"
     assert "prose" not in calls(model)
     wordy = NeuronAgent(scripted_model(script), (look,), state_dir=tmp_path, prose=True)
     result = wordy.execute_goal("Look")
-    assert (result.text, result.final and result.final.source.kind) == (
-        "It is a line.",
-        AnswerKind.AI,
-    )
+    assert result.final is not None
+    assert (result.text, result.final.source.kind) == ("It is a line.", AnswerKind.AI)
 
 
 def test_the_trace_adds_up(tmp_path: Path) -> None:
     """Tokens of the root are those of all questions; every step and call is in the tree with its time."""
-    made, model = agent(
-        tmp_path,
-        {"decompose": "1. Look up a", "parameters": '{"what": "a"}', "complete": "yes"},
-        (look,),
-    )
+    made, model = agent(tmp_path, LOOK, (look,))
     trace = made.execute_goal("Look").trace
     assert trace.calls == len(model.questions) == 3
     assert [one.label for one in trace.children] == ["decompose", "0.1", "complete"]
@@ -342,10 +284,7 @@ def test_the_trace_adds_up(tmp_path: Path) -> None:
     ("name", "text"),
     [
         ("bare.json", '{"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}'),
-        (
-            "script.json",
-            '{"answers": {"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}}',
-        ),
+        ("a.json", '{"answers": {"code": ["a", {"text": "b", "fail": "busy", "failures": 2}]}}'),
         ("script.toml", '[answers]\ncode = ["a", {text = "b", fail = "busy", failures = 2}]\n'),
         ("script", 'answers.code = ["a", {text = "b", fail = "busy", failures = 2}]'),
     ],

@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,14 +44,10 @@ class Killed(BaseException):
 
 @dataclass
 class Parcels:
-    """A service that counts what is done."""
-
     listed: int = 0
     shipped: list[int] = field(default_factory=list)
 
     def tools(self, *, idempotent: bool | None = None) -> ToolRegistry:
-        """Return its tools."""
-
         def listParcels() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
             """List the parcels."""
             self.listed += 1
@@ -75,11 +72,9 @@ class KilledRecord:
     entries: int
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the record has."""
         return getattr(self.record, name)
 
     def finish(self, *arguments: Any, **options: Any) -> None:
-        """Write down, until the process is killed."""
         self.entries -= 1
         if self.entries < 0:
             raise Killed
@@ -97,12 +92,8 @@ def reach(
 ) -> tuple[GoalResult, ScriptedModel]:
     """Reach the goal, from its record on."""
     model = scripted_model(script)
-    made = NeuronAgent(
-        model,
-        parcels.tools(idempotent=idempotent),
-        state_dir=folder / "state",
-        limits=EngineLimits(workers=1, **limits),
-    )
+    tools, limited = parcels.tools(idempotent=idempotent), EngineLimits(workers=1, **limits)
+    made = NeuronAgent(model, tools, state_dir=folder / "state", limits=limited)
     return made.execute_goal("Ship all", record=record), model
 
 
@@ -147,11 +138,8 @@ def test_a_call_that_may_do_something_twice(tmp_path: Path, repeat: bool) -> Non
     result, _ = reach(tmp_path, record, parcels)
     assert parcels.shipped == ([1, 2, 2, 3] if repeat else [1, 2, 3])
     second = result.results[1]["dendrite_results"][1]
-    assert second.get("error", "") == (
-        ""
-        if repeat
-        else "shipParcel was running when the goal was interrupted: whether it was done is not known"
-    )
+    why = "shipParcel was running when the goal was interrupted: whether it was done is not known"
+    assert second.get("error", "") == ("" if repeat else why)
     assert record.unfinished() == []
 
 
@@ -257,3 +245,42 @@ def test_a_goal_that_is_killed_for_real(tmp_path: Path) -> None:
     assert left.counts["weighed 1"] >= 1
     assert left.repeated <= left.kills
     assert left.answer[1].count("\n") == PARCELS - 1
+
+
+DAMAGES = [
+    "UPDATE goal SET value = '2' WHERE name = 'version'",
+    "DELETE FROM goal WHERE name = 'goal'",
+    "UPDATE goal SET value = 'abc' WHERE name = 'spent'",
+    "UPDATE goal SET value = '-1e9' WHERE name = 'spent'",
+    "UPDATE goal SET value = 'nan' WHERE name = 'spent'",
+    "UPDATE goal SET value = x'ff' WHERE name = 'started'",
+    "UPDATE goal SET value = 'many' WHERE name = 'steps'",
+    "DROP TABLE goal; CREATE VIEW goal AS SELECT 'goal' AS name, 'x' AS value",
+    "UPDATE entries SET entry = '[]'",
+    "UPDATE entries SET entry = '{'",
+    "UPDATE entries SET entry = x'ff'",
+    f"UPDATE entries SET entry = '{'[' * 100_000}'",
+    "UPDATE entries SET digest = 'x'",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_record(tmp_path: Path, damage: str) -> None:
+    """It is one sentence, nothing is asked or called, and its file stays for whoever wants to look (D-85)."""
+    parcels, path = Parcels(), tmp_path / "goals/000001.sqlite"
+    killed(tmp_path, parcels, 4, idempotent=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(damage)
+    model = scripted_model(SCRIPT)
+
+    def go_on() -> None:
+        made = NeuronAgent(model, parcels.tools(idempotent=True), state_dir=tmp_path / "state")
+        with closing(recorded(tmp_path / "goals", 1)) as record:
+            made.execute_goal("Ship all", record=record)
+            record.check()
+
+    with pytest.raises(StateError) as caught:
+        go_on()
+    assert "\n" not in str(caught.value)
+    assert (parcels.listed, parcels.shipped, model.questions) == (1, [1, 2], [])
+    assert path.exists()

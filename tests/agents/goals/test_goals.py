@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulation.activities import Service, service
+from simulation.activities import Service, activity_tools, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
-from aggregate.agents.goals import GoalResult, QuestionKind, ScriptedModel
+from aggregate.agents.goals import (
+    GoalResult,
+    NeuronAgent,
+    QuestionKind,
+    ScriptedModel,
+    scripted_model,
+)
+from aggregate.agents.tools import standard_tools
 from aggregate.base.tokens import count
 
 THREE = """\
@@ -21,13 +28,11 @@ Morning Snowboard - 46589.7m on 2024-01-29"""
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Service]:
-    """Return the service while the tests run."""
     with service() as one:
         yield one
 
 
 def reached(scenario: Scenario, running: Service, folder: Path) -> tuple[GoalResult, list[str]]:
-    """Return a scenario's result and which questions were asked."""
     result, model = reach(scenario, running, folder)
     assert all(one.ok for one in result.trace.children if one.kind.value == "model")
     return result, [question.call.value for question in model.questions]
@@ -65,11 +70,7 @@ def test_kudos_for_each_activity(running: Service, tmp_path: Path) -> None:
     """30 sub-tasks, one for each activity, in item order; no question for any of them (D-20, D-30, D-35, X-14)."""
     result, asked = reached(KUDOS, running, tmp_path)
     spawned = result.results[1]
-    assert (
-        spawned["items_processed"],
-        len(spawned["dendrite_results"]),
-        len(spawned["items"]),
-    ) == (30, 30, 30)
+    assert spawned["items_processed"] == len(spawned["dendrite_results"]) == 30
     ids = [one["id"] for one in result.results[0]["activities"]]
     assert [one["id"] for one in spawned["items"]] == ids
     assert sorted(running.requests[-30:]) == sorted(
@@ -100,11 +101,8 @@ def test_an_error_is_reflected_on(running: Service, tmp_path: Path) -> None:
     reflecting = next(one for one in model.questions if one.call is QuestionKind.REFLECT)
     assert "Count running activities" in reflecting.text
     assert "_ref_id" in reflecting.text
-    again = [
-        one
-        for one in model.questions
-        if one.call is QuestionKind.CODE and "Step: Count" in one.text
-    ]
+    coding = (one for one in model.questions if one.call is QuestionKind.CODE)
+    again = [one for one in coding if "Step: Count" in one.text]
     assert len(again) == 2
     assert "neuron_0_2 is a scalar result" in again[1].text
     assert "Should access data['neuron_0_2'] directly." in again[1].text
@@ -122,20 +120,7 @@ def test_questions_are_small(scenario: Scenario, running: Service, tmp_path: Pat
         assert count(question.text) <= 400, question.text
 
 
-def test_the_temperatures_of_questions(running: Service, tmp_path: Path) -> None:
-    """Splitting and correcting are asked at 0.2, everything else in these goals at 0.1 (D-12)."""
-    _, model = reach(FIRST_THREE, running, tmp_path)
-    warm = {
-        QuestionKind.DECOMPOSE,
-        QuestionKind.CORRECT,
-        QuestionKind.ITEM_GOAL,
-        QuestionKind.MISSING,
-    }
-    assert all(one.temperature == (0.2 if one.call in warm else 0.1) for one in model.questions)
-
-
 def plain(result: GoalResult) -> str:
-    """Return all of a result that is not time."""
     return json.dumps([result.as_dict(), result.warnings, result.trace.tokens], sort_keys=True)
 
 
@@ -146,14 +131,8 @@ def test_the_same_run_gives_the_same_bytes(
     """With a scripted model, one worker and many give the same result and the same tree (D-30, X-14)."""
 
     def shape(trace: Any) -> Any:
-        return (
-            trace.kind,
-            trace.label,
-            trace.text,
-            trace.tokens,
-            trace.ok,
-            tuple(map(shape, trace.children)),
-        )
+        one = (trace.kind, trace.label, trace.text, trace.tokens, trace.ok)
+        return *one, tuple(map(shape, trace.children))
 
     one, _ = reach(scenario, running, tmp_path, workers=1)
     many, _ = reach(scenario, running, tmp_path, workers=8)
@@ -163,11 +142,6 @@ def test_the_same_run_gives_the_same_bytes(
 
 def test_without_permission_nothing_is_fetched(running: Service, tmp_path: Path) -> None:
     """A tool that needs the network is refused once and named in the warnings (D-85)."""
-    from simulation.activities import activity_tools
-
-    from aggregate.agents.goals import NeuronAgent, scripted_model
-    from aggregate.agents.tools import standard_tools
-
     registry = standard_tools(state_dir=tmp_path)
     for one in activity_tools(running.url):
         registry.add(one)

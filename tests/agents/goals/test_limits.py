@@ -26,18 +26,13 @@ SCRIPT: dict[str, str | list[str]] = {"decompose": PLAN, "find_tool": "ring", "c
 
 @dataclass
 class Clock:
-    """A clock that is set by hand."""
-
     now: float = 0.0
 
     def __call__(self) -> float:
-        """Return the time."""
         return self.now
 
 
 def bell(clock: Clock | None = None) -> Tool:
-    """Return a tool whose call takes 10 seconds of a clock."""
-
     def ring() -> dict[str, Any]:
         """Ring the bell."""
         if clock:
@@ -50,13 +45,8 @@ def bell(clock: Clock | None = None) -> Tool:
 def test_the_time_is_over(tmp_path: Path) -> None:
     """The answer is what there is by then, and it says which limit ended the goal and what is done."""
     clock = Clock()
-    made = NeuronAgent(
-        scripted_model(SCRIPT),
-        [bell(clock)],
-        state_dir=tmp_path,
-        limits=EngineLimits(seconds=15),
-        clock=clock,
-    )
+    model, limits = scripted_model(SCRIPT), EngineLimits(seconds=15)
+    made = NeuronAgent(model, [bell(clock)], state_dir=tmp_path, limits=limits, clock=clock)
     result = made.execute_goal("Ring")
     assert (result.success, result.text, result.limit) == (True, "ding", Limit.SECONDS)
     assert result.stopped == (
@@ -77,8 +67,6 @@ def test_too_many_steps_are_a_limit(tmp_path: Path) -> None:
 
 @dataclass
 class CachingClient:
-    """A client whose provider has read most of each question from its cache."""
-
     script: ScriptedModel = field(default_factory=lambda: scripted_model(SCRIPT))
 
     def send(
@@ -90,12 +78,10 @@ class CachingClient:
         on_text: OnText | None = None,
         options: RequestOptions = DEFAULT_OPTIONS,
     ) -> Reply:
-        """Answer by the script's plan, or with yes."""
         text = PLAN if message.startswith("Split") else "ring" if "Which tool" in message else "yes"
         return Reply(text, Usage(fresh=10, cache_read=1000, output=5))
 
     async def asend(self, *_: object, **__: object) -> Reply:
-        """Is never called."""
         raise NotImplementedError
 
 

@@ -29,7 +29,6 @@ def weigh(weight: float) -> dict[str, Any]:
 
 
 def branch(item: Any = None, noun: str = "activity") -> Branch:
-    """Return a branch for one item."""
     return Branch("goal", 1, Trace(TraceKind.GOAL, "goal", "goal"), {}, item, noun)
 
 
@@ -69,11 +68,7 @@ def test_the_models_arguments(tmp_path: Path, answer: str, expected: dict[str, A
         """Convert dates."""
         return {"success": True, "after_unix": 10, "before_unix": 20}
 
-    script = {
-        "decompose": "1. Convert dates\n2. List rides in range",
-        "parameters": answer,
-        "complete": "yes",
-    }
+    script = {"decompose": "1. Convert dates\n2. List rides in range", "parameters": answer}
     made, _ = agent(tmp_path, script, (dates, listRides))
     result = made.execute_goal("List them")
     assert result.results[1] == {"success": True, **expected}
@@ -86,16 +81,8 @@ def test_a_required_argument_of_older_results(tmp_path: Path) -> None:
         """Read the scale."""
         return {"success": True, "weight": 3.5}
 
-    made, _ = agent(
-        tmp_path,
-        {
-            "decompose": "1. Read scale\n2. Weigh it",
-            "find_tool": "weigh",
-            "parameters": "{}",
-            "complete": "yes",
-        },
-        (scale, weigh),
-    )
+    plan = {"decompose": "1. Read scale\n2. Weigh it", "find_tool": "weigh", "parameters": "{}"}
+    made, _ = agent(tmp_path, plan, (scale, weigh))
     assert made.execute_goal("Weigh").text == "3.5 kg"
 
 
@@ -109,7 +96,6 @@ def test_the_current_item_beats_the_model(tmp_path: Path) -> None:
     script = {
         "decompose": "1. List activities\n2. Get kudos for each activity",
         "parameters": '{"activity_id": 1}',
-        "complete": "yes",
     }
     made, model = agent(tmp_path, script, (listActivities, getKudos))
     spawned = made.execute_goal("Get them").results[1]
@@ -142,7 +128,6 @@ def test_a_near_tie(tmp_path: Path, answer: str, text: str, asked: int) -> None:
         "decompose": "1. Try to weigh a heavy thing",
         "find_tool": answer,
         "answer": "by hand",
-        "complete": "yes",
     }
     made, model = agent(tmp_path, script | {"parameters": '{"weight": 1}'}, (weigh, measure))
     assert made.execute_goal("Take").text == text
@@ -151,11 +136,8 @@ def test_a_near_tie(tmp_path: Path, answer: str, text: str, asked: int) -> None:
 
 def test_a_step_that_names_its_tool(tmp_path: Path) -> None:
     """Its name in the step decides, also an alias's (P2, D-86)."""
-    made, model = agent(
-        tmp_path,
-        {"decompose": "1. Use getCurrentDate", "parameters": "{}", "complete": "yes"},
-        standard_tools(state_dir=tmp_path),
-    )
+    script = {"decompose": "1. Use getCurrentDate", "parameters": "{}"}
+    made, model = agent(tmp_path, script, standard_tools(state_dir=tmp_path))
     assert set(made.execute_goal("When?").results[0]) >= {"date", "weekday"}
     assert "find_tool" not in calls(model)
 
@@ -204,7 +186,7 @@ def test_code_is_compiled_first(
         "code": written,
         "find_tool": "executeDataAnalysis",
     }
-    script |= {"complete": "yes", "validate_code": corrected or "VALID"}
+    script |= {"validate_code": corrected or "VALID"}
     made, model = agent(tmp_path, script, standard_tools(state_dir=tmp_path))
     assert made.execute_goal("Say a").text == text
     assert calls(model).count("validate_code") == len(corrected)

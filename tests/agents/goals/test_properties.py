@@ -56,14 +56,11 @@ RESULTS = st.recursive(
 
 
 class Drawn:
-    """Answers what hypothesis draws, one after the other."""
-
     def __init__(self, numbers: list[int]) -> None:
         self.numbers = numbers
         self.asked = 0
 
     def ask(self, question: Question) -> Completion:
-        """Answer with one of the texts for the question."""
         texts = ANSWERS.get(question.call, OTHERS)
         self.asked += 1
         return Completion(texts[self.numbers[self.asked % len(self.numbers)] % len(texts)], 1)
@@ -96,7 +93,6 @@ def drawn_tools(results: list[Any]) -> tuple[ToolRegistry, list[str]]:
 
 
 def below(trace: Trace) -> list[Trace]:
-    """Return a node and all below it."""
     return [trace, *(found for one in trace.children for found in below(one))]
 
 
@@ -133,7 +129,6 @@ class Interrupted:
         self.answers = 0
 
     def ask(self, question: Question) -> Completion:
-        """Answer by the plan."""
         if question.call is QuestionKind.ANSWER:
             self.answers += 1
             raise KeyboardInterrupt
@@ -197,13 +192,10 @@ def test_an_interrupted_program_does_not_wait_for_tools(tmp_path: Path) -> None:
 
 
 class Slow:
-    """Thinks until the goal is over."""
-
     def __init__(self) -> None:
         self.over = threading.Event()
 
     def ask(self, question: Question) -> Completion:
-        """Wait."""
         self.over.wait()
         return Completion("1. Do it")
 
@@ -215,10 +207,6 @@ def test_a_goal_does_not_wait_for_a_model_beyond_its_time(tmp_path: Path) -> Non
     with ends():
         result = NeuronAgent(model, [], state_dir=tmp_path, limits=limits).execute_goal("Do it")
     model.over.set()
-    assert (result.success, result.error) == (
-        False,
-        "Could not decompose goal: the goal's time of 0.1 s is over",
-    )
-    assert result.warnings == (
-        'The model gave no answer to "decompose": the goal\'s time of 0.1 s is over',
-    )
+    over = "the goal's time of 0.1 s is over"
+    assert (result.success, result.error) == (False, f"Could not decompose goal: {over}")
+    assert result.warnings == (f'The model gave no answer to "decompose": {over}',)

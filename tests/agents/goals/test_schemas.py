@@ -60,7 +60,6 @@ def test_the_form_of_arguments() -> None:
 
 
 def objects(schema: Any) -> list[Mapping[str, Any]]:
-    """Return every object within a schema."""
     inner = (
         schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
     )
@@ -103,7 +102,6 @@ BEGINNINGS = {
 
 
 def call_of(request: ModelRequest) -> QuestionKind:
-    """Return which question a request asks."""
     return next(call for start, call in BEGINNINGS.items() if request.plan.text.startswith(start))
 
 

@@ -13,13 +13,9 @@ from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, calls
 
 PLAN = "1. List runs\n2. Get kudos for each run"
-SCRIPT = {
-    "decompose": PLAN,
-    "parameters": "{}",
-    "complete": "yes",
-    "fields_present": "no",
-    "calls_needed": "yes",
-} | {"find_tool": "kudos"}
+SCRIPT = {"decompose": PLAN, "parameters": "{}", "fields_present": "no", "calls_needed": "yes"} | {
+    "find_tool": "kudos"
+}
 
 
 def lister(items: list[Any], key: str = "runs") -> Any:
@@ -38,7 +34,6 @@ def kudos(run_id: int) -> dict[str, Any]:
 
 
 def nodes(trace: Trace, kind: TraceKind) -> list[Trace]:
-    """Return the nodes of one kind in a tree, in order."""
     below = [found for one in trace.children for found in nodes(one, kind)]
     return [trace, *below] if trace.kind is kind else below
 
@@ -63,10 +58,8 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     assert result.text == "Run 7: fan 7 (1 total)\nRun 8: fan 8 (1 total)"
     assert result.neurons[1].spawned_dendrites == ("1.1", "1.2")
     assert [one.label for one in nodes(result.trace, TraceKind.DENDRITE)] == ["1.1", "1.2"]
-    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
-        "Get kudos for run 7",
-        "Get kudos for run 8",
-    ]
+    told = [one.text for one in nodes(result.trace, TraceKind.DENDRITE)]
+    assert told == ["Get kudos for run 7", "Get kudos for run 8"]
     assert calls(model) == ["decompose", "complete"]
 
 
@@ -88,11 +81,8 @@ def test_contexts_are_apart(tmp_path: Path) -> None:
         seen[run_id] = list(context.data)
         return {"success": True, "result": f"text {run_id}"}
 
-    made, _ = agent(
-        tmp_path,
-        SCRIPT | {"decompose": PLAN + "\n3. Get kudos of run 9"},
-        (lister([{"id": 1}, {"id": 2}]), kudos),
-    )
+    script = SCRIPT | {"decompose": PLAN + "\n3. Get kudos of run 9"}
+    made, _ = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}]), kudos))
     made.execute_goal("Get kudos")
     shared = ["_original_goal", "neuron_0_1"]
     assert seen[1] == [*shared, "dendrite_item_1_1"]
@@ -107,18 +97,11 @@ def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
         "find_tool": "NONE",
         "find_tool: Step: List": "listRuns",
     }
-    script |= {
-        "fields_present": "no",
-        "calls_needed": "yes",
-        "complete": "yes",
-        "answer": "Well done.",
-    }
+    script |= {"fields_present": "no", "calls_needed": "yes", "answer": "Well done."}
     made, model = agent(tmp_path, script, (lister([{"name": "a"}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
-    assert [one.text for one in nodes(result.trace, TraceKind.DENDRITE)] == [
-        "Praise run a",
-        "Praise run (item 2)",
-    ]
+    told = [one.text for one in nodes(result.trace, TraceKind.DENDRITE)]
+    assert told == ["Praise run a", "Praise run (item 2)"]
     assert calls(model).count("calls_needed") == 1
     refused, model = agent(
         tmp_path, script | {"calls_needed": "I know"}, (lister([{"name": "a"}, {"name": "b"}]),)
@@ -141,14 +124,11 @@ def test_after_a_call_that_gave_a_list(tmp_path: Path, key: str) -> None:
     made, model = agent(tmp_path, script, (lister([{"id": 1}, {"id": 2}], key), kudos))
     result = made.execute_goal("Get kudos")
     (whole,) = result.results
-    assert [one["_dendrite_result"]["kudos"][0]["name"] for one in whole[key or "items"]] == [
-        "fan 1",
-        "fan 2",
-    ]
+    fans = [one["_dendrite_result"]["kudos"][0]["name"] for one in whole[key or "items"]]
+    assert fans == ["fan 1", "fan 2"]
     assert result.neurons[0].spawned_dendrites == ("1.1", "1.2")
-    assert [
-        calls(model).count(name) for name in ("fields_present", "calls_needed", "item_goal")
-    ] == [1, 1, 1]
+    for name in ("fields_present", "calls_needed", "item_goal"):
+        assert calls(model).count(name) == 1
 
 
 SKIPPED: list[tuple[dict[str, str], list[Any], int]] = [
@@ -195,9 +175,8 @@ def test_a_text_in_an_item_decides_nothing(tmp_path: Path) -> None:
     }
     made, model = agent(tmp_path, script, (lister(items), kudos, wipe))
     result = made.execute_goal("Get kudos")
-    assert [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]] == [
-        f"fan {n}" for n in range(1, 6)
-    ]
+    fans = [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]]
+    assert fans == [f"fan {n}" for n in range(1, 6)]
     assert wiped == []
     assert calls(model) == ["decompose", "find_tool", "complete"]
 
@@ -232,10 +211,8 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     assert "2 of 3 sub-tasks failed, the first one with: gone 1" in result.warnings
     assert result.text == "Run 1: failed: gone 1\nRun 2: fine\nRun 3: failed: gone 3"
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}]), kudos))
-    assert (
-        made.execute_goal("Get kudos").results[1]["error"]
-        == "all sub-tasks failed, the first one with: gone 1"
-    )
+    failed = made.execute_goal("Get kudos").results[1]
+    assert failed["error"] == "all sub-tasks failed, the first one with: gone 1"
 
 
 def test_duplicates_end_a_spread(tmp_path: Path) -> None:
@@ -282,9 +259,8 @@ def test_the_pool_is_bounded(tmp_path: Path, workers: int, most: int) -> None:
         tmp_path, SCRIPT, (lister([{"id": n} for n in range(9)]), kudos), workers=workers
     )
     result = made.execute_goal("Get kudos")
-    assert [one["result"] for one in result.results[1]["dendrite_results"]] == [
-        str(n) for n in range(9)
-    ]
+    texts = [one["result"] for one in result.results[1]["dendrite_results"]]
+    assert texts == [str(n) for n in range(9)]
     assert peak[0] == most
 
 
@@ -298,7 +274,7 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
         return {"success": True, "boxes": [{"id": len(opened) * 10}]}
 
     plan = "1. Open box 1\n2. Open each box; then open every box in it"
-    made, model = agent(tmp_path, {"decompose": plan, "complete": "yes"}, (openBox,))
+    made, model = agent(tmp_path, {"decompose": plan}, (openBox,))
     result = made.execute_goal("Open all")
     labels = [one.label for one in nodes(result.trace, TraceKind.DENDRITE)]
     assert labels == ["1.1", "2.1", "3.1", "4.1"]
@@ -311,16 +287,12 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
     def openBox(box_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
         """Open a box."""
         time.sleep(0.002 * (box_id % 3))
-        count = 6 if box_id < 100 else 0
-        return {
-            "success": True,
-            "boxes": [{"id": box_id * 10 + number} for number in range(1, count + 1)],
-        }
+        inside = range(1, 7 if box_id < 100 else 1)
+        return {"success": True, "boxes": [{"id": box_id * 10 + number} for number in inside]}
 
     script = {
         "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
         "decompose: ; then open": "1. Open the box\n2. Open each box",
-        "complete": "yes",
     }
     results = []
     for workers in (1, 6):
@@ -367,12 +339,7 @@ def test_single_is_no_split(tmp_path: Path) -> None:
         return {"success": True, "result": date}
 
     for answer in ("SINGLE", "single.", "1. Convert a", "1. a\n2. b\n3. c\n4. d", "", "no idea"):
-        script = {
-            "decompose": "1. Convert dates",
-            "split": answer,
-            "parameters": '{"date": "x"}',
-            "complete": "yes",
-        }
+        script = {"decompose": "1. Convert dates", "split": answer, "parameters": '{"date": "x"}'}
         made, model = agent(tmp_path, script, (convert,))
         assert made.execute_goal("Convert").text == "x"
         assert calls(model).count("split") == 1
@@ -383,11 +350,9 @@ def test_a_failed_part_fails_the_step(tmp_path: Path) -> None:
 
     def convert(date: str) -> dict[str, Any]:
         """Convert dates."""
-        return (
-            {"success": False, "error": f"no date {date}", "retry": False}
-            if date == "b"
-            else {"success": True, "result": 1}
-        )
+        if date == "b":
+            return {"success": False, "error": f"no date {date}", "retry": False}
+        return {"success": True, "result": 1}
 
     script = {
         "decompose": "1. Convert dates",

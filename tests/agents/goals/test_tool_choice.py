@@ -51,13 +51,9 @@ AGAIN = {"success": False, "error": "busy", "retry": True}
 
 
 def two_tools(wrong: Counted, right: Counted) -> ToolRegistry:
-    """Return the registry of a tool that fails and one that does not."""
-    return ToolRegistry.of(
-        [
-            make_tool(wrong.run, name="weighShip", description="Weigh a ship."),
-            make_tool(right.run, name="weighTrain", description="Weigh a train."),
-        ]
-    )
+    ship = make_tool(wrong.run, name="weighShip", description="Weigh a ship.")
+    train = make_tool(right.run, name="weighTrain", description="Weigh a train.")
+    return ToolRegistry.of([ship, train])
 
 
 SCRIPT: dict[str, str | list[str]] = {
@@ -65,7 +61,6 @@ SCRIPT: dict[str, str | list[str]] = {
     "find_tool": "weighShip",
     "find_tool: weighShip has failed": "weighTrain",
     "reflect": "busy",
-    "complete": "yes",
 }
 
 
@@ -104,8 +99,6 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 
     def numbered(number: int) -> Any:
-        """Return a tool."""
-
         def work(unit: str = "m") -> dict[str, Any]:
             return {"success": True, "result": f"tool {number}"}
 
@@ -117,7 +110,6 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
         "find_tool": "NONE",
         "find_tool: tool24(unit?: str)": "tool24",
         "parameters": "{}",
-        "complete": "yes",
     }
     made, model = agent(tmp_path, script, tools)
     assert made.execute_goal("How high is it?").text == "tool 24"

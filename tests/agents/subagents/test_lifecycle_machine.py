@@ -31,7 +31,6 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def spawn(self, name: str) -> None:
-        """A closed name refuses, any other takes the run."""
         if name in self.closed:
             with pytest.raises(SpawnError, match="is closed"):
                 self.session.spawn("task", collect_into=name)
@@ -43,42 +42,34 @@ class Lifecycle(RuleBasedStateMachine):
     @precondition(lambda self: self.ids)
     @rule(pick=PICK, kind=st.sampled_from(["complete", "fail", "time_out"]))
     def end(self, pick: int, kind: str) -> None:
-        """The first end of a run counts, whatever comes later."""
         run_id = self.ids[pick % len(self.ids)]
         self.number += 1
         text = f"output {self.number}"
         runs = next((runs for runs in self.groups.values() if run_id in runs), None)
         counts = runs is not None and runs[run_id] is None
-        assert (
-            getattr(self.session, kind)(*(run_id,) if kind == "time_out" else (run_id, text))
-            is counts
-        )
+        given = (run_id,) if kind == "time_out" else (run_id, text)
+        assert getattr(self.session, kind)(*given) is counts
         if runs is not None and counts:
             runs[run_id] = (kind, text)
 
     @rule(seconds=st.sampled_from([40, 100]))
     def let_time_pass(self, seconds: int) -> None:
-        """After 100 seconds nothing of an open group is pending."""
         self.time.advance(seconds)
         for runs in self.groups.values():
             for run_id, outcome in runs.items():
                 timed_out = outcome is None and record_of(self.session, run_id).status != "pending"
                 runs[run_id] = ("time_out", "") if timed_out else outcome
         if seconds == 100:
-            assert None not in [
-                outcome for runs in self.groups.values() for outcome in runs.values()
-            ]
+            assert all(None not in runs.values() for runs in self.groups.values())
 
     @rule(name=NAMES)
     def close(self, name: str) -> None:
-        """Close a name that exists."""
         self.session.close(name)
         if name in self.groups:
             self.closed.add(name)
 
     @rule(name=NAMES)
     def clear(self, name: str) -> None:
-        """Forget a name."""
         self.session.clear(name)
         self.groups.pop(name, None)
         self.closed.discard(name)
@@ -91,20 +82,12 @@ class Lifecycle(RuleBasedStateMachine):
             result = self.session.subagent_results[name]
             ends = [outcome for outcome in runs.values() if outcome is not None]
             whole = len(ends) == len(runs)
-            assert result.status is (
-                GroupStatus.COMPLETE
-                if whole
-                else GroupStatus.PARTIAL
-                if ends
-                else GroupStatus.PENDING
-            )
+            open_status = GroupStatus.PARTIAL if ends else GroupStatus.PENDING
+            assert result.status is (GroupStatus.COMPLETE if whole else open_status)
             assert result.count == len(ends)
-            assert result.value == (
-                [text for kind, text in ends if kind == "complete"] if whole else None
-            )
-            assert len(result.errors) == (
-                sum(kind != "complete" for kind, _ in ends) if whole else 0
-            )
+            values = [text for kind, text in ends if kind == "complete"]
+            assert result.value == (values if whole else None)
+            assert len(result.errors) == (len(ends) - len(values) if whole else 0)
             assert self.session.subagent_results[name] == result
 
 

@@ -30,41 +30,17 @@ def test_one_run_is_accepted() -> None:
     }
 
 
+STRATEGIES = "mergeStrategy must be one of concat, json, merge, first, last, custom, not "
 ERRORS = [
     ({"collectInto": "research"}, 'collectInto must start with "$" (e.g., "$research")', "INVALID_COLLECT_INTO"),
-    (
-        {"collectInto": "$"},
-        'collectInto must be "$" and a name of letters, digits and "_" (e.g., "$research")',
-        "INVALID_COLLECT_INTO",
-    ),
-    (
-        {"collectInto": "$a", "mergeStrategy": "zip"},
-        "mergeStrategy must be one of concat, json, merge, first, last, custom, not 'zip'",
-        "INVALID_MERGE_STRATEGY",
-    ),
-    (
-        {"collectInto": "$a", "mergeStrategy": "custom"},
-        'mergeStrategy "custom" needs customFunction',
-        "MISSING_CUSTOM_FUNCTION",
-    ),
-    (
-        {"collectInto": "$a", "mergeStrategy": {}},
-        "mergeStrategy must be one of concat, json, merge, first, last, custom, not {}",
-        "INVALID_MERGE_STRATEGY",
-    ),
-    (
-        {"collectInto": "$a", "mergeStrategy": 0},
-        "mergeStrategy must be one of concat, json, merge, first, last, custom, not 0",
-        "INVALID_MERGE_STRATEGY",
-    ),
+    ({"collectInto": "$"}, 'collectInto must be "$" and a name of letters, digits and "_" (e.g., "$research")', "INVALID_COLLECT_INTO"),
+    ({"collectInto": "$a", "mergeStrategy": "zip"}, STRATEGIES + "'zip'", "INVALID_MERGE_STRATEGY"),
+    ({"collectInto": "$a", "mergeStrategy": "custom"}, 'mergeStrategy "custom" needs customFunction', "MISSING_CUSTOM_FUNCTION"),
+    ({"collectInto": "$a", "mergeStrategy": {}}, STRATEGIES + "{}", "INVALID_MERGE_STRATEGY"),
     ({"mergeStrategy": "json"}, "mergeStrategy and customFunction need collectInto", "MISSING_COLLECT_INTO"),
     ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
     ({"task": []}, "task must not be an empty list", "INVALID_TASK"),
-    (
-        {"task": ["t"] * 10_001},
-        "task lists 10,001 tasks, one request takes at most 10,000: spread them over several",
-        "INVALID_COUNT",
-    ),
+    ({"task": ["t"] * 10_001}, "task lists 10,001 tasks, one request takes at most 10,000: spread them over several", "INVALID_COUNT"),
     ({"count": 0}, "count must be a whole number from 1 to 10000", "INVALID_COUNT"),
     ({"runTimeoutSeconds": "soon"}, "runTimeoutSeconds must be a number", "INVALID_TIMEOUT"),
     ({"label": 5}, "label must be a text", "INVALID_PARAMETER"),
@@ -77,11 +53,8 @@ def test_errors_have_codes_and_spawn_nothing(
 ) -> None:
     """What cannot be spawned answers with a sentence and a code (O-20, O-21, O-22, O-24)."""
     session = SubagentSession()
-    assert sessions_spawn(session, {"task": "t", **parameters}) == {
-        "status": "error",
-        "error": error,
-        "code": code,
-    }
+    answer = sessions_spawn(session, {"task": "t", **parameters})
+    assert answer == {"status": "error", "error": error, "code": code}
     assert session.run("main-1") is None
 
 
@@ -148,18 +121,14 @@ def test_the_tool_returns_every_group_that_is_over() -> None:
     session = SubagentSession(clock=time, timers=time, executor=InlineExecutor())
     sessions_spawn(session, {"task": lambda: "x", "collectInto": "$done"})
     sessions_spawn(session, {"task": "open", "collectInto": "$open"})
-    assert subagent_results(session) == {
-        "$done": {
-            "variableName": "$done",
-            "strategy": "concat",
-            "value": ["x"],
-            "errors": [],
-            "warnings": [],
-            "completedAt": "2026-01-01T00:00:00+00:00",
-            "count": 1,
-            "status": "complete",
-        }
+    done: dict[str, object] = {
+        "variableName": "$done",
+        "strategy": "concat",
+        "value": ["x"],
+        "errors": [],
     }
+    done |= {"warnings": [], "completedAt": "2026-01-01T00:00:00+00:00", "count": 1}
+    assert subagent_results(session) == {"$done": {**done, "status": "complete"}}
 
 
 def test_the_announcement_is_a_pure_text() -> None:

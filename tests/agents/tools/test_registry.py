@@ -42,7 +42,6 @@ def my_custom_tool(param1: str, param2: int) -> dict[str, Any]:
 def registry(
     *functions: Callable[..., Any], permissions: str = "read", **limits: float
 ) -> ToolRegistry:
-    """Return a registry of functions."""
     made = ToolRegistry.of(functions, permissions=permissions)
     made.limits = CallLimits(**limits)
     return made
@@ -180,7 +179,6 @@ def leaves() -> None:
 
 
 def cyclic() -> list[Any]:
-    """Return a list that holds itself."""
     value: list[Any] = []
     value.append(value)
     return value
@@ -192,18 +190,12 @@ async def later() -> dict[str, bool]:
 
 
 class Mute:
-    """Cannot say what it is."""
-
     def __str__(self) -> str:
-        """Fail."""
         raise RuntimeError("no words")
 
 
 class MuteError(Exception):
-    """Cannot say what it is."""
-
     def __str__(self) -> str:
-        """Fail."""
         raise RuntimeError("no words")
 
 

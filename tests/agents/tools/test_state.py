@@ -1,7 +1,5 @@
 """Saved state (rules D-86, P15)."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -12,7 +10,6 @@ from aggregate.agents.tools import ToolRegistry, standard_tools, state_store
 
 
 def tools(folder: Path) -> ToolRegistry:
-    """Return the standard tools with the right to save."""
     return standard_tools(state_dir=folder, permissions="read, write")
 
 
@@ -36,13 +33,6 @@ def test_saving_needs_its_permission(tmp_path: Path) -> None:
     assert "needs the permission write" in made.run("saveState", {"key": "a", "value": 1})["error"]
 
 
-def test_the_store_is_in_wal_mode(tmp_path: Path) -> None:
-    """Readers do not wait for a writer."""
-    tools(tmp_path).run("saveState", {"key": "a", "value": 1})
-    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
 def test_a_damaged_store_is_a_failed_result(tmp_path: Path) -> None:
     """No traceback reaches anyone."""
     (tmp_path / "state.db").write_bytes(b"not a database" * 100)
@@ -59,7 +49,6 @@ def test_keys_are_bounded(tmp_path: Path, key: str) -> None:
 
 
 def runs(*rows: tuple[int, int, str]) -> list[dict[str, Any]]:
-    """Return records of (id, timestamp, name)."""
     return [{"id": number, "timestamp": when, "name": name} for number, when, name in rows]
 
 

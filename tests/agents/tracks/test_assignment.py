@@ -13,10 +13,6 @@ def test_an_assignment_keeps_its_prompt_and_no_texts_behind_it() -> None:
     assignment = Assignment("k", "t", Prompt((rendered_segment(file),)), "do it", tools=("x",))
     text = assignment.to_json()
     assert "hidden" not in text
-    assert {*json.loads(text)["prompt"]["segments"][0]} == {
-        "section",
-        "text",
-        "stability",
-        "source",
-    }
+    (segment,) = json.loads(text)["prompt"]["segments"]
+    assert [*segment] == ["section", "text", "stability", "source"]
     assert Assignment.from_json(text) == assignment

@@ -22,7 +22,6 @@ BUDGET = 2_500
 
 
 def contexts_of(folder: Path, config: str = "") -> WorkerContexts:
-    """Return the contexts of a project with a file for each topic."""
     files = {f"src/{topic}.py": module_about(topic) for topic in TOPICS}
     settings = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n{config}'
     track_project(folder, "", **files, **{"manual_slop.toml": settings})
@@ -30,7 +29,6 @@ def contexts_of(folder: Path, config: str = "") -> WorkerContexts:
 
 
 def ticket(focus: Sequence[str] = (), *, budget: int | None = BUDGET, persona: str = "") -> Ticket:
-    """Return a ticket about the lantern."""
     return Ticket(
         id="a",
         title="Look at the lantern",
@@ -42,7 +40,6 @@ def ticket(focus: Sequence[str] = (), *, budget: int | None = BUDGET, persona: s
 
 
 def assignment(contexts: WorkerContexts, asked: Ticket) -> Assignment:
-    """Return what a worker gets."""
     return contexts.assignment(asked, {}, "run/a")
 
 
@@ -81,42 +78,36 @@ def test_without_a_budget_all_is_as_before(tmp_path: Path) -> None:
     [
         ("[budget]\ntier3 = 2000\n", ticket(budget=None), 2_000),
         ('[budget]\ntier3 = "2k"\ntokens = 9000\n', ticket(budget=1_500), 1_500),
-        (
-            '[budget]\ntier3 = 2000\n[personas.p]\nbudget = 1600\nsystem_prompt = "Be brief."\n',
-            ticket(budget=None, persona="p"),
-            1_600,
-        ),
+        ('[budget]\ntier3 = 2000\n[personas.p]\nbudget = 1600\nsystem_prompt = "Be brief."\n', ticket(budget=None, persona="p"), 1_600),
     ],
-)
+)  # fmt: skip
 def test_whose_budget_holds(tmp_path: Path, config: str, asked: Ticket, budget: int) -> None:
     """The ticket's own goes before its persona's, and that before the one for all tickets (rules B-1 and B-11)."""
     given = assignment(contexts_of(tmp_path, config), asked)
     assert 0.85 * budget < given.tokens <= budget
 
 
-def test_a_budget_that_is_too_small_is_refused_before_the_run(tmp_path: Path) -> None:
-    """The error names the ticket and the smallest budget, which is exact (rules B-4 and B-11)."""
-    contexts = contexts_of(tmp_path)
-    with pytest.raises(BudgetError, match=r'^the ticket "a": what must be shown has') as caught:
-        contexts.check(ticket(["orchard.py", "kettle.py"], budget=500))
-    smallest = caught.value.smallest
-    contexts.check(ticket(["orchard.py", "kettle.py"], budget=smallest))
-    with pytest.raises(BudgetError):
-        contexts.check(ticket(["orchard.py", "kettle.py"], budget=smallest - 1))
-
-
-def test_a_task_alone_may_be_too_much(tmp_path: Path) -> None:
-    """Task and instructions are pins where no file is one; the smallest budget is exact (rules B-1, B-4 and B-11)."""
+@pytest.mark.parametrize(
+    ("focus", "persona", "said"),
+    [
+        (["orchard.py", "kettle.py"], "", r'^the ticket "a": what must be shown has'),
+        ([], "", "its task and instructions have"),
+        ([], "p", "its task and instructions have"),
+    ],
+)
+def test_a_budget_that_is_too_small_is_refused_before_the_run(
+    tmp_path: Path, focus: list[str], persona: str, said: str
+) -> None:
+    """The error names the ticket and the smallest budget, which is exact; the task is a pin too (rules B-1, B-4 and B-11)."""
     contexts = contexts_of(tmp_path, '[personas.p]\nsystem_prompt = "Be as brief as can be."\n')
-    for persona in ("", "p"):
-        with pytest.raises(BudgetError, match=r"its task and instructions have") as caught:
-            contexts.check(ticket(budget=3, persona=persona))
-        smallest = caught.value.smallest
-        asked = ticket(budget=smallest, persona=persona)
-        contexts.check(asked)
-        assert assignment(contexts, asked).tokens <= smallest
-        with pytest.raises(BudgetError):
-            contexts.check(ticket(budget=smallest - 1, persona=persona))
+    with pytest.raises(BudgetError, match=said) as caught:
+        contexts.check(ticket(focus, budget=3, persona=persona))
+    smallest = caught.value.smallest
+    asked = ticket(focus, budget=smallest, persona=persona)
+    contexts.check(asked)
+    assert assignment(contexts, asked).tokens <= smallest
+    with pytest.raises(BudgetError):
+        contexts.check(ticket(focus, budget=smallest - 1, persona=persona))
 
 
 def test_results_of_others_count(tmp_path: Path) -> None:

@@ -29,56 +29,25 @@ from tests.fakes.conducting import (
 )
 
 CONDITION = """\
-[[tickets]]
-id = "check"
-prompt = "Is it good?"
-
-[[tickets]]
-id = "fix"
-prompt = "Mend it."
-depends_on = ["check"]
-when = "results.check != 'yes'"
-
-[[tickets]]
-id = "tell"
-prompt = "Tell."
-depends_on = ["fix", "check"]
+tickets = [
+  { id = "check", prompt = "Is it good?" },
+  { id = "fix", prompt = "Mend it.", depends_on = ["check"], when = "results.check != 'yes'" },
+  { id = "tell", prompt = "Tell.", depends_on = ["fix", "check"] },
+]
 """
 LIST = """\
-[[tickets]]
-id = "list"
-prompt = "Which?"
-answer = { type = "array", items = { type = "object", required = ["name"] } }
-
-[[tickets]]
-id = "look"
-title = "Look at {{item.name}}"
-prompt = "Look at {{item.name}}, number {{index}}."
-depends_on = ["list"]
-for_each = "results.list"
-max_children = 3
-retries = 0
-
-[[tickets]]
-id = "sum"
-prompt = "Sum up."
-depends_on = ["look"]
+tickets = [
+  { id = "list", prompt = "Which?", answer = { type = "array", items = { type = "object", required = ["name"] } } },
+  { id = "look", title = "Look at {{item.name}}", prompt = "Look at {{item.name}}, number {{index}}.", depends_on = ["list"], for_each = "results.list", max_children = 3, retries = 0 },
+  { id = "sum", prompt = "Sum up.", depends_on = ["look"] },
+]
 """
 APPROVAL = """\
-[[tickets]]
-id = "ship"
-kind = "approval"
-prompt = "May it go?"
-
-[[tickets]]
-id = "tell"
-prompt = "Tell."
-depends_on = ["ship"]
-
-[[tickets]]
-id = "shout"
-prompt = "Shout."
-depends_on = ["tell"]
+tickets = [
+  { id = "ship", kind = "approval", prompt = "May it go?" },
+  { id = "tell", prompt = "Tell.", depends_on = ["ship"] },
+  { id = "shout", prompt = "Shout.", depends_on = ["tell"] },
+]
 """
 ITEMS = json.dumps([{"name": "a"}, {"name": "b"}, {"name": "c"}])
 
@@ -96,7 +65,6 @@ def answers(texts: dict[str, str]) -> Says:
 
 
 def states(run: Conducted) -> dict[str, str]:
-    """Return how each ticket of the report ended."""
     return {line.ticket.id: line.state for line in run.result.lines}
 
 
@@ -194,12 +162,9 @@ def test_a_list_stays_what_it_was(tmp_path: Path) -> None:
 
 
 class Decides(MemoryEndings):
-    """Endings that a person decides about as soon as something waits."""
-
     decision = Ending(EndingState.APPROVED, "go on")
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Keep the decision in its place."""
         if ending.state is EndingState.WAITING:
             self.there.setdefault(key, self.decision)
         return super().record(key, ending)
@@ -234,11 +199,7 @@ def test_an_approval_waits(tmp_path: Path) -> None:
     assert second.worker.order == ["tell", "shout"]
 
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"size": {"type": "integer"}},
-    "required": ["size"],
-}
+SCHEMA = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
 
 
 @pytest.mark.parametrize(
@@ -273,16 +234,12 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
 
 
 class Costs(Says):
-    """A worker each of whose answers costs ten cents."""
-
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Answer."""
         self.given.append(assignment)
         return WorkerReply(self.answer(assignment), 5, cost=0.1)
 
 
 def many(number: int, more: str = "") -> str:
-    """Return so many tickets that wait for nothing."""
     return "\n".join(f'[[tickets]]\nid = "t{i}"\nprompt = "x"\n{more}' for i in range(number))
 
 
@@ -355,16 +312,14 @@ def test_a_ticket_of_which_no_price_is_known() -> None:
     assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5, max_cost=0.1)
     outcome = complete_assignment(worker, assignment, wait=lambda _: None)
     assert len(worker.given) == 1
-    assert outcome.failure == (
-        "the answer is empty; not asked again: what it has cost is not known, so that max_cost cannot be kept"
-    )
+    unknown = "what it has cost is not known, so that max_cost cannot be kept"
+    assert outcome.failure == f"the answer is empty; not asked again: {unknown}"
     away = Says(fails)
     complete_assignment(away, assignment, wait=lambda _: None)
     assert len(away.given) == 6
 
 
 def fails(_: Assignment) -> str:
-    """Reach nobody."""
     raise WorkerError("it is down")
 
 
@@ -385,7 +340,7 @@ def test_a_ticket_that_may_not_cost_more() -> None:
         (LIST.replace("results.list", "while (true) {}"), 'for_each of "look" cannot be evaluated: SyntaxError'),
         (LIST.replace('"array"', '"arrow"'), '"list": this is no JSON Schema'),
         (LIST.replace("max_children = 3", "max_children = 5000"), "less than or equal to 1000"),
-        (APPROVAL.replace('prompt = "May', 'tools = ["x"]\nprompt = "May'), "is an approval, which no worker is asked for"),
+        (APPROVAL.replace('prompt = "May', 'tools = ["x"], prompt = "May'), "is an approval, which no worker is asked for"),
         (many(1, 'answer = "gone.json"'), "gone.json cannot be read"),
         (many(1, 'answer = "../../tracks.md"'), "lies outside of the track"),
         (many(1, 'answer = { "$ref" = "file:///etc/passwd" }'), "this is no JSON Schema"),

@@ -48,7 +48,6 @@ CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Return a project with personas."""
     config = f'[project]\nname = "demo"\n\n[files]\npaths = ["src/*.py"]\n\n{PERSONAS}'
     return open_project(
         track_project(tmp_path, "", **{"manual_slop.toml": config}) / "manual_slop.toml"
@@ -65,10 +64,8 @@ def test_whom_a_persona_names(project: Project) -> None:
     thinking, plain = (Ticket(id="t", prompt="x", persona=name) for name in ("thinker", "plain"))
     given = contexts.assignment(thinking, {}, "r/t")
     assert (given.provider, given.model, given.base_url) == ("openai", "gpt-5.6", "")
-    assert (contexts.granted(thinking).budget.tokens, contexts.granted(thinking).is_own) == (
-        900,
-        True,
-    )
+    granted = contexts.granted(thinking)
+    assert (granted.budget.tokens, granted.is_own) == (900, True)
     assert contexts.asks(plain) == Recipient("anthropic", "claude-sonnet-5")
     assert contexts.assignment(plain, {}, "r/t").text.startswith("## Files (Summary)")
 

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 from simulation.kills import TRACK, write_project
 
-from aggregate.agents.tracks import RunOptions, TrackResult, conduct
+from aggregate.agents.tracks import RunOptions, TicketEvent, TrackResult, conduct
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.run_control import decide, forget, status
 from aggregate.base.disk import state_folder
@@ -21,56 +21,32 @@ __all__ = ["server", "url"]  # fixtures that are used here too
 PLAIN = RunOptions()
 TICKETS = """\
 on_error = "fail"
-
-[[tickets]]
-id = "a"
-prompt = "x"
-retries = 0
-
-[[tickets]]
-id = "b"
-prompt = "x"
-retries = 0
-
-[[tickets]]
-id = "c"
-prompt = "x"
-depends_on = ["b"]
+tickets = [
+  { id = "a", prompt = "x", retries = 0 },
+  { id = "b", prompt = "x", retries = 0 },
+  { id = "c", prompt = "x", depends_on = ["b"] },
+]
 """
 APPROVAL = """\
-[[tickets]]
-id = "a"
-prompt = "x"
-
-[[tickets]]
-id = "ship"
-kind = "approval"
-prompt = "May it go?"
-depends_on = ["a"]
-
-[[tickets]]
-id = "each"
-prompt = "Look at {{item}}."
-for_each = "[1, 2, 3]"
-depends_on = ["ship"]
+tickets = [
+  { id = "a", prompt = "x" },
+  { id = "ship", kind = "approval", prompt = "May it go?", depends_on = ["a"] },
+  { id = "each", prompt = "Look at {{item}}.", for_each = "[1, 2, 3]", depends_on = ["ship"] },
+]
 """
 
 
 def track(folder: Path, tickets: str) -> Project:
-    """Write a project with one track of these tickets and open it."""
     write_project(folder, 1)
     (folder / f"conductor/tracks/{TRACK}/tickets.toml").write_text(tickets)
     return open_project(folder / "manual_slop.toml")
 
 
 def run(project: Project, worker: Says, url: str, options: RunOptions = PLAIN) -> TrackResult:
-    """Run the track on a database."""
     return conduct(project, TRACK, worker, options=replace(options, database=url))
 
 
 def failing(ticket: str) -> Says:
-    """Return a worker that fails for a ticket."""
-
     def answer(assignment: Assignment) -> str:
         if assignment.ticket == ticket:
             raise OSError("no")
@@ -118,18 +94,13 @@ def test_a_retry_that_was_killed(tmp_path: Path, url: str) -> None:
     project = track(tmp_path / "p", TICKETS)
     run(project, failing("b"), url)
 
-    def kill(_: Assignment) -> str:
-        raise KeyboardInterrupt
+    def kill(event: TicketEvent) -> None:
+        if event.ticket.id == "b":
+            raise KeyboardInterrupt
 
-    worker = Says()
+    worker, options = Says(), RunOptions(database=url, resume=True)
     with pytest.raises(KeyboardInterrupt):
-        conduct(
-            project,
-            TRACK,
-            worker,
-            options=RunOptions(database=url, resume=True),
-            observe=lambda event: kill(event) if event.ticket.id == "b" else None,  # type: ignore[arg-type]
-        )
+        conduct(project, TRACK, worker, options=options, observe=kill)
     progress = status(project, TRACK, database=url)
     assert progress is not None
     assert progress.state == "interrupted"

@@ -15,7 +15,6 @@ TIME = datetime(2026, 1, 31, tzinfo=UTC)
 
 
 def folder_with(tmp_path: Path) -> Path:
-    """Return a project's folder."""
     return project(tmp_path, {"manual_slop.toml": '[project]\nname = "p"\n'})
 
 

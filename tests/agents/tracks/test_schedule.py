@@ -10,7 +10,6 @@ from aggregate.base.values import FailurePolicy
 
 
 def shared_prefix(ticket: Ticket) -> tuple[object, ...]:
-    """Return what decides how its request begins."""
     return ticket.persona, ticket.focus_files
 
 
@@ -25,19 +24,12 @@ def tickets(text: str) -> list[Ticket]:
     for word in text.split():
         name, _, needs = word.partition("<-")
         focus = (name,) if name.isupper() else ()
-        made.append(
-            Ticket(
-                id=name,
-                prompt="x",
-                depends_on=tuple(needs.split(",")) if needs else (),
-                focus_files=focus,
-            )
-        )
+        waits_for = tuple(needs.split(",")) if needs else ()
+        made.append(Ticket(id=name, prompt="x", depends_on=waits_for, focus_files=focus))
     return made
 
 
 def waves(schedule: Schedule, most: int = 99, failing: str = "") -> list[str]:
-    """Start and end everything, all of a wave at one time."""
     order = []
     while started := schedule.start(most):
         order.append("".join(one.id for one in started))

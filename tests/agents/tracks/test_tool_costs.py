@@ -1,4 +1,4 @@
-"""What tickets with tools cost: every request counts, whether its attempt gave an answer, failed or timed out."""
+"""What tickets cost: every request counts, whatever became of its attempt; a limit that could not be kept is refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,10 @@ from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
 from aggregate.agents.tracks.metered_client import MeteredClient
+from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.errors import ProviderError
+from aggregate.base.errors import ConfigError, ProviderError
 from aggregate.base.tokens import count
 from aggregate.base.values import FinishReason, Reply, RunStatus, Usage
 from aggregate.project.configuration import global_config_path
@@ -32,19 +33,15 @@ USAGE = Usage(fresh=1_000, output=100)
 
 @pytest.fixture(autouse=True)
 def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test be of a user who has configured nothing yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 
 @dataclass
 class Counted:
-    """Answers by a script and adds up what a provider would charge."""
-
     script: Script
     usage: Usage = field(default_factory=Usage)
 
     def __call__(self, request: ModelRequest) -> Reply:
-        """Answer, each time for the same tokens."""
         answer = self.script(request)
         reply = answer if isinstance(answer, Reply) else Reply(answer, USAGE)
         self.usage += reply.usage
@@ -52,7 +49,6 @@ class Counted:
 
     @property
     def dollars(self) -> float:
-        """What all answers cost."""
         return float(cost(self.usage, MODEL, provider="anthropic") or Decimal(0))
 
 
@@ -63,7 +59,6 @@ def attempted(
     asked: Assignment = ASKED,
     model: str = MODEL,
 ) -> Attempt:
-    """Return how an attempt ends at a ticket whose model has a price."""
     (root / "notes.txt").write_text("forty-two", encoding="utf-8")
     client = Client("anthropic", ScriptedTransport(answer), model, retry=Retry(1))
     return attempt_assignment(ModelWorker(client, root=root), asked, 1)
@@ -78,10 +73,7 @@ def test_an_answer_has_its_price(tmp_path: Path) -> None:
     assert made.tokens == counted.usage.input + counted.usage.output
 
 
-@pytest.mark.parametrize(
-    "final",
-    [Reply("", USAGE, FinishReason.REFUSED), Reply(" ", USAGE), None],
-)
+@pytest.mark.parametrize("final", [Reply("", USAGE, FinishReason.REFUSED), Reply(" ", USAGE), None])
 def test_a_failed_attempt_was_paid_for(tmp_path: Path, final: Reply | None) -> None:
     """A model that refuses or says nothing, and a provider that fails, cost what was asked before and then."""
     counted = Counted(Script({"What the steps found": final or "", **PLAN}))
@@ -133,7 +125,6 @@ def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[
 
 
 def write_price(**prices: float) -> None:
-    """Write the user's own prices of the model."""
     path = global_config_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = "\n".join(f"{name} = {price}" for name, price in prices.items())
@@ -146,11 +137,8 @@ def test_what_is_read_from_a_cache_counts_at_the_users_price(tmp_path: Path, dea
     write_price(input=3, output=15, cache_read=3 if dear else 0.3)
     reading = Usage(cache_read=2_000, output=10)
     script = Script({**FINAL, **PLAN})
-    made = attempted(
-        tmp_path,
-        lambda request: Reply(str(script(request)), reading),
-        asked=replace(ASKED, max_tokens=8_500),
-    )
+    asked = replace(ASKED, max_tokens=8_500)
+    made = attempted(tmp_path, lambda request: Reply(str(script(request)), reading), asked=asked)
     assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
 
 
@@ -166,3 +154,61 @@ def test_a_preview_of_lists_and_approvals(tmp_path: Path) -> None:
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"), terms=terms)
     steps = {step.ticket.id: step for step in preview(Tickets(tickets=tickets), contexts)}
     assert [steps[name].cost is None for name in ("list", "gate", "look")] == [False, True, False]
+
+
+ASKS = Ticket(id="a", prompt="x")
+LIMITED = Ticket(id="b", prompt="x", max_cost=1)
+LIST = Ticket(id="c", prompt="x", for_each="results.a", depends_on=("a",), max_cost=1)
+APPROVAL = Ticket(id="d", prompt="x", kind=TicketKind.APPROVAL)
+KNOWN = WorkerTerms("anthropic", "claude-sonnet-5")
+LOCAL = WorkerTerms("compatible", "mine", "http://127.0.0.1:8080/v1")
+
+
+def checked(
+    folder: Path, terms: WorkerTerms, *tickets: Ticket, max_cost: float | None = None
+) -> str:
+    """Return what is said of these tickets, ``""`` where they may be run."""
+    project = open_project(track_project(folder, "") / "manual_slop.toml")
+    contexts = WorkerContexts(project, terms=terms)
+    try:
+        check_prices(Tickets(tickets=tickets), contexts.asks, max_cost=max_cost)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("terms", "tickets", "max_cost", "named"),
+    [
+        (LOCAL, (ASKS,), 1, "a"),
+        (LOCAL, (ASKS, LIMITED), None, "b"),
+        (LOCAL, (ASKS, LIST), None, "c"),
+        (LOCAL, (ASKS,), None, ""),
+        (LOCAL, (APPROVAL,), 1, ""),
+        (KNOWN, (ASKS, LIMITED, LIST), 1, ""),
+        (WorkerTerms(), (ASKS, LIMITED), 1, ""),
+    ],
+)
+def test_a_limit_whose_price_is_not_known(
+    tmp_path: Path,
+    terms: WorkerTerms,
+    tickets: tuple[Ticket, ...],
+    max_cost: float | None,
+    named: str,
+) -> None:
+    """Whoever sets a limit is told what it lacks before anything is asked; without a limit no price is needed."""
+    said = checked(tmp_path, terms, *tickets, max_cost=max_cost)
+    expected = (
+        "max_cost cannot be kept: the price of compatible mine http://127.0.0.1:8080/v1, which the ticket "
+        f'"{named}" asks, is not known: name its input and output prices under [models."mine"] in your own '
+        "configuration, 0 for a server of your own, or leave max_cost out"
+    )
+    assert said == (expected if named else "")
+
+
+def test_what_the_sentence_says_helps(tmp_path: Path) -> None:
+    """With prices of the user's own, be they nothing, the same run may begin."""
+    path = global_config_path()
+    path.parent.mkdir(parents=True)
+    path.write_text('[models."mine"]\ninput = 0\noutput = 0\n', encoding="utf-8")
+    assert checked(tmp_path, LOCAL, ASKS, max_cost=1) == ""

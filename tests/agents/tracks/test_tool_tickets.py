@@ -46,26 +46,21 @@ FINAL = {"What the steps found": "It holds forty-two."}
 
 @dataclass
 class Script:
-    """Answers by words of the request, and keeps what was asked."""
-
     answers: dict[str, str | Reply]
     asked: list[ModelRequest] = field(default_factory=list)
 
     def __call__(self, request: ModelRequest) -> str | Reply:
-        """Return the answer for the first words that the request holds, else yes."""
         self.asked.append(request)
         text = input_text(request.plan)
         return next((reply for words, reply in self.answers.items() if words in text), "yes")
 
     @property
     def texts(self) -> list[str]:
-        """The requests as texts."""
         return [input_text(request.plan) for request in self.asked]
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Return a folder with notes."""
     (tmp_path / "notes.txt").write_text("forty-two", encoding="utf-8")
     return tmp_path
 
@@ -73,7 +68,6 @@ def root(tmp_path: Path) -> Path:
 def attempt(
     root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
 ) -> Attempt:
-    """Return how an attempt at a ticket with tools ends."""
     worker = ModelWorker(scripted_client(script), root=root)
     asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
     return attempt_assignment(worker, asked, 1)
@@ -135,15 +129,9 @@ def test_what_is_no_answer_has_failed(
 
 def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
     """A step that failed before the last one is named beside the answer, and the model is told of it."""
-    script = Script(
-        {
-            **FINAL,
-            "lost.txt\nParameters": '{"path": "lost.txt"}',
-            "Split the goal": "1. Read the file lost.txt\n2. Read the file notes.txt",
-            "Give the arguments": '{"path": "notes.txt"}',
-            "Which tool": "read_file",
-        }
-    )
+    lost = {"lost.txt\nParameters": '{"path": "lost.txt"}'}
+    plan = {"Split the goal": "1. Read the file lost.txt\n2. Read the file notes.txt"}
+    script = Script({**FINAL, **lost, **PLAN, **plan})
     made = attempt(root, script)
     assert (made.status, made.text) == (RunStatus.SUCCESS, "It holds forty-two.")
     assert "Step 1 (Read the file lost.txt) failed" in made.warning
@@ -168,14 +156,8 @@ def test_own_tools(root: Path) -> None:
 
     registry = standard_tools(roots=(root,))
     registry.register("count_words", count_words)
-    script = Script(
-        {
-            **FINAL,
-            "Split the goal": "1. Count words",
-            "Give the arguments": '{"text": "a b c"}',
-            "Which tool": "count_words",
-        }
-    )
+    plan = {"Split the goal": "1. Count words", "Give the arguments": '{"text": "a b c"}'}
+    script = Script({**FINAL, **plan, "Which tool": "count_words"})
     worker = ModelWorker(scripted_client(script), root=root, terms=WorkerTerms(tools=registry))
     made = attempt_assignment(worker, replace(ASKED, tools=("count_words",)), 1)
     assert (made.status, "3" in script.texts[-1]) == (RunStatus.SUCCESS, True)

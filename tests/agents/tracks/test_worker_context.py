@@ -15,7 +15,6 @@ NONE = Ticket(id="c", prompt="x")
 
 
 def contexts_of(folder: Path, **files: str) -> WorkerContexts:
-    """Return the contexts of the project for these tickets."""
     track_project(folder, "", **files)
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     contexts.share([ONE, TWO, NONE])
@@ -23,7 +22,6 @@ def contexts_of(folder: Path, **files: str) -> WorkerContexts:
 
 
 def segments(contexts: WorkerContexts, ticket: Ticket) -> dict[str, Segment]:
-    """Return a ticket's segments by their sources."""
     prompt = contexts.assignment(ticket, {}, ticket.id).prompt
     return {segment.source: segment for segment in prompt.segments}
 
@@ -64,10 +62,8 @@ def test_what_only_some_see_stands_late(tmp_path: Path) -> None:
         assert first == "src/zero.py"
         assert {shown[source].stability for source in late} == {Stability.SLOW}
         assert shown[first].stability is Stability.STABLE
-    assert [source for source in segments(contexts, full) if source][1:] == [
-        "src/two.py",
-        "src/one.py",
-    ]
+    sources = [source for source in segments(contexts, full) if source]
+    assert sources[1:] == ["src/two.py", "src/one.py"]
 
 
 def test_tokens_of_assignments(tmp_path: Path) -> None:
