@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from aggregate import AggregatedResult, Budget, Segment, open_project, request_for
 from aggregate.base.values import SEPARATOR, Cut, GroupStatus, MergeStrategy
 from aggregate.prompt import Request
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.prompt.section_shares import (
     FittedSection,
     fit_history,

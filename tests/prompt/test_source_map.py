@@ -29,6 +29,7 @@ from aggregate.base.values import (
     Span,
 )
 from aggregate.project.index import Index
+from aggregate.prompt.layout import discussion_segments, file_block, file_segment, rendered_segment
 from aggregate.prompt.sections import changed_heading, changed_segment, results_segments
 from aggregate.prompt.source_map import map_sources
 from tests.base.redaction.samples import PLANTED

@@ -4,6 +4,7 @@ import pytest
 
 from aggregate import Segment
 from aggregate.base.values import Section, ShownText, Span, Stability
+from aggregate.prompt.layout import file_block
 from aggregate.prompt.sections import shown_in_older
 
 SOURCE = (

@@ -11,6 +11,7 @@ from aggregate import AggregatedResult, Prompt, Segment, build_discussion_sectio
 from aggregate.agents.tracks import Ticket
 from aggregate.agents.tracks.ticket_parts import task_message
 from aggregate.base.values import Bead, Board, GroupStatus, MergeStrategy, Section, Stability
+from aggregate.prompt.layout import discussion_segments
 from aggregate.prompt.sections import results_segments
 from aggregate.prompt.sections.beads import beads_section
 
