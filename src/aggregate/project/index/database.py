@@ -58,6 +58,8 @@ _REFUSED: Final = (
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_NOLFS,
 )
+# Others may be deleting or replacing the file and those beside it at this moment.
+_PASSING: Final = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 # Connections of the process that this one was forked from: to close one here would end the locks of that one.
 _inherited: Final[list[sqlite3.Connection]] = []
 
@@ -115,13 +117,13 @@ class IndexFile:
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
         """Make a change in one transaction, and return whether it was made; a damaged index is replaced."""
-        for _ in range(_TRIES):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
                 if connection is not None:
                     in_transaction(connection, change)
             except _TROUBLE as error:
-                if not self._can_try_again(error, is_told=create):
+                if not self._can_try_again(error, is_told=create, tries_left=tries_left):
                     return False
             else:
                 return connection is not None
@@ -164,15 +166,17 @@ class IndexFile:
         except OSError:
             return self._inode != 0
 
-    def _can_try_again(self, error: Exception, *, is_told: bool = True) -> bool:
-        """Note what an error means for the index, and tell whether another try of a write may do better."""
+    def _can_try_again(
+        self, error: Exception, *, is_told: bool = True, tries_left: int = 1
+    ) -> bool:
+        """Note what an error means for the index, and tell whether another try may do better."""
         code: int | None = getattr(error, "sqlite_errorcode", None)
         code = None if code is None else code & 0xFF  # the primary one
         if code in _BUSY:
             return False
         is_gone = self._is_gone()
         self.close()
-        if is_gone or isinstance(error, FileNotFoundError):
+        if is_gone or isinstance(error, FileNotFoundError) or (code in _PASSING and tries_left):
             return True
         if not isinstance(error, OSError | UnusableError) and code not in _REFUSED:
             self._is_damaged = True
