@@ -26,8 +26,8 @@ except ImportError:  # Windows, which does not tell what was typed ahead
     termios = None  # type: ignore[assignment]
 
 _BLOCK = '"""'  # begins and ends a message of several lines, as in TOML and Python
+# How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read.
 _MORE_SECONDS = 0.05
-"""How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read."""
 
 
 @click.command()

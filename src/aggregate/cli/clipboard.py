@@ -38,8 +38,8 @@ _PROGRAMS = (
     _Program(("clip.exe",), "WSL_DISTRO_NAME", encoding="utf-16"),
     _Program(("termux-clipboard-set",), "TERMUX_VERSION"),
 )
+# Passes a text on to the terminals that show it, which tmux refuses to programs by its usual settings.
 _TMUX = _Program(("tmux", "load-buffer", "-w", "-"), "TMUX")
-"""Passes a text on to the terminals that show it, which tmux refuses to programs by its usual settings."""
 
 
 def copy_to_clipboard(

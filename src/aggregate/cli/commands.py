@@ -163,12 +163,12 @@ class LazyGroup(Described):
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
 
+# The options of all commands that name a project.
 _NAMING = click.Command(
     "naming",
     params=[click.Option(["-c", "--config"]), click.Option(["--root"], multiple=True)],
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-"""The options of all commands that name a project."""
 
 
 class Commands(LazyGroup):
@@ -208,8 +208,8 @@ class Commands(LazyGroup):
         return super().parse_args(ctx, [DEFAULT, *args] if is_meant else args)
 
 
+# Letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which set no blanks.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-"""Letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which set no blanks."""
 
 
 def is_sentence(argument: str) -> bool:

@@ -111,6 +111,7 @@ def _start(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         context.call_on_close(lambda: say(*_table(timings_data(context)["timings"])))
 
 
+# Prints the table when the command ends, also by an error.
 timings_option = click.option(
     "--timings",
     is_flag=True,
@@ -118,7 +119,6 @@ timings_option = click.option(
     callback=_start,
     help="Print to standard error where the time went: steps, calls, seconds, share.",
 )
-"""Prints the table when the command ends, also by an error."""
 
 
 def timings_data(context: click.Context) -> dict[str, Any]:

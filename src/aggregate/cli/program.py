@@ -58,9 +58,9 @@ def program() -> None:
     """
 
 
+# Some hundred times what is usual, at most fifty megabytes: looking for garbage took a tenth of a run for a task, and a
+# twentieth with 100,000, which a question about 7,000 files reaches.
 _OBJECTS_BETWEEN_COLLECTIONS = 500_000
-"""Some hundred times what is usual, at most fifty megabytes: looking for garbage took a tenth of a run for a task, and
-a twentieth with 100,000, which a question about 7,000 files reaches."""
 
 
 def run_process() -> int:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 8  # files that are listed one by one: these and the sections fit onto a small terminal
 
+# Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load.
 _ALWAYS_FITS = 1_000_000
-"""Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load."""
 
 
 @dataclass

@@ -30,12 +30,12 @@ from aggregate.project.watching import GitActivity, TreeWatch
 from aggregate.prompt import Request, files_of_sections, for_reader, is_output, write_numbered
 
 _INTERRUPTED = 130  # exit code of what a person has interrupted, as shells have it
+# Between the beginnings of two prompts: saving all files of an editor, or a checkout, takes a moment.
 _PAUSE_SECONDS = 0.2
-"""Between the beginnings of two prompts: saving all files of an editor, or a checkout, takes a moment."""
 _READER_SECONDS = 0.5  # between two looks whether somebody still reads
 _NAMED_CHANGES = 3  # files that a line names; the prompt says the rest
+# In place of files where it has only told that something is different.
 _UNNAMED = "what the system does not name, as where a folder was replaced"
-"""In place of files where it has only told that something is different."""
 
 
 def watch_run(asked: AskedRun, index: Index) -> None:

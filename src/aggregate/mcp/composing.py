@@ -17,8 +17,8 @@ from aggregate.prompt import (
     row_lines,
 )
 
+# Tokens of the line that names a prompt's handle: some 25, by what its digits come to.
 _HANDLE: Final = 40
-"""Tokens of the line that names a prompt's handle: some 25, by what its digits come to."""
 _NOTES: Final = 200  # tokens of what is doubtful about what was asked
 
 

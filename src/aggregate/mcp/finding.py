@@ -15,13 +15,13 @@ from aggregate.prompt import FileCorpus
 from aggregate.ranking import FileFacts, term_list
 
 _BETWEEN_NAMES: Final = r"\.|::|#|->|/"
+# A name as languages write it, with what it stands in.
 _NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
-"""A name as languages write it, with what it stands in."""
 _LINE: Final = 160  # characters of a line that an answer repeats
 _MOST_LINES: Final = 200  # lines that are found in texts: more are no answer to anything
 _CHARACTERS: Final = 4  # of a token, about; an outline tells sizes, not bills
+# Files whose definitions are looked up: those of more never fit into an answer.
 _MOST_NAMED: Final = 300
-"""Files whose definitions are looked up: those of more never fit into an answer."""
 
 
 def _look(

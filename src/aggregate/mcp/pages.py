@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 CAP: Final = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
+# What an answer says besides the text that was asked for has some hundred tokens.
 LEAST_CAP: Final = 500
-"""What an answer says besides the text that was asked for has some hundred tokens."""
 Count = Callable[[str], int]  # returns the tokens of a text
 
 

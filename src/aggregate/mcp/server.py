@@ -44,8 +44,8 @@ _UNREADABLE: Final = types.JSONRPCError(
 )
 _FAILURE_CHARACTERS: Final = 1_000  # of a sentence about a mistake; the rest is what was asked
 _MOST_CONNECTIONS: Final = 64  # over HTTP; the one that was silent longest is told everything again
+# Between two messages about the same work: a host shows a bar, and each message costs as much as a file.
 _PROGRESS_SECONDS: Final = 0.1
-"""Between two messages about the same work: a host shows a bar, and each message costs as much as a file."""
 
 
 @asynccontextmanager

@@ -23,8 +23,8 @@ from aggregate.prompt import (
     request_for,
 )
 
+# Of texts that are kept to make diffs from; beyond, the files that were shown longest ago are sent whole again.
 _MOST_CHARACTERS: Final = 8_000_000
-"""Of texts that are kept to make diffs from; beyond, the files that were shown longest ago are sent whole again."""
 _MOST_PROMPTS: Final = 32  # composed prompts that are kept to be read in parts
 _PREFIX, _DIGITS = "p-", 8
 

@@ -19,8 +19,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
+# Which a page of another site cannot send without being asked for leave, which nobody gives.
 HEADER: Final = b"x-aggregate"
-"""Which a page of another site cannot send without being asked for leave, which nobody gives."""
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -34,8 +34,8 @@ _HEADERS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
+# What a browser says of a request that no other site has caused.
 _OWN_SITES: Final = ("same-origin", "none")
-"""What a browser says of a request that no other site has caused."""
 _FOREIGN: Final = "another site has asked: only the panel's own page may"
 _UNOPENED: Final = "open the address that aggregate panel has printed: each start prints another one, for one browser"
 

@@ -23,17 +23,15 @@ from aggregate.panel.config_draft import ConflictError
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
-MOST_BODY: Final = 4_000_000
-"""Bytes of a request: one that names ten thousand files has less."""
+MOST_BODY: Final = 4_000_000  # Bytes of a request: one that names ten thousand files has less
+# How long a request may take to arrive: one from this machine takes a moment.
 _BODY_SECONDS: Final = 60.0
-"""How long a request may take to arrive: one from this machine takes a moment."""
+# After so long a comment is sent, so that both sides notice that the other one has gone.
 _SILENCE_SECONDS: Final = 15.0
-"""After so long a comment is sent, so that both sides notice that the other one has gone."""
+# Events that a page has not taken; who has missed more asks for everything anyway.
 _MOST_WAITING: Final = 100
-"""Events that a page has not taken; who has missed more asks for everything anyway."""
 _NOT_KEPT: Final = {"cache-control": "no-store"}
-STATIC: Final = Path(__file__).with_name("static")
-"""The page's own files."""
+STATIC: Final = Path(__file__).with_name("static")  # The page's own files
 for _suffix in (".js", ".mjs"):  # whatever the machine's tables say
     mimetypes.add_type("text/javascript", _suffix)
 

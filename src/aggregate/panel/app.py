@@ -43,8 +43,8 @@ from aggregate.sending import PromptMeter
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
+# Bytes of a request with a screenshot, of which base64 makes four of three.
 _MOST_IMAGE_BODY: Final = MOST_BYTES * 4 // 3 + 10_000
-"""Bytes of a request with a screenshot, of which base64 makes four of three."""
 
 Said = Mapping[str, Any]
 

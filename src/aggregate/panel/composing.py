@@ -42,8 +42,8 @@ from aggregate.prompt import (
     select_files,
 )
 
-_MOST_LINES: Final = 2_000
-"""Lines that are given at once: many screens."""
+_MOST_LINES: Final = 2_000  # Lines that are given at once: many screens
+# What each is called, and of what kind its parts are.
 _SECTIONS: Final = {
     Section.CHANGED: ("Changed files", "file"),
     Section.SCREENSHOTS: ("Screenshots", "screenshots"),
@@ -52,7 +52,6 @@ _SECTIONS: Final = {
     Section.HISTORY: ("Discussion", "turn"),
     Section.FILES: ("Files", "file"),
 }
-"""What each is called, and of what kind its parts are."""
 
 
 class PromptLines:
@@ -155,8 +154,8 @@ def _title(segment: Segment) -> str:
     return heading.lstrip("# ") or segment.source
 
 
+# Stands for all budgets, for which files are ranked in one way; without any some are selected in another.
 _ANY_BUDGET = Budget(0)
-"""Stands for all budgets, for which files are ranked in one way; without any some are selected in another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,14 +26,12 @@ from aggregate.project.configuration import (
 from aggregate.project.presets import TABLE
 from aggregate.prompt import presets_of, scope_of
 
+# Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most.
 _MOST_STEPS: Final = 200
-"""Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most."""
-_NAMED: Final = 5
-"""Keys that a sentence names."""
-_MOST_KEY: Final = 60
-"""Characters of each of them: a configuration may hold any."""
+_NAMED: Final = 5  # Keys that a sentence names
+_MOST_KEY: Final = 60  # Characters of each of them: a configuration may hold any
+# Characters of a kept draft: two configurations, of which JSON may make six of one, and what belongs to none.
 _MOST_KEPT: Final = 12 * MOST_BYTES
-"""Characters of a kept draft: two configurations, of which JSON may make six of one, and what belongs to none."""
 
 Key = tuple[str, ...]
 

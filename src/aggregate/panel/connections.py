@@ -10,14 +10,12 @@ from typing import Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-NOBODY: Final = -1
-"""In place of a user: the other end was closed, and its user is no longer known."""
+NOBODY: Final = -1  # In place of a user: the other end was closed, and its user is no longer known
+# A line for each end of a connection: number, own address, the other's, state, queues, timer, retries, user.
 _TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-"""A line for each end of a connection: number, own address, the other's, state, queues, timer, retries, user."""
-_STATE, _USER = 3, 7
-"""Places of the two in a line."""
+_STATE, _USER = 3, 7  # Places of the two in a line
+# The only state in which the user is always that of a program: ends that were closed count as the administrator's.
 _ESTABLISHED: Final = "01"
-"""The only state in which the user is always that of a program: ends that were closed count as the administrator's."""
 
 
 def connection_owner(
@@ -67,8 +65,8 @@ def _written(host: str, port: int) -> tuple[str, str]:
     return f"{short}:{port:04X}", f"{long}:{port:04X}"
 
 
+# Connections at once; a browser opens six to one address, and a system may allow a program 256 files.
 _MOST: Final = 100
-"""Connections at once; a browser opens six to one address, and a system may allow a program 256 files."""
 _SENTENCE: Final = b"another user of this machine has asked: start aggregate panel as the user whose browser opens it\n"
 _OTHER_USER: Final = (
     b"HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"

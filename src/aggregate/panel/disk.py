@@ -12,10 +12,10 @@ from aggregate.panel.composing import ComposedDraft
 from aggregate.project.files import SourceFile, display_path, read_file
 from aggregate.prompt import ResolvedFile, files_of_sections, own_output_filter
 
+# Names of files that decide on others, so that the listing may be another one.
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
-"""Names of files that decide on others, so that the listing may be another one."""
+# What a file is called while it is written, by this program.
 HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
-"""What a file is called while it is written, by this program."""
 
 
 class DiskState:

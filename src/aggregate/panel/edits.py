@@ -18,15 +18,13 @@ from aggregate.project.paths import is_glob
 from aggregate.project.presets import TABLE, preset_toml
 from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 
+# What the page asks for; each change below says which keys count beside ``op``.
 Edit = Mapping[str, Any]
-"""What the page asks for; each change below says which keys count beside ``op``."""
 
-_MOST_EDITS: Final = 100
-"""Edits of one step: the page makes one, of as many files as it likes."""
+_MOST_EDITS: Final = 100  # Edits of one step: the page makes one, of as many files as it likes
+# Characters of a task: a log that somebody pastes has that many at most.
 _MOST_TEXT: Final = 200_000
-"""Characters of a task: a log that somebody pastes has that many at most."""
-_WORTH_A_GLOB: Final = 4
-"""Files of a folder from which one glob says it for all of them."""
+_WORTH_A_GLOB: Final = 4  # Files of a folder from which one glob says it for all of them
 _VIEWS: Final[tuple[str, ...]] = get_args(ViewModeName)
 _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 

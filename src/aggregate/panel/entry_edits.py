@@ -11,6 +11,7 @@ from tomlkit.items import AoT, Array, InlineTable, Whitespace
 
 from aggregate.project.files import display_path
 
+# Keys of an entry that decide on its view; a view that the page sets goes in place of them all.
 _OF_VIEWS: Final = (
     "view_mode",
     "force_full",
@@ -18,13 +19,10 @@ _OF_VIEWS: Final = (
     "ast_definitions",
     "auto_aggregate",
 )
-"""Keys of an entry that decide on its view; a view that the page sets goes in place of them all."""
+# What a pattern of ``.gitignore`` takes for more than a character.
 _SPECIAL: Final = re.compile(r"[\\*?\[\]]")
-"""What a pattern of ``.gitignore`` takes for more than a character."""
-_INDENTATION: Final = re.compile(r"\n([ \t]*)(?=[^\s\]])")
-"""What stands before a line of an array."""
-_MANY: Final = 50
-"""Entries from which they are added in one step, each in a line of its own."""
+_INDENTATION: Final = re.compile(r"\n([ \t]*)(?=[^\s\]])")  # What stands before a line of an array
+_MANY: Final = 50  # Entries from which they are added in one step, each in a line of its own
 
 
 class EntryList:

@@ -12,14 +12,13 @@ from aggregate.code.views import view_of
 from aggregate.project.files import SourceFile
 from aggregate.prompt import ResolvedFile, SavedCounts, render_all
 
+# The views whose sizes are told whatever the entry says; of the others an entry has to say what to show.
 _COUNTED: Final = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
-"""The views whose sizes are told whatever the entry says; of the others an entry has to say what to show."""
+# Of a file that are listed: a generated one may have more, which nobody clicks one by one.
 _MOST_DEFINITIONS: Final = 5_000
-"""Of a file that are listed: a generated one may have more, which nobody clicks one by one."""
+# Of a file that is shown: a page with more of it than that is slow, and nobody reads it.
 _MOST_CHARACTERS: Final = 5_000_000
-"""Of a file that is shown: a page with more of it than that is slow, and nobody reads it."""
-_MOST_REASONS: Final = 12
-"""Reasons for a score that are listed."""
+_MOST_REASONS: Final = 12  # Reasons for a score that are listed
 
 
 def file_data(

@@ -10,20 +10,18 @@ from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.prompt_data import CacheMarks
 from aggregate.prompt import ResolvedFile
 
+# Of a token, about; where a file was not counted its size tells roughly what it costs.
 _CHARACTERS: Final = 4
-"""Of a token, about; where a file was not counted its size tells roughly what it costs."""
-_SCORE_DIGITS: Final = 6
-"""Of a score: more would only make the table longer."""
-_PROBE: Final = 8_192
-"""Bytes of a file in which a NUL is looked for, as git does."""
+_SCORE_DIGITS: Final = 6  # Of a score: more would only make the table longer
+_PROBE: Final = 8_192  # Bytes of a file in which a NUL is looked for, as git does
+# Why a file that a glob stands for is not shown.
 _OMITTED: Final[Mapping[str, str]] = {
     "binary": "binary: a glob leaves it out",
     "generated": "generated: a glob leaves it to its list",
 }
-"""Why a file that a glob stands for is not shown."""
 
+# What a file is known again by: its inode, size and both of its times, one of which nobody can set.
 _Stamp = tuple[int, ...]
-"""What a file is known again by: its inode, size and both of its times, one of which nobody can set."""
 
 
 class Row(NamedTuple):

@@ -8,13 +8,13 @@ from aggregate.panel.composing import ComposedDraft
 from aggregate.project.configuration import Project, user_config
 from aggregate.sending import LoggedRequest
 
+# Files that are told of one by one: who scrolls further looks for one by its name, in the tree.
 _MOST_LEFT_OUT: Final = 300
-"""Files that are told of one by one: who scrolls further looks for one by its name, in the tree."""
+# Segments up to which breakpoints are planned: beyond, no provider takes the prompt.
 _MOST_PLANNED: Final = 20_000
-"""Segments up to which breakpoints are planned: beyond, no provider takes the prompt."""
 _MILLION: Final = 1_000_000
+# Tokens whose price is asked for: beyond some 200,000 a few models cost more for each.
 _PRICED: Final = 1_000
-"""Tokens whose price is asked for: beyond some 200,000 a few models cost more for each."""
 
 
 class CacheMarks(NamedTuple):

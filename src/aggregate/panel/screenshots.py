@@ -14,12 +14,12 @@ from aggregate.panel.draft import Draft
 from aggregate.project.files import FolderListing, read_image_header
 from aggregate.prompt import Request, find_screenshots
 
+# Of a new screenshot: a screen of 4K pixels has less as PNG, and hardly a provider takes more.
 MOST_BYTES: Final = 10_000_000
-"""Of a new screenshot: a screen of 4K pixels has less as PNG, and hardly a provider takes more."""
+# Where new ones go if the configuration names no folder of its own for them.
 _FOLDER: Final = "screenshots"
-"""Where new ones go if the configuration names no folder of its own for them."""
+# Characters of a file's name that are kept: enough to tell it, and far from any system's limit.
 _MOST_NAME: Final = 60
-"""Characters of a file's name that are kept: enough to tell it, and far from any system's limit."""
 _SUFFIXES: Final = {
     "image/png": ".png",
     "image/jpeg": ".jpg",

@@ -23,10 +23,8 @@ from aggregate.sending import (
 )
 from aggregate.sending.clients import NAMES, RequestStop, context_window
 
-_MOST_PLANS: Final = 4
-"""Plans that wait to be sent; a page shows one."""
-_MOST_MESSAGE: Final = 200_000
-"""Characters of a message."""
+_MOST_PLANS: Final = 4  # Plans that wait to be sent; a page shows one
+_MOST_MESSAGE: Final = 200_000  # Characters of a message
 _NO_MODEL: Final = (
     "no model is chosen: choose one here, or name one under [send] in the configuration"
 )

@@ -30,15 +30,13 @@ from aggregate.project.watching import TreeWatch
 from aggregate.sending.clients import host_in_url, is_loopback_host
 
 _TOKEN_BYTES: Final = 24
-_MOST_STATE: Final = 10_000
-"""Bytes of the file with the key."""
+_MOST_STATE: Final = 10_000  # Bytes of the file with the key
+# How long the end waits for files with what has come of answers; they are small.
 _KEEP_SECONDS: Final = 5.0
-"""How long the end waits for files with what has come of answers; they are small."""
-_LOOK_SECONDS: Final = 0.5
-"""How soon the watch ends once the session has."""
+_LOOK_SECONDS: Final = 0.5  # How soon the watch ends once the session has
+# Connections that wait to be taken; a page has a handful. With some batches of them under way a system that allows 256
+# files has enough beside those that are kept.
 _BACKLOG: Final = 32
-"""Connections that wait to be taken; a page has a handful. With some batches of them under way a system that allows 256
-files has enough beside those that are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,15 +33,14 @@ from aggregate.prompt import (
 )
 from aggregate.sending import LoggedRequest, recent_requests
 
+# Files that an event names; after more the page asks for the table anyway.
 _MOST_PATHS: Final = 100
-"""Files that an event names; after more the page asks for the table anyway."""
-_LISTING_SECONDS: Final = 20.0
-"""Who asks for the table while it is made waits so long at most."""
+_LISTING_SECONDS: Final = 20.0  # Who asks for the table while it is made waits so long at most
+# The revision of a table of names alone, so that who has it asks for all that the first prompt changes.
 _NOTHING_COMPOSED: Final = 0
-"""The revision of a table of names alone, so that who has it asks for all that the first prompt changes."""
 
+# ``version``, ``revision``, ``composed``, ``what`` has changed and, of the disk, the ``paths``.
 Event = Mapping[str, Any]
-"""``version``, ``revision``, ``composed``, ``what`` has changed and, of the disk, the ``paths``."""
 
 
 @dataclass(frozen=True, slots=True)

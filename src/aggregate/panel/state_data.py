@@ -22,10 +22,9 @@ from aggregate.prompt import (
     shared_personas,
 )
 
-_BEGINNING: Final = 200
-"""Characters of a turn that tell which one it is."""
+_BEGINNING: Final = 200  # Characters of a turn that tell which one it is
+# Characters of a turn that are searched for secrets that begin in the former: a key has fewer.
 _SEARCHED: Final = 20_000
-"""Characters of a turn that are searched for secrets that begin in the former: a key has fewer."""
 
 
 def state_data(session: Session) -> dict[str, Any]:

@@ -94,8 +94,8 @@ def read_images(
 
 
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
+# Views that may be smaller than those above, the smallest first.
 _BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
-"""Views that may be smaller than those above, the smallest first."""
 
 
 def tier3_segments(
@@ -364,8 +364,7 @@ def section_segments(
     yield from discussion_segments(history, omitted_turns)
 
 
-PromptStream = Composition
-"""What ``stream_prompt`` returns."""
+PromptStream = Composition  # What ``stream_prompt`` returns
 
 
 @get_monitor().scope("assemble")

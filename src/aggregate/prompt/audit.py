@@ -33,17 +33,14 @@ if TYPE_CHECKING:
     from aggregate.prompt.assemble import Composition
     from aggregate.prompt.token_counts import PromptTokens
 
-VERSION = 1
-"""Of the format; a reader refuses another one."""
-OF_FILES = (Section.FILES, Section.CHANGED)
-"""The sections whose blocks belong to files."""
+VERSION = 1  # Of the format; a reader refuses another one
+OF_FILES = (Section.FILES, Section.CHANGED)  # The sections whose blocks belong to files
+# What a row is called by in JSON, in the order of ``FileChoice``; ``evidence`` are its reasons.
 ROW_KEYS = (
     *("path", "entry", "level", "most", "pinned", "tokens", "score", "rank"),
     *("evidence", "definitions", "next", "content_hash", "size"),
 )
-"""What a row is called by in JSON, in the order of ``FileChoice``; ``evidence`` are its reasons."""
-_ROWS_OF_PIECE: Final = 1_000
-"""Rows that are in memory as text at once: some hundred kilobytes."""
+_ROWS_OF_PIECE: Final = 1_000  # Rows that are in memory as text at once: some hundred kilobytes
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 

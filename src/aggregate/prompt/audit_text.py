@@ -9,16 +9,14 @@ from aggregate.base.text import BAR, bar, fitted, printable, shorten
 from aggregate.base.values import Audit, FileChoice, FileOrder, Level, Reason, Section
 from aggregate.prompt.audit import OF_FILES, ROW_KEYS, VERSION
 
+# Files that the prompt does not show which the table lists, the likeliest first.
 _MOST_UNSHOWN = 10
-"""Files that the prompt does not show which the table lists, the likeliest first."""
-_STRONGEST = 2
-"""Reasons that the table gives for a file."""
-_TASK_CHARACTERS = 200
-"""Of a task in the table's heading; the audit has all of it."""
+_STRONGEST = 2  # Reasons that the table gives for a file
+_TASK_CHARACTERS = 200  # Of a task in the table's heading; the audit has all of it
+# Columns of a path: on the narrowest terminal, and where the reasons would not be seen any more.
 _LEAST_NAME, _MOST_NAME = 10, 60
-"""Columns of a path: on the narrowest terminal, and where the reasons would not be seen any more."""
-_WIDE = 90
-"""Columns from which there is room for bars."""
+_WIDE = 90  # Columns from which there is room for bars
+# Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear.
 _PLAIN_WORDS = {
     "auxiliary": "beside the source",
     "definition text": "words in a definition",
@@ -32,7 +30,6 @@ _PLAIN_WORDS = {
     "path words": "words in the path",
     "subject": "words of the first line",
 }
-"""Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear."""
 
 
 def audit_lines(audit: Audit, *, title: str = "") -> Iterator[str]:
@@ -172,8 +169,7 @@ def audit_schema() -> dict[str, Any]:
     }
 
 
-_Key = tuple[str, Mapping[str, Any]]
-"""What a key means, and the schema of its value."""
+_Key = tuple[str, Mapping[str, Any]]  # What a key means, and the schema of its value
 
 
 def _object(properties: Mapping[str, _Key], *, optional: str = "") -> dict[str, Any]:
@@ -225,6 +221,7 @@ _EVIDENCE: dict[str, _Key] = {
     "weight": ("What it added to the score.", {"type": "number"}),
     "matched": ("Terms, a symbol, another file.", _TEXT),
 }
+# By ``ROW_KEYS``.
 _ROW = (
     ("As the prompt shows it.", _TEXT),
     ("The path or glob of the configuration.", _TEXT),
@@ -240,7 +237,6 @@ _ROW = (
     ("SHA-256 of its bytes, empty where it was not read.", _TEXT),
     ("Tokens of the whole file, as far as they are known.", _COUNT),
 )
-"""By ``ROW_KEYS``."""
 _MAP = {
     "sources": ("Those that no row has; they follow on the paths of the rows.", _TEXTS),
     "runs": ("Runs of lines, packed: columns of numbers, compressed by zlib, in base 85.", _TEXT),

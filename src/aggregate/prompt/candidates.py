@@ -40,11 +40,10 @@ from aggregate.prompt.token_counts import SavedCounts
 from aggregate.prompt.view_pool import render_all
 from aggregate.ranking import DefinedName, FileAnalysis, Piece, RankedFile
 
+# Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
+# thousand lines does not mean them all.
 _LONGEST = 60
-"""Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
-thousand lines does not mean them all."""
-_CONTEXT = 12
-"""Lines on each side of a place in a longer one."""
+_CONTEXT = 12  # Lines on each side of a place in a longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +111,12 @@ def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName])
     return first, min(definition.last, place.last + _CONTEXT, *behind)
 
 
+# Views that are shown as a whole: their lines were picked by the user, or are a digest.
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
-"""Views that are shown as a whole: their lines were picked by the user, or are a digest."""
+# The level that each view stands for.
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
-"""The level that each view stands for."""
+# Of an empty file: that there is nothing in it is told last.
 _NOTHING: Final = Piece(1, 1, -1, terms=0, characters=0)
-"""Of an empty file: that there is nothing in it is told last."""
 
 
 class Candidate(NamedTuple):

@@ -28,13 +28,13 @@ from aggregate.ranking import Commit, change_words, definition_name, first_line,
 if TYPE_CHECKING:
     from aggregate.project.index import Index
 
+# How far back it goes: what is older tells little of the files as they are.
 MOST_COMMITS: Final = 3_000
-"""How far back it goes: what is older tells little of the files as they are."""
+# Commits that are kept together on average: a new commit costs reading its block again, 3,000 take 47 rows.
 _COMMITS_OF_BLOCK: Final = 64
-"""Commits that are kept together on average: a new commit costs reading its block again, 3,000 take 47 rows."""
 _LARGEST_BLOCK: Final = 256
-_MOST_TERMS: Final = 400
-"""Of a message; longer ones hold lists and logs."""
+_MOST_TERMS: Final = 400  # Of a message; longer ones hold lists and logs
+# The modules that decide on what is kept of a commit.
 HISTORY_CODE: Final = (
     "prompt.commit_history",
     "prompt.redact_prompt",
@@ -48,11 +48,9 @@ HISTORY_CODE: Final = (
     "project.git.git_patch",
     "project.git.git_process",
 )
-"""The modules that decide on what is kept of a commit."""
-HISTORY_LIBRARIES: Final = ("re2",)
-"""What others have made of that."""
+HISTORY_LIBRARIES: Final = ("re2",)  # What others have made of that
+# What is kept is for runs with whatever allowances, so it has no secrets at all.
 _ALL: Final = Redaction()
-"""What is kept is for runs with whatever allowances, so it has no secrets at all."""
 _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"
 _UNREADABLE: Final = (
     "git could not tell what the commits changed, as in a clone without the contents of the past"

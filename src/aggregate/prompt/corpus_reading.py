@@ -42,19 +42,18 @@ from aggregate.prompt.known_files import (
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import MOST_MEMBERS, FileFacts
 
+# Files of a group on average: an edit makes one group anew, in some hundredths of a second, and a project of 100,000
+# files has some 1,600 groups to look a term up in.
 _MEMBERS: Final = 64
-"""Files of a group on average: an edit makes one group anew, in some hundredths of a second, and a project of 100,000
-files has some 1,600 groups to look a term up in."""
-_GROUPS_AT_ONCE: Final = 32
-"""Of which the index is asked at once."""
+_GROUPS_AT_ONCE: Final = 32  # Of which the index is asked at once
+# Characters of a text that does not wait for the others of its group to be read, but is read once more.
 _LARGE: Final = 200_000
-"""Characters of a text that does not wait for the others of its group to be read, but is read once more."""
+# Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they are
+# asked for.
 _MOST_HELD: Final = 64_000_000
-"""Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they
-are asked for."""
 
+# A file of the corpus: its place in the prompt, what it is, its identity, and what is known of it.
 _Row = tuple[int, ResolvedFile, bytes, FileFacts]
-"""A file of the corpus: its place in the prompt, what it is, its identity, and what is known of it."""
 
 
 @dataclass(slots=True)

@@ -20,8 +20,7 @@ from aggregate.prompt.known_files import (
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import Analysis, FileFacts, TermGroup, TermInFile, pack_terms, term_hash
 
-ABSENT: Final = -1
-"""The number of a file of a group that is not in the corpus."""
+ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 
 
 class _Counts(dict[int, TermInFile]):
@@ -32,14 +31,11 @@ class _Counts(dict[int, TermInFile]):
         return self[counts]
 
 
-_GROUPS_AT_ONCE: Final = 32
-"""Groups whose terms are in memory at once: some megabytes."""
-_COUNTS: Final = _Counts()
-"""At most 65,536."""
+_GROUPS_AT_ONCE: Final = 32  # Groups whose terms are in memory at once: some megabytes
+_COUNTS: Final = _Counts()  # At most 65,536
+# Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
-"""Analyses that wait for the next question: those of some different ones, in some tens of megabytes."""
-_MOST_TERMS: Final = 200
-"""Terms that do: of some ten different questions."""
+_MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
 
 
 class NumberedGroup(NamedTuple):
@@ -61,15 +57,11 @@ class FileCorpus:
     hashes: dict[int, bytes]
     held: Mapping[bytes, bytes]
     groups: Sequence[NumberedGroup]
-    others: Sequence[Reading]
-    """What could not be read, and remarks on what globs met."""
+    others: Sequence[Reading]  # What could not be read, and remarks on what globs met
     index: AnalysisIndex
-    reader: FileReader
-    """Reads texts once more; nobody looks at its notes."""
-    analysed: int
-    """Files that the index did not know."""
-    grouped: int
-    """Groups whose tables had to be made."""
+    reader: FileReader  # Reads texts once more; nobody looks at its notes
+    analysed: int  # Files that the index did not know
+    grouped: int  # Groups whose tables had to be made
     _analyses: dict[int, Analysis] = field(default_factory=dict)
     _terms: dict[str, Mapping[int, TermInFile]] = field(default_factory=dict)
 

@@ -24,8 +24,8 @@ from aggregate.prompt.request import FOCUS_TIER
 from aggregate.prompt.selection import Note, ResolvedFile, Selection, omission_remark
 
 MARKED: Final = "linguist-generated in .gitattributes"
+# The views that an outline stands for: the others are as short, or were picked for one file.
 _OUTLINED: Final = (ViewMode.FULL, ViewMode.SKELETON)
-"""The views that an outline stands for: the others are as short, or were picked for one file."""
 _BINARY: Final = "binary"
 _SHOW_GENERATED: Final = GeneratedPolicy()
 
@@ -65,14 +65,11 @@ class ReadFacts(NamedTuple):
 class NoteKind(Enum):
     """What can be doubtful about a file, in the order in which it is told."""
 
-    ENCODING = auto()
-    """It is not in UTF-8."""
-    INVISIBLE = auto()
-    """It holds characters which nobody sees."""
+    ENCODING = auto()  # It is not in UTF-8
+    INVISIBLE = auto()  # It holds characters which nobody sees
+    # Its grammar is not installed; the note is the language, and all of one language are told of together.
     GRAMMAR = auto()
-    """Its grammar is not installed; the note is the language, and all of one language are told of together."""
-    VIEW = auto()
-    """A part of its view does not exist."""
+    VIEW = auto()  # A part of its view does not exist
 
 
 class Reading(NamedTuple):

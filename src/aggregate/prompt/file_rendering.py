@@ -42,6 +42,7 @@ from aggregate.prompt.view_pool import render_all
 if TYPE_CHECKING:
     from aggregate.project.index import FileState
 
+# Whose code takes part in making a view of a file's bytes, and decides which are kept.
 VIEW_CODE = (
     "code.anchors",
     "prompt.file_reading",
@@ -56,13 +57,11 @@ VIEW_CODE = (
     "base.text",
     "code.views",
 )
-"""Whose code takes part in making a view of a file's bytes, and decides which are kept."""
+# What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them.
 VIEW_LIBRARIES = ("charset_normalizer", "rapidfuzz", "re2", "tree_sitter")
-"""What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them."""
-_SIZES: Final = Struct("<II")
-"""The bytes of what is told of a file, and of the spans of its view."""
+_SIZES: Final = Struct("<II")  # The bytes of what is told of a file, and of the spans of its view
+# Files that the index is asked for at once: few statements, and few texts in memory.
 _AT_ONCE: Final = 32
-"""Files that the index is asked for at once: few statements, and few texts in memory."""
 
 
 def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:

@@ -26,10 +26,10 @@ from aggregate.prompt.selection import ResolvedFile, Selection
 from aggregate.prompt.token_counts import token_version
 from aggregate.prompt.view_pool import render_all
 
+# Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads.
 _FILES_AT_ONCE = 64
-"""Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads."""
+# The views whose sizes are compared: those that need no choices of the user.
 MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
-"""The views whose sizes are compared: those that need no choices of the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class FileSizes:
         return named | {name: sentence for name, sentence in told.items() if sentence}
 
 
+# Lines, elements, and tokens in each view, as the index keeps them.
 _ROW = Struct(f"<{2 + len(MEASURED)}Q")
-"""Lines, elements, and tokens in each view, as the index keeps them."""
 
 
 def measure_files(

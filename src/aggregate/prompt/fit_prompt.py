@@ -58,24 +58,19 @@ from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.prompt.selection import omission_remark
 from aggregate.ranking import WEIGHTS
 
+# Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
-"""Further files that are put in order when all of those are shown, and twice as many each time."""
-_REMAINDER = 0.025
-"""Of the budget, for what is not shown; the contract allows 0.03 (rule B-7)."""
-_LEAST_REMAINDER = 64
-"""Tokens for it in any case (rule B-7)."""
+_REMAINDER = 0.025  # Of the budget, for what is not shown; the contract allows 0.03 (rule B-7)
+_LEAST_REMAINDER = 64  # Tokens for it in any case (rule B-7)
+# The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
 _WITHOUT_TASK = 0.5
-"""The part of signatures where nobody says what for: breadth tells more of a project than some whole functions."""
+# How often a prompt is laid out again, that is a little over or has room: each round leaves a fraction of that.
 _ROUNDS = 4
-"""How often a prompt is laid out again, that is a little over or has room: each round leaves a fraction of that."""
-_NEXT = 0.1
-"""The part of the budget by which the audit says what more of it would buy (rule A-1)."""
-_LONGEST = 128
-"""Characters of the longest token of o200k, which is blanks."""
-_ALL = 1 << 62
-"""More tokens than there are."""
+_NEXT = 0.1  # The part of the budget by which the audit says what more of it would buy (rule A-1)
+_LONGEST = 128  # Characters of the longest token of o200k, which is blanks
+_ALL = 1 << 62  # More tokens than there are
+# The largest of the pins that a budget is too small for; one of these is what to shorten.
 _PINS_NAMED = 3
-"""The largest of the pins that a budget is too small for; one of these is what to shorten."""
 
 
 @get_monitor().scope("compose_within_budget")

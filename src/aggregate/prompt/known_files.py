@@ -22,13 +22,12 @@ from aggregate.ranking import Analysis, NameGroup, column, numbers, pack_names, 
 if TYPE_CHECKING:
     from aggregate.project.index import Index
 
+# What to analyse: a file's path and what reading it gave; ``None`` asks for nothing.
 AnalysisRequest = tuple[str, SourceFile] | None
-"""What to analyse: a file's path and what reading it gave; ``None`` asks for nothing."""
 _SIZE: Final = struct.Struct("=I")
 
 
-USUAL: Final = ReadFacts()
-"""What reading most files tells."""
+USUAL: Final = ReadFacts()  # What reading most files tells
 
 
 class KnownFile(NamedTuple):
@@ -147,6 +146,7 @@ class KnownGroup:
         return NameGroup(memoryview(self.data)[self._start + 14 * self._head[0] :])
 
 
+# Whose code takes part in analysing a file's bytes, and in making tables of that.
 ANALYSIS_CODE = (
     "prompt.known_files",
     "prompt.file_reading",
@@ -167,15 +167,11 @@ ANALYSIS_CODE = (
     "code.syntax",
     "base.text",
 )
-"""Whose code takes part in analysing a file's bytes, and in making tables of that."""
+# What others have made of that: encodings are guessed, secrets and definitions found by them.
 ANALYSIS_LIBRARIES = ("charset_normalizer", "re2", "tree_sitter")
-"""What others have made of that: encodings are guessed, secrets and definitions found by them."""
-HASH_BYTES: Final = 32
-"""Of a content's hash, with which an identity begins."""
-_DIGEST_BYTES: Final = 16
-"""Of what decides on an analysis besides the content."""
-IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES
-"""Of a file's identity."""
+HASH_BYTES: Final = 32  # Of a content's hash, with which an identity begins
+_DIGEST_BYTES: Final = 16  # Of what decides on an analysis besides the content
+IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES  # Of a file's identity
 
 
 class AnalysisIndex:

@@ -19,8 +19,8 @@ from aggregate.prompt.file_rendering import (
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
+# Names of files that decide on others.
 _DECIDING = frozenset({".gitignore", ".gitattributes", *MARKERS})
-"""Names of files that decide on others."""
 
 
 class LivePrompt:

@@ -13,8 +13,8 @@ from aggregate.base.disk import TEMPORARY_SUFFIX, confined, temporary_name, writ
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 
+# No run writes one prompt for an hour: what is older was left by a run that was killed.
 _LEFTOVER_SECONDS = 3600
-"""No run writes one prompt for an hour: what is older was left by a run that was killed."""
 
 
 def is_output(name: str, namespace: str) -> bool:

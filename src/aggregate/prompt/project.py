@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from aggregate.base.values import ContextPreset
     from aggregate.project.presets import ContextPresetManager
 
+# A file name has 255 bytes, and number, suffix and a temporary name take some.
 _LONGEST_NAMESPACE: Final = 100
-"""A file name has 255 bytes, and number, suffix and a temporary name take some."""
 _CANNOT_SWITCH_OFF: Final = (
     "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
     "configuration, or use --no-redact"

@@ -28,8 +28,8 @@ from aggregate.ranking import (
     similar_commits,
 )
 
+# Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``.
 _RECENT: Final = 120
-"""Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``."""
 
 
 def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Question:

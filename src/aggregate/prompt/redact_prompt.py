@@ -9,12 +9,10 @@ from aggregate.base.redaction import redact
 from aggregate.base.values import ALLOWED_LINE, Finding, Redaction, Section, Segment
 from aggregate.project.files import SourceFile
 
-MOST_NAMED: Final = 3
-"""Files, rules or hashes that a sentence names before it counts the rest."""
-SLICE_LABELS: Final = ("tag", "comment")
-"""What is said of a slice."""
+MOST_NAMED: Final = 3  # Files, rules or hashes that a sentence names before it counts the rest
+SLICE_LABELS: Final = ("tag", "comment")  # What is said of a slice
+# Files and sections that the line about secrets names: as many as fit into a few rows of a terminal.
 _MOST_PLACES: Final = 10
-"""Files and sections that the line about secrets names: as many as fit into a few rows of a terminal."""
 
 
 class FoundSecrets:

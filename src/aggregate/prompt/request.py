@@ -216,22 +216,20 @@ def parse_place(text: str, folder: Path) -> Place:
     return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
 
 
-AskedTask = str | Task
-"""A task as a caller may name it: its text, or all of it."""
+AskedTask = str | Task  # A task as a caller may name it: its text, or all of it
+# A budget as a caller may name it: ``32000``, ``"32k"``, ``"auto"``, or all of it.
 AskedBudget = int | str | Budget
-"""A budget as a caller may name it: ``32000``, ``"32k"``, ``"auto"``, or all of it."""
-ALL_FILES: Final = "**/*"
-"""The glob that stands for all files that git would take."""
+ALL_FILES: Final = "**/*"  # The glob that stands for all files that git would take
+# Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond.
 WITHOUT_MODEL: Final = 32_000
-"""Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond."""
+# The most tokens that ``auto`` takes of a larger window: beyond, models find less in what they read, at a price.
 MOST: Final = 60_000
-"""The most tokens that ``auto`` takes of a larger window: beyond, models find less in what they read, at a price."""
+# The part of a window, a tenth, that is kept free: for instructions, and for what a model counts more than o200k.
 _RESERVE: Final = 10
-"""The part of a window, a tenth, that is kept free: for instructions, and for what a model counts more than o200k."""
+# The part of a window, a quarter, that a prompt gets at least: answers seldom are as long as they may be.
 _LEAST: Final = 4
-"""The part of a window, a quarter, that a prompt gets at least: answers seldom are as long as they may be."""
+# What is said of a glob that also stands for binary files.
 _BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
-"""What is said of a glob that also stands for binary files."""
 
 
 def task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:

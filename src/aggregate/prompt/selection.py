@@ -78,10 +78,9 @@ class ResolvedFile(NamedTuple):
         return self._replace(entry=replace(self.entry, item=item))
 
 
+# The fields behind ``by_glob`` of a file that can be read.
 _NO_PROBLEM: Final = tuple(ResolvedFile._field_defaults.values())[1:]
-"""The fields behind ``by_glob`` of a file that can be read."""
-Note = tuple[str, str]
-"""A place, and what is doubtful there."""
+Note = tuple[str, str]  # A place, and what is doubtful there
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _EXCERPT = re.compile(r"Discussion Excerpt (\d+)")
 _ESCAPE = re.compile(r"\\(.)")
+# Lines of a file's block before its content, its heading and the opening fence, and before and behind it.
 _BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
-"""Lines of a file's block before its content, its heading and the opening fence, and before and behind it."""
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 

@@ -17,18 +17,14 @@ from aggregate.base.tokens import TokenCounter, count_batch
 from aggregate.base.values import SEPARATOR, Prompt, Section
 from aggregate.project.index import Index, Kind, code_version, user_index
 
-_LOOKED_UP = 500
-"""Segments that the index is asked for at once."""
-_WAITING_CHARACTERS = 1_000_000
-"""The most text for which the index is asked at once."""
+_LOOKED_UP = 500  # Segments that the index is asked for at once
+_WAITING_CHARACTERS = 1_000_000  # The most text for which the index is asked at once
+# Of texts that are kept in memory with their counts: a page that stays open all day asks for more and more of them.
 _MOST_CHARACTERS = 20_000_000
-"""Of texts that are kept in memory with their counts: a page that stays open all day asks for more and more of them."""
-COUNT = Struct("<Q")
-"""How a count is kept."""
-TOKEN_CODE = ("base.errors", "base.tokens")
-"""Whose code takes part in counting."""
+COUNT = Struct("<Q")  # How a count is kept
+TOKEN_CODE = ("base.errors", "base.tokens")  # Whose code takes part in counting
+# What others have made of that: the tokenizer. The vocabulary's hash stands in our code.
 TOKEN_LIBRARIES = ("tiktoken",)
-"""What others have made of that: the tokenizer. The vocabulary's hash stands in our code."""
 
 
 @cache

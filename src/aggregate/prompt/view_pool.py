@@ -9,8 +9,7 @@ from aggregate.base.concurrency import PATIENCE, Call, in_children
 from aggregate.base.values import PackedView, View, ViewRequest
 from aggregate.code.views import packed_views, render_view, takes_grammar, without_grammar
 
-_MOST_WORKERS: Final = 8
-"""Each holds its own grammars in memory."""
+_MOST_WORKERS: Final = 8  # Each holds its own grammars in memory
 
 
 def render_all(

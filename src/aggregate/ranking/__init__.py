@@ -8,36 +8,17 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.ranking.analyse import analyse
-    from aggregate.ranking.analysis import Analysis, column, numbers
-    from aggregate.ranking.corpus import (
-        Corpus,
-        DefinedName,
-        FileAnalysis,
-        FileFacts,
-        Piece,
-        TermInFile,
-    )
-    from aggregate.ranking.fusion import RankedFile, Ranking
-    from aggregate.ranking.message_text import change_words, definition_name, first_line, own_words
-    from aggregate.ranking.question import (
-        MOST_READ,
-        ChangedLines,
-        Commit,
-        Question,
-        similar_commits,
-    )
-    from aggregate.ranking.rank import rank
-    from aggregate.ranking.task_text import read_task
-    from aggregate.ranking.term_groups import (
-        MOST_MEMBERS,
-        NameGroup,
-        TermGroup,
-        pack_names,
-        pack_terms,
-    )
-    from aggregate.ranking.terms import term_hash, term_list, terms_in
-    from aggregate.ranking.weights import WEIGHTS
+    from aggregate.ranking.analyse import *
+    from aggregate.ranking.analysis import *
+    from aggregate.ranking.corpus import *
+    from aggregate.ranking.fusion import *
+    from aggregate.ranking.message_text import *
+    from aggregate.ranking.question import *
+    from aggregate.ranking.rank import *
+    from aggregate.ranking.task_text import *
+    from aggregate.ranking.term_groups import *
+    from aggregate.ranking.terms import *
+    from aggregate.ranking.weights import *
 else:
     __getattr__ = door(
         __name__,

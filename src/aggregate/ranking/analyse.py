@@ -62,27 +62,27 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
 _ENDS: Final = tuple(end for end, _ in _BLOCKS)
 
 
+# Of a text that is parsed: a larger one holds data, and no prompt has room for it.
 _MOST_CHARACTERS: Final = 2_000_000
-"""Of a text that is parsed: a larger one holds data, and no prompt has room for it."""
+# Of one that a program has written: tables and parsers, of which nobody reads more.
 _MOST_GENERATED: Final = 200_000
-"""Of one that a program has written: tables and parsers, of which nobody reads more."""
+# Characters of a line that no person writes; where it makes up the text, that is no program to be parsed.
 _LONG_LINE: Final = 5_000
-"""Characters of a line that no person writes; where it makes up the text, that is no program to be parsed."""
+# Characters that count of a text that is not parsed; what is behind them is one piece without terms.
 _SAMPLE: Final = 100_000
-"""Characters that count of a text that is not parsed; what is behind them is one piece without terms."""
+# Of a file; the rest, of tables in most cases, belongs to what stands around it.
 _MOST_DEFINITIONS: Final = 5_000
-"""Of a file; the rest, of tables in most cases, belongs to what stands around it."""
+# Levels of definitions in one another; data are nested deeper, programs are not.
 _DEEPEST: Final = 30
-"""Levels of definitions in one another; data are nested deeper, programs are not."""
 _MOST_REFERENCES: Final = 20_000  # of a file: a hundred times what a long one has
 _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
 _UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
+# ``json.dumps`` makes an encoder for each call that asks for this form.
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
-"""``json.dumps`` makes an encoder for each call that asks for this form."""
+# One byte; a term that is so frequent in a piece is saturated in any formula long before.
 _MOST_COUNT: Final = 255
-"""One byte; a term that is so frequent in a piece is saturated in any formula long before."""
 
 
 def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:

@@ -41,8 +41,8 @@ def inflated(data: bytes) -> bytes:
 _DEFINED_NAME: Final = row_maker(DefinedName)
 _PIECE: Final = row_maker(Piece)
 _REFERENCE: Final = row_maker(Reference)
+# Last lines, definitions, terms, and characters of three kinds; first lines follow from the last ones.
 _PIECE_COLUMNS: Final = 6
-"""Last lines, definitions, terms, and characters of three kinds; first lines follow from the last ones."""
 
 
 class FileTraits(NamedTuple):

@@ -93,8 +93,8 @@ def scaled_evidence(
     )
 
 
+# How soon further occurrences of a term count little: the usual value; 0.9 to 2 made no difference on commits.
 K1 = 1.2
-"""How soon further occurrences of a term count little: the usual value; 0.9 to 2 made no difference on commits."""
 
 
 def rarity(total: int, holding: int) -> float:

@@ -19,8 +19,8 @@ from aggregate.ranking.inquiry import Candidates, Inquiry
 
 _MOST_RECENT = 120
 _HALF_LIFE = 8
+# Files of a change that was made for one reason; larger ones rename, format or release.
 _MOST_TOGETHER = 30
-"""Files of a change that was made for one reason; larger ones rename, format or release."""
 _FEWEST_TOGETHER = 2
 
 
@@ -129,8 +129,8 @@ def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence
     return scaled_evidence("changed together", files=values, matched=matched)
 
 
+# Files of a change whose message speaks of each; larger ones rename, format or release.
 _MOST_FILES: Final = 30
-"""Files of a change whose message speaks of each; larger ones rename, format or release."""
 _B: Final = 0.75  # BM25's usual share of the length; 0.3 was a little worse on commits
 
 

@@ -17,10 +17,10 @@ from aggregate.ranking.path_table import PathTable
 from aggregate.ranking.question import Question, SimilarCommit, TaskText, similar_commits
 from aggregate.ranking.terms import term_list
 
+# Last characters of a term that the word it stands for may have otherwise: ``y`` for ``ies``.
 _CHANGED = 1
-"""Last characters of a term that the word it stands for may have otherwise: ``y`` for ``ies``."""
+# Letters of terms that are looked for as they are: what is left of them otherwise would be in most names.
 _SHORT = 3
-"""Letters of terms that are looked for as they are: what is left of them otherwise would be in most names."""
 
 
 class TermMatcher:
@@ -55,8 +55,8 @@ class TermMatcher:
         return matched
 
 
+# Terms of a task that are asked for: a task of 200 KB has thousands, and the rare ones that it repeats decide.
 MOST_TERMS = 200
-"""Terms of a task that are asked for: a task of 200 KB has thousands, and the rare ones that it repeats decide."""
 _MOST_LOOKED_UP = 600  # terms whose files are counted to find the strongest; each costs a look-up
 
 
@@ -113,8 +113,8 @@ class _RememberedCorpus:
 Candidates = Mapping[int, FileAnalysis]
 
 _WORD = re.compile(r"\w{2,40}")
+# Characters of a task in which words are looked for to tell what matched; behind them the term itself is told.
 _MOST_TEXT = 20_000
-"""Characters of a task in which words are looked for to tell what matched; behind them the term itself is told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,28 +26,28 @@ _WORDS: Mapping[PathKind, str] = {
 _TERMS: Mapping[PathKind, frozenset[str]] = {
     kind: frozenset(term_list(words)) for kind, words in _WORDS.items()
 }
+# Words that are mostly said of the code which reads such a file: only a prefix such as ``config: ...`` asks for it.
 _AMBIGUOUS = frozenset(
     term_list(
         "config configuration setting settings dependency dependencies toml yaml yml json ini"
     )
 )
-"""Words that are mostly said of the code which reads such a file: only a prefix such as ``config: ...`` asks for it."""
 _PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
 _DOCUMENTING = re.compile(
     r"\s*+(?:please\s++)?(?:re)?document\s++(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
     re.IGNORECASE,
 )  # how a task begins that asks for documentation, rather than speaks of a document
+# Documents that name everything that there is, and are asked for only by the word.
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
-"""Documents that name everything that there is, and are asked for only by the word."""
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
+# What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
-"""What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``."""
 _IN_SUBJECT = 0.3  # what is left of it where the first line speaks of them
+# The same of what counts against a file for being no program: ``config`` is mostly said of code that reads it.
 _NO_PROGRAM_IN_SUBJECT = 0.6
-"""The same of what counts against a file for being no program: ``config`` is mostly said of code that reads it."""
+# What is left of it where only the rest does, which often just asks for tests as well.
 _IN_TEXT = 0.75
-"""What is left of it where only the rest does, which often just asks for tests as well."""
 
 
 def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
@@ -145,9 +145,9 @@ def language_share(inquiry: Inquiry) -> Evidence:
 
 
 _CHARACTERS_PER_TOKEN = 4
+# The size, in the logarithm of tokens, that counts 1: the largest source file of most projects. A constant, since a
+# single generated file would change what all others weigh.
 _LARGE_FILE = log1p(30_000)
-"""The size, in the logarithm of tokens, that counts 1: the largest source file of most projects. A constant, since a
-single generated file would change what all others weigh."""
 _LARGE_PIECE = log1p(400)  # the same for a piece: some 25 lines of 16 tokens
 _MOST = 1.5  # the most that a size counts: a file of 100 MB is hardly less likely than one of 10
 _FUNCTIONS = frozenset(

@@ -61,15 +61,15 @@ def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, f
     return sorted(names.items(), key=lambda item: -item[1])[:most]
 
 
+# Names of a task that are looked up; a task with more is a log, and its first and surest ones decide.
 _MOST_NAMES = 100
-"""Names of a task that are looked up; a task with more is a log, and its first and surest ones decide."""
 _MOST_NAMESAKES = 40  # definitions of one name: where more share it, the name tells nothing
+# What a name says about definitions that stand in something else than it says: its first part is a variable then.
 _NO_SCOPE = 0.5
-"""What a name says about definitions that stand in something else than it says: its first part is a variable then."""
 _MODULE = 0.7
 _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
+# Words of a task that are compared with files' names: as many as a long ticket has.
 _MOST_WORDS = 5_000
-"""Words of a task that are compared with files' names: as many as a long ticket has."""
 
 
 def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:

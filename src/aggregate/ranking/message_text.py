@@ -32,11 +32,11 @@ _FORM: Final = re.compile(
     r"|^[ \t]*+[-*] \[[ xX]\] [^\n]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
+# The folders of an absolute path: they lie on somebody's machine.
 _ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){2,}+")
-"""The folders of an absolute path: they lie on somebody's machine."""
 _FOLDERS_KEPT: Final = 2
+# Folders that others' code, or the project's own once it is installed, lies in: they tell nothing of it.
 _PACKAGES: Final = ("site-packages", "dist-packages", "node_modules")
-"""Folders that others' code, or the project's own once it is installed, lies in: they tell nothing of it."""
 _PYTHON_FRAME: Final = re.compile(r'File "([^"\n]{1,400})", line \d{1,7}(?:, in )?')
 _WORDING: Final = re.compile(
     r"Traceback \(most recent call last\):|During handling of the above exception, another exception occurred:"
@@ -46,8 +46,8 @@ _WORDING: Final = re.compile(
 )
 
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
+# Lines that differ in numbers alone: so many are a log's, which tells by what it says once.
 _OFTEN: Final = 12
-"""Lines that differ in numbers alone: so many are a log's, which tells by what it says once."""
 
 
 def own_words(text: str) -> str:

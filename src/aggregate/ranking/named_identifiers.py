@@ -29,10 +29,10 @@ def _known_names() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset({*suffixes, *TAG_BY_SUFFIX}), frozenset({*names, *TAG_BY_NAME})
 
 
+# Words of a task, from its beginning, whose neighbours are joined: each pair is looked up in the whole project.
 _MOST_WORDS: Final = 60
-"""Words of a task, from its beginning, whose neighbours are joined: each pair is looked up in the whole project."""
+# Characters of a joined term: shorter ones mean too much, longer ones are no terms.
 _LENGTHS: Final = range(5, 41)
-"""Characters of a joined term: shorter ones mean too much, longer ones are no terms."""
 
 _JOINED_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}")
 _HYPHENED: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++){1,3}")
@@ -62,14 +62,14 @@ def _runs(words: list[str]) -> Iterator[list[str]]:
 
 
 CERTAIN: Final = 1.0  # it is quoted, called, capitalised, or looks like code
+# A plain word, which a definition may happen to be called; measured with the weights of ``ranking.weights``.
 POSSIBLE: Final = 0.3
-"""A plain word, which a definition may happen to be called; measured with the weights of ``ranking.weights``."""
+# Names that are told of those that are sure: a task that names more is a list or a log.
 MOST_CERTAIN: Final = 200
-"""Names that are told of those that are sure: a task that names more is a list or a log."""
 MOST_POSSIBLE: Final = 200
 _LONGEST_NAME: Final = 120
+# Letters of a plain word that can be a name; shorter ones are mostly none.
 _SHORTEST_WORD: Final = 3
-"""Letters of a plain word that can be a name; shorter ones are mostly none."""
 
 _PART: Final = r"[^\W\d][\w$]*+"
 _NAME: Final = re.compile(
@@ -86,8 +86,8 @@ _CLOSING: Final = {
     "«": "»",
     "「": "」",
 }
+# In frames of the program that runs JavaScript: they name nothing of a project.
 _INTERNAL: Final = "node:internal/"
-"""In frames of the program that runs JavaScript: they name nothing of a project."""
 _ENDS_SENTENCE: Final = ".!?:;"
 _LINE_START: Final = re.compile(r"[\s\d.)*>#+=-]*+$")
 _MESSAGES: Final = re.compile(

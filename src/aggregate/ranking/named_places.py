@@ -63,10 +63,10 @@ def diff_places(text: str) -> Iterator[NamedPlace]:
             line = max(int(hunk["line"]), 1)
 
 
+# Places that are told: a traceback of a recursion has a thousand frames, and the first of them say it all.
 MOST_PLACES: Final = 200
-"""Places that are told: a traceback of a recursion has a thousand frames, and the first of them say it all."""
+# Characters of a line that is read at once; messages with longer paths are rare, minified code is not.
 _LONGEST_LINE: Final = 1_000
-"""Characters of a line that is read at once; messages with longer paths are rare, minified code is not."""
 _LONGEST_PATH: Final = 400
 
 _NUMBER: Final = r"\d{1,7}"

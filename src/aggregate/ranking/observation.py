@@ -42,18 +42,18 @@ from aggregate.ranking.places import (
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
 from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
+# Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
 MOST_CANDIDATES = 300
-"""Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order."""
+# Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time.
 _MOST_PIECES = 15_000
-"""Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time."""
 _MOST_SEEDED = 300  # further files that are candidates because the question points at them
 _MOST_COMPANIONS = 10
+# How surely a definition must be named for its file to be a candidate whatever else is said about it.
 _CERTAIN = 0.3
-"""How surely a definition must be named for its file to be a candidate whatever else is said about it."""
 
 
+# In the logarithm of odds: pieces that far behind the likeliest are no place to start from.
 _FAR = 12.0
-"""In the logarithm of odds: pieces that far behind the likeliest are no place to start from."""
 _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 

@@ -68,17 +68,17 @@ _DOCUMENT_NAME = re.compile(
 _GENERATED_NAME = re.compile(
     r"(?:\.min\.(?:js|css)|\.(?:lock|lockb|snap|map|pb\.go|g\.dart)|_pb2\.py|^package-lock\.json|^go\.sum)$"
 )
+# What programs for browsers are put together as; a folder of this name may hold sources in other languages.
 _BUILT = re.compile(r"(?:^|/)dist/.*\.(?:[cm]?js|css|d\.[cm]?ts)$", re.IGNORECASE)
-"""What programs for browsers are put together as; a folder of this name may hold sources in other languages."""
+# What tells tools about a project; of a project that is nothing else all files are as likely as before.
 _SETTINGS_NAME = re.compile(
     r"\.(?:toml|ini|cfg|conf|ya?ml|json[5c]?|properties|env|editorconfig)$"
     r"|^(?:(?:gnu)?makefile|dockerfile|containerfile|justfile|gemfile|pipfile|vagrantfile|procfile|brewfile|cmakelists)"
     r"(?:[.-]|$)|\.mk$|^requirements[a-z0-9_.-]*\.txt$|^\."
 )
-"""What tells tools about a project; of a project that is nothing else all files are as likely as before."""
 
+# Folders, and names, whose kinds a process remembers from one question to the next, in a megabyte or two.
 _MOST_KNOWN = 10_000
-"""Folders, and names, whose kinds a process remembers from one question to the next, in a megabyte or two."""
 
 
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
@@ -119,6 +119,7 @@ def _kind_of_name(name: str) -> PathKind:
     return PathKind.SOURCE
 
 
+# Of languages that projects are written in; what is left out counts as text, as most files without a language are.
 _SUFFIXES: Final = frozenset(
     """
     .ada .adb .ads .agda .ahk .applescript .asm .astro .awk .bas .bb .bqn .bzl .capnp .cbl .clj .cljc .cljs .cmd .cob
@@ -128,7 +129,6 @@ _SUFFIXES: Final = frozenset(
     .sml .star .sv .svh .tcl .thrift .v .vala .vapi .vb .vbs .vert .vhd .vhdl .vim .wat .wgsl .wren .xs .y .zsh
     """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
-"""Of languages that projects are written in; what is left out counts as text, as most files without a language are."""
 
 
 def program_language(facts: FileFacts) -> str:

@@ -88,12 +88,12 @@ class PathTable:
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
 
 
+# First parts that name no folder of their own.
 _ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
-"""First parts that name no folder of their own."""
 _LONGEST = 400
 _MOST_FILES = 200  # files of a package: a use of one with more says nothing
+# Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version.
 _MOST_DROPPED = 4
-"""Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version."""
 _SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
 _RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
 

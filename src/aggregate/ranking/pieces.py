@@ -28,8 +28,8 @@ _LANGUAGES: Final = {
     ";": "clojure lisp racket scheme",
     "%": "erlang matlab prolog tex",
 }
+# What a language's comments begin with, where that is not ``//``.
 _FAMILIES: Final = {name: mark for mark, names in _LANGUAGES.items() for name in names.split()}
-"""What a language's comments begin with, where that is not ``//``."""
 _QUOTES: Final = ('"""', "'''")
 _ENDS: Final = {"/*": "*/", "<!--": "-->", "{-": "-}", "(*": "*)", "=begin": "=end"}
 _IMPORT: Final = (
@@ -41,12 +41,12 @@ _IMPORT: Final = (
 _LEGAL: Final = re.compile(
     r"licen[cs]e|copyright|\(c\)|all rights reserved|warrant(?:y|ies)|redistribut", re.IGNORECASE
 )
+# A licence begins in one of so many lines, behind ``#!``, ``<?php`` and an encoding.
 _HEAD: Final = 4
-"""A licence begins in one of so many lines, behind ``#!``, ``<?php`` and an encoding."""
 _OPENING_BRACKETS: Final = "([{"
 _CLOSING_BRACKETS: Final = ")]}"
+# Lines of one import; where more go by, a bracket in a string was taken for one.
 _MOST_IMPORTED: Final = 200
-"""Lines of one import; where more go by, a bracket in a string was taken for one."""
 
 
 def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
@@ -116,29 +116,29 @@ def _balance(line: str) -> int:
     return sum(map(line.count, _OPENING_BRACKETS)) - sum(map(line.count, _CLOSING_BRACKETS))
 
 
+# Of a piece: about a screen; swept with the method, shorter ones lose their context and longer ones waste tokens.
 MOST_LINES: Final = 25
-"""Of a piece: about a screen; swept with the method, shorter ones lose their context and longer ones waste tokens."""
+# Of a piece that is cut off a longer run, so that the best place among fifteen is found.
 _FEWEST_LINES: Final = 10
-"""Of a piece that is cut off a longer run, so that the best place among fifteen is found."""
+# Lines behind the last cut: the end of a function, such as ``return text``, tells nothing alone.
 _FEWEST_LEFT: Final = 4
-"""Lines behind the last cut: the end of a function, such as ``return text``, tells nothing alone."""
+# A part of a document of data that is no longer is not taken apart: its keys alone tell nothing.
 WHOLE_DATA_LINES: Final = 25
-"""A part of a document of data that is no longer is not taken apart: its keys alone tell nothing."""
+# A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
+# fields, prototypes and keys tell little alone.
 _SMALL_LINES: Final = 2
-"""A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
-fields, prototypes and keys tell little alone."""
 _APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
+# Lines that only end what stands before them, or lead over to the next: alone they tell nothing.
 _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
-"""Lines that only end what stands before them, or lead over to the next: alone they tell nothing."""
+# How lines begin that go on with the statement before them, so that a piece is not to begin there.
 _GOES_ON: Final = re.compile(
     r"\s*+(?:[)\]}.?:+]|&&|\|\||(?:and|catch|elif|else|elsif|elseif|ensure|except|finally|or|rescue|then)\b)"
 )
-"""How lines begin that go on with the statement before them, so that a piece is not to begin there."""
 _STRING: Final = '"""'
 _FENCE: Final = "```"
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
+# Lines of one kind that are a part of their own: a single import among constants stays with them.
 _FEWEST_ALIKE: Final = 2
-"""Lines of one kind that are a part of their own: a single import among constants stays with them."""
 
 
 class Run(NamedTuple):

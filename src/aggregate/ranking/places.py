@@ -14,8 +14,8 @@ from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.references import Resolver
 
 _REST_OF_FILE = 0.3
+# What a symbol says about the definitions within it: a class's methods come behind the class itself.
 _INNER = 0.6
-"""What a symbol says about the definitions within it: a class's methods come behind the class itself."""
 
 
 def seed_files(inquiry: Inquiry) -> frozenset[int]:
@@ -96,15 +96,15 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 _MOST_PLACES = 40  # places of a traceback that are looked at, the most telling first
+# What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault.
 _NEXT_PLACE = 0.6
-"""What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault."""
 _REST_OF_TRACED = 0.25
+# What the calls of the next frame count of those of the one before: what an outer function made is used within.
 _NEXT_FRAME: Final = 0.9
-"""What the calls of the next frame count of those of the one before: what an outer function made is used within."""
+# What a call above the frame's line in the same function counts of one on it.
 _EARLIER_LINE: Final = 0.5
-"""What a call above the frame's line in the same function counts of one on it."""
+# Calls that are followed, the innermost frame's first: those of a few dozen frames in the project.
 _MOST_CALLS: Final = 40
-"""Calls that are followed, the innermost frame's first: those of a few dozen frames in the project."""
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[NamedPlace, Sequence[int], float]]:

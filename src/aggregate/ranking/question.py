@@ -70,10 +70,10 @@ class Question:
         )
 
 
+# Commits that count as like the task; measured with the weights of ``ranking.weights``.
 MOST_SIMILAR: Final = 100
-"""Commits that count as like the task; measured with the weights of ``ranking.weights``."""
+# Those of them whose definitions are looked at: git has to compare the files of each.
 MOST_READ: Final = 40
-"""Those of them whose definitions are looked at: git has to compare the files of each."""
 _B: Final = 0.75  # BM25's usual share of the length: a long message speaks of many things
 
 

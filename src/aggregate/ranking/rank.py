@@ -20,10 +20,10 @@ from aggregate.ranking.observation import observe
 from aggregate.ranking.question import Question
 from aggregate.ranking.weights import WEIGHTS
 
+# Characters of a language's files below which it is no surprise that they define nothing.
 _FEW_CHARACTERS = 2_000
-"""Characters of a language's files below which it is no surprise that they define nothing."""
+# Part of the candidates' text in no known language from which it is told: every project has a licence and the like.
 _MANY = 0.2
-"""Part of the candidates' text in no known language from which it is told: every project has a licence and the like."""
 
 
 def missing_evidence(
@@ -74,17 +74,17 @@ def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
         yield Missing("definitions", f"no grammar for {path}{others}")
 
 
+# Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters.
 MOST_ANALYSED = 2_000
-"""Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters."""
 _MOST_NAMESAKES = 3  # definitions of one name above which a use of it does not tell which is meant
 _SHORTEST_NAME = 3  # letters of a name below which its uses mostly mean something else
+# Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing.
 STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "used by others": 5.0,  # by how many files a file's definitions are used: what all need is told first
     "test": -5.5,  # as with a question
     "auxiliary": -4.5,
     "language": 2.4,
 }
-"""Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing."""
 _DEFINITION_WEIGHT = 2.0
 
 
@@ -160,8 +160,8 @@ def _used_by_others(candidates: Candidates) -> Evidence:
     return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
 
 
+# Files beyond the candidates that get reasons: nobody reads further down, and a monorepo has 100,000.
 _MOST_EXPLAINED = 200
-"""Files beyond the candidates that get reasons: nobody reads further down, and a monorepo has 100,000."""
 
 
 def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS) -> Ranking:

@@ -10,12 +10,12 @@ from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.path_kinds import PathKind
 from aggregate.ranking.path_table import PathTable, files_of_module
 
+# Definitions of a name in the project that a use may mean where nothing says which: more would be guessing.
 MOST_NAMESAKES = 3
-"""Definitions of a name in the project that a use may mean where nothing says which: more would be guessing."""
+# Definitions of a name that are looked at: a project with more ``__init__`` or ``get`` says nothing by it.
 _MOST_DEFINITIONS = 200
-"""Definitions of a name that are looked at: a project with more ``__init__`` or ``get`` says nothing by it."""
+# Names that one resolver looks up: each costs a search in every group of files, and the likeliest uses come first.
 _MOST_LOOKED_UP = 200
-"""Names that one resolver looks up: each costs a search in every group of files, and the likeliest uses come first."""
 _ITSELF = frozenset({"", "self", "cls", "this", "super", "Self", "base", "@"})
 _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
@@ -106,8 +106,8 @@ MOST_SOURCES = 30  # pieces that evidence spreads from: the likeliest; behind th
 _SECOND_HOP = 0.5
 _MOST_SECOND = 30
 _MOST_REFERENCES = 200  # references of a definition that are followed: a longer one is a table
+# Files that use a name, above which it is too common to tell who uses this definition.
 _MOST_USERS = 20
-"""Files that use a name, above which it is too common to tell who uses this definition."""
 _MOST_LOADED = 100  # files beyond the candidates that are loaded to see who uses a definition
 _IMPORTED = 0.3  # what it counts for a file that a likely one imports it
 _WORDS = {

@@ -15,28 +15,28 @@ from aggregate.ranking.named_places import named_places
 from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list, terms_in
 
+# Of a text, half from its beginning and half from its end; what stands between is the middle of a log.
 _MOST_CHARACTERS: Final = 400_000
-"""Of a text, half from its beginning and half from its end; what stands between is the middle of a log."""
+# Characters in which names and places are looked for, in the same way: far more than any person writes.
 _MOST_LOOKED_AT: Final = 40_000
-"""Characters in which names and places are looked for, in the same way: far more than any person writes."""
 _LONGEST_SUBJECT: Final = 300
 _MOST_SCOPES: Final = 3
 
 _BLANK_LINES: Final = re.compile(r"\n(?:[ \t]*+\n)++")
 _BRACKETS: Final = re.compile(r"\s*+\[(?P<scope>[^\[\]]{1,60})\]\s*+:?")
 _CONVENTIONAL: Final = re.compile(r"\s*+(?P<type>[A-Za-z]{2,12})\((?P<scope>[^()]{1,60})\)!?:\s")
+# The same at the beginning of the text, where its type looks like a function that is called.
 _TYPE: Final = re.compile(rf"\A{_CONVENTIONAL.pattern}")
-"""The same at the beginning of the text, where its type looks like a function that is called."""
 _PREFIX: Final = re.compile(
     r"\s*+(?P<scope>[\w./,*{}@+-]{1,40}+(?: [\w./,*{}@+-]{1,40}+){0,2}?)!?:\s"
 )
+# Words before a colon that say what kind of change or message it is, not where; ``docs`` and ``tests`` say where.
 _NO_SCOPES: Final = frozenset({
     "aw", "breaking", "bug", "bugfix", "build", "chore", "crash", "enhancement", "error", "fatal", "feat", "feature",
     "fix", "fixes", "fwd", "hotfix", "idea", "improvement", "issue", "note", "panic", "perf", "problem", "proposal",
     "question", "re", "refactor", "regression", "request", "revert", "rfc", "style", "task", "todo", "urgent",
     "warning", "wip",
 })  # fmt: skip
-"""Words before a colon that say what kind of change or message it is, not where; ``docs`` and ``tests`` say where."""
 _FAILURE: Final = re.compile(r"(?:[\w.$]*(?:Error|Exception|Warning|Fault)|Traceback\b.*)$")
 _LETTER: Final = re.compile(r"[^\W_]")
 _TRACEBACK: Final = re.compile(r"\s*+(?:Traceback \(most recent|goroutine \d|Exception in thread)")

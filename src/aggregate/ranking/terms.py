@@ -34,26 +34,26 @@ COMMIT_WORDS: Final = frozenset(
 )  # words of commit messages that say that something was done, not to what
 NO_TERMS: Final = STOP_WORDS | COMMIT_WORDS
 
+# Characters of a word that is taken apart: a longer one is no name that anybody writes, but encoded data.
 LONGEST_WORD: Final = 80
-"""Characters of a word that is taken apart: a longer one is no name that anybody writes, but encoded data."""
 _LONGEST_TERM: Final = 40  # characters of a term: more of them tell no more
+# Digits of a number that is a term: status and error codes; data are full of shorter and of longer ones.
 _NUMBER: Final = range(3, 6)
-"""Digits of a number that is a term: status and error codes; data are full of shorter and of longer ones."""
+# Words whose terms are kept in memory, about 20 MB, in each process that analyses; most projects have fewer, and of one
+# with more the frequent ones are soon there again.
 _MOST_REMEMBERED: Final = 60_000
-"""Words whose terms are kept in memory, about 20 MB, in each process that analyses; most projects have fewer, and of
-one with more the frequent ones are soon there again."""
 
 _WORD: Final = re.compile(r"\w+")
 _PART: Final = re.compile(
     r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|[0-9]+"
 )  # the parts of an identifier without letters of other scripts; ``URLs`` is one
 _ANY_PART: Final = re.compile(r"[^\W\d_]+|[0-9]+")
+# Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
+# particles.
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
-particles."""
 _VOWEL: Final = re.compile("[aeiouy]")
 _Made = TypeVar("_Made")
 

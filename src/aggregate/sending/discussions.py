@@ -111,8 +111,8 @@ SUMMARY: Final = "Summary"  # who says it; to the model it is a part of what the
 STAYING: Final = 4  # the last turns, word for word: what the next question refers to
 SUMMARY_WORDS: Final = 600  # the most that a summary is asked to have
 _SUMMARY_TOKENS: Final = 800  # what a summary of so many words has
+# Of the turns that become a summary: of fewer it would hardly be shorter.
 _FEWEST_TOKENS: Final = 1_000
-"""Of the turns that become a summary: of fewer it would hardly be shorter."""
 _NAME_LENGTH: Final = 40  # characters of a discussion's name in that of the kept one, of 50
 _INSTRUCTIONS: Final = """\
 Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \

@@ -26,8 +26,8 @@ from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
 from aggregate.sending.turn_preparation import PreparedTurn, prepare_turn
 
+# Stands for the address of a compatible server, which the host alone knows: nothing is sent there.
 _HOSTS_OWN = "http://localhost"
-"""Stands for the address of a compatible server, which the host alone knows: nothing is sent there."""
 
 
 class PlannedBlock(NamedTuple):

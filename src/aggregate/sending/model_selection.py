@@ -33,8 +33,8 @@ from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, p
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
+# The providers that have models of their own only.
 COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
-"""The providers that have models of their own only."""
 _SHOWN = 60  # characters of an alias that a sentence shows
 
 

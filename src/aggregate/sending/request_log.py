@@ -37,11 +37,11 @@ from aggregate.sending.cache.fingerprint import (
 )
 
 _FILE: Final = "sent_requests.json"
+# Records of one project that are remembered: ten times as many as are looked through for the next request.
 _MOST: Final = 200
-"""Records of one project that are remembered: ten times as many as are looked through for the next request."""
 _VERSION = 2
+# How many records are looked through for one that fits: reading each takes time, and caches forget within an hour.
 _RECENT = 20
-"""How many records are looked through for one that fits: reading each takes time, and caches forget within an hour."""
 _LARGEST_NUMBER = 2**40  # no prompt has as many bytes
 
 

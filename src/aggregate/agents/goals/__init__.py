@@ -8,27 +8,12 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.goals.agent import NeuronAgent
-    from aggregate.agents.goals.answer_selection import extract_quantity, select_answer
-    from aggregate.agents.goals.goal_record import (
-        RecordedGoal,
-        new_record,
-        recorded,
-        records_folder,
-        unfinished_goals,
-    )
-    from aggregate.agents.goals.goal_result import (
-        MAX_DEPTH,
-        MAX_RETRIES,
-        EngineLimits,
-        GoalResult,
-        Limit,
-        Neuron,
-        Trace,
-        TraceKind,
-    )
-    from aggregate.agents.goals.models import ChatModel, ScriptedModel, read_script, scripted_model
-    from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
+    from aggregate.agents.goals.agent import *
+    from aggregate.agents.goals.answer_selection import *
+    from aggregate.agents.goals.goal_record import *
+    from aggregate.agents.goals.goal_result import *
+    from aggregate.agents.goals.models import *
+    from aggregate.agents.goals.questions import *
 else:
     __getattr__ = door(
         __name__,

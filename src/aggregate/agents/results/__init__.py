@@ -5,14 +5,8 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.results.compile import (
-        MetadataBasedResultCompiler,
-        ResultCompiler,
-        compile_results,
-        register_compiler,
-        result_compiler,
-    )
-    from aggregate.agents.results.merge import merge_outputs
+    from aggregate.agents.results.compile import *
+    from aggregate.agents.results.merge import *
 else:
     __getattr__ = door(
         __name__,

@@ -247,7 +247,7 @@ def _check_promises(tool: str, result: dict[str, Any], notes: dict[str, Any]) ->
         notes["errors"].append(f"{tool} failed: {failure_text(error or None)}")
 
 
+# The process's compiler: register compilers of your own here.
 result_compiler: Final = MetadataBasedResultCompiler()
-"""The process's compiler: register compilers of your own here."""
 register_compiler: Final = result_compiler.register_compiler
 compile_results: Final = result_compiler.compile_results

@@ -29,8 +29,8 @@ from aggregate.base.disk import find_program
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value
 
+# Memory that the processes wrote to themselves; what is read from files is the system's to drop.
 COUNTED: Final = ("RssAnon:", "RssShmem:")
-"""Memory that the processes wrote to themselves; what is read from files is the system's to drop."""
 
 
 class _TreeUsage(NamedTuple):
@@ -68,11 +68,11 @@ PROCESSES: Final = 3  # bubblewrap outside, bubblewrap as the first process insi
 ISOLATION: Final = """
 --unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --uid 65534 --gid 65534 --hostname sandbox
 """
+# Nothing can be written: an empty folder or a link costs memory that no limit counts.
 FROZEN: Final = "--dir /scratch --chdir /scratch --remount-ro /"
-"""Nothing can be written: an empty folder or a link costs memory that no limit counts."""
 ANSWER_FRAME: Final = 65_536  # bytes of an answer beside its result: an error's text, names
+# Read of what bubblewrap writes to its standard error: one line, where it is not allowed to make a sandbox.
 ERROR_BYTES: Final = 4096
-"""Read of what bubblewrap writes to its standard error: one line, where it is not allowed to make a sandbox."""
 MISSING: Final = "code that needs full Python needs bubblewrap: install the package bubblewrap (the program bwrap)"
 
 

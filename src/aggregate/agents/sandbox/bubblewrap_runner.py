@@ -20,8 +20,8 @@ from collections.abc import Callable
 from typing import Any
 
 FORBIDDEN_BUILTINS = "open eval exec compile input breakpoint help exit quit"
+# What nothing may be had of: files that grow, core files, message queues, locked memory.
 ZERO_LIMITS = ("RLIMIT_FSIZE", "RLIMIT_CORE", "RLIMIT_MSGQUEUE", "RLIMIT_MEMLOCK")
-"""What nothing may be had of: files that grow, core files, message queues, locked memory."""
 
 
 def main() -> None:

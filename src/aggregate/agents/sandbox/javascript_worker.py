@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 NO_NEW_RIGHTS, SET_FILTER, FILTER_MODE = 38, 22, 2
 INSTRUCTION = 8  # bytes of one instruction of a filter
+# Stops the clock and begins the random numbers at the same place, as the other sandboxes do.
 CLOCK = """(function (now) {
   const Real = Date;
   const make = (target, given, as) => Reflect.construct(target, given.length ? given : [now], as);
@@ -29,7 +30,6 @@ CLOCK = """(function (now) {
     return state / 2147483647;
   };
 })"""
-"""Stops the clock and begins the random numbers at the same place, as the other sandboxes do."""
 CALL = """(function (f, text, box) {
   if (typeof f !== 'function') throw new TypeError('the text is no function');
   const keep = v => {

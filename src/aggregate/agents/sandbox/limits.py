@@ -23,24 +23,24 @@ from aggregate.base.errors import SandboxError, Stopped
 
 EXTRA: Final = "install manual-slop[sandbox]"  # what to do where a sandbox is missing
 
+# Characters of one piece of code. Models write pages, not books; a parser's time and memory grow with the text.
 SOURCE_CHARACTERS: Final = 65_536
-"""Characters of one piece of code. Models write pages, not books; a parser's time and memory grow with the text."""
+# Characters of one error's text: it goes into prompts and logs, and code chooses it freely.
 ERROR_CHARACTERS: Final = 2_000
-"""Characters of one error's text: it goes into prompts and logs, and code chooses it freely."""
+# Lists and objects in one answer. An empty one is 3 bytes of JSON and 72 bytes in this process.
 CONTAINERS: Final = 1_000_000
-"""Lists and objects in one answer. An empty one is 3 bytes of JSON and 72 bytes in this process."""
+# Memory that Python and its libraries (NumPy, pandas) write to before any value of the code.
 RUNTIME_BYTES: Final = 256 * 1024 * 1024
-"""Memory that Python and its libraries (NumPy, pandas) write to before any value of the code."""
+# Address space that these libraries map; most of it is read from files and never written.
 ADDRESS_BYTES: Final = 768 * 1024 * 1024
-"""Address space that these libraries map; most of it is read from files and never written."""
 THREADS: Final = 32  # each costs the kernel some 20 KB that no memory limit counts
 OPEN_FILES: Final = 64  # descriptors: each pipe or socket may hold some hundred KB in the kernel
 WATCH_SECONDS: Final = 0.05  # how often memory and threads of a running sandbox are looked at
+# Address space of a JavaScript worker; the limit of one run is QuickJS's own.
 WORKER_BYTES: Final = 1 << 30
-"""Address space of a JavaScript worker; the limit of one run is QuickJS's own."""
 JAVASCRIPT_STACK: Final = 1 << 20
+# Promise jobs that one JavaScript run may queue: a chain without end is no loop that QuickJS's timer sees.
 PROMISE_JOBS: Final = 100_000
-"""Promise jobs that one JavaScript run may queue: a chain without end is no loop that QuickJS's timer sees."""
 
 
 @dataclass(frozen=True, slots=True)

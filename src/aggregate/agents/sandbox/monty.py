@@ -28,6 +28,8 @@ from aggregate.base.values import Value, extent
 GRACE: Final = 0.25  # seconds after a limit until the pool kills a worker
 POLICY: Final = {"sleep": "zero", "random_start": {"seed": 0}}
 ARGUMENT_BYTES: Final = 4096  # size of the arguments of one call of a host's function
+# Returns the size of a value as JSON, or nearly so. The code does not know its name, and what it is made of is bound
+# before the code runs.
 MEASURE: Final = """
 import datetime as _datetime_{tag}, json as _json_{tag}
 def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isinstance=isinstance, len=len, type=type,
@@ -53,8 +55,6 @@ def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isi
             raise TypeError(f"the code returned a {{type(item).__name__}}, not plain data")
     return size
 """
-"""Returns the size of a value as JSON, or nearly so. The code does not know its name, and what it is made of is bound
-before the code runs."""
 FUNCTION: Final = """
 def {name}(*given, **named):
     if _size_{tag}([given, named], {most}) > {most}:

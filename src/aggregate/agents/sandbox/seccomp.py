@@ -10,19 +10,19 @@ from typing import Final, NamedTuple
 from aggregate.base.errors import SandboxError, Stopped
 
 _LOAD, _JUMP_EQUAL, _JUMP_FROM, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+# Where a call's number, its machine and the low halves of its first two arguments are.
 _NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
-"""Where a call's number, its machine and the low halves of its first two arguments are."""
 ALLOW: Final = 0x7FFF0000
 KILL: Final = 0x80000000
 NOT_PERMITTED: Final = 0x00050000 | 1
 NOT_KNOWN: Final = 0x00050000 | 38
 CLONE_THREAD: Final = 0x10000
 AF_UNIX: Final = 1
+# Locks, leases and notices on files that programs outside read too, and larger pipes.
 FILE_COMMANDS: Final = (6, 7, 37, 38, 1024, 1026, 1031)
-"""Locks, leases and notices on files that programs outside read too, and larger pipes."""
 TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type as a terminal's user would
+# The last call of the table; newer ones are answered as by an older kernel, which every library expects.
 LAST: Final = 450
-"""The last call of the table; newer ones are answered as by an older kernel, which every library expects."""
 
 
 class Machine(NamedTuple):
@@ -74,13 +74,13 @@ clock_settime 227 112, clock_adjtime 305 266, adjtimex 159 171, sethostname 170 
 iopl 172 -, ioperm 173 -, vhangup 153 58
 """
 _ROWS: Final = [line.strip(",") for line in _CALLS.splitlines() if line and line[0] != "#"]
+# Name to its number on x86-64, and on the processors with the common table.
 REFUSED: Final = {
     name: tuple(None if number == "-" else int(number) for number in numbers)
     for name, *numbers in map(str.split, ", ".join(_ROWS).split(", "))
 }
-"""Name to its number on x86-64, and on the processors with the common table."""
+# Its flags lie in memory, where a filter cannot look; libraries fall back to ``clone`` where it does not exist.
 CLONE3: Final = 435
-"""Its flags lie in memory, where a filter cannot look; libraries fall back to ``clone`` where it does not exist."""
 
 
 def seccomp_filter(machine: str) -> bytes:

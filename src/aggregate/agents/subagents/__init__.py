@@ -5,13 +5,8 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.subagents.session import RunHandle, SubagentResults, SubagentSession
-    from aggregate.agents.subagents.spawn_protocol import (
-        announcement,
-        envelope,
-        sessions_spawn,
-        subagent_results,
-    )
+    from aggregate.agents.subagents.session import *
+    from aggregate.agents.subagents.spawn_protocol import *
 else:
     __getattr__ = door(
         __name__,

@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.agents.tools.analysis import ANALYSIS, add_analysis_tool, execute_data_analysis
-    from aggregate.agents.tools.calls import CallLimits
-    from aggregate.agents.tools.dates import add_date_tools
-    from aggregate.agents.tools.registry import ToolRegistry, discover_tools
-    from aggregate.agents.tools.standard import standard_tools
-    from aggregate.agents.tools.state import state_store
-    from aggregate.agents.tools.tool import (
-        Parameter,
-        Permission,
-        Tool,
-        ToolContext,
-        make_tool,
-        tool,
-    )
+    from aggregate.agents.tools.analysis import *
+    from aggregate.agents.tools.calls import *
+    from aggregate.agents.tools.dates import *
+    from aggregate.agents.tools.registry import *
+    from aggregate.agents.tools.standard import *
+    from aggregate.agents.tools.state import *
+    from aggregate.agents.tools.tool import *
 else:
     __getattr__ = door(
         __name__,

@@ -30,8 +30,8 @@ TIMEOUT: Final = 10.0  # seconds (rule D-11)
 MEMORY: Final = 256 * 1024 * 1024  # bytes: many times the largest output of a tool
 TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
+# What Monty raises for Python that it does not know, and that full Python may run.
 BEYOND_MONTY: Final = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "SyntaxError")
-"""What Monty raises for Python that it does not know, and that full Python may run."""
 _NO_NAME: Final = re.compile(r"name '(?P<name>\w+)' is not defined")
 _NO_ATTRIBUTE: Final = re.compile(
     r"(?:module '[\w.]+'|'(?P<type>\w+)' object) has no attribute '(?P<attribute>\w+)'"
@@ -233,8 +233,8 @@ def _assigned_names(tree: ast.AST) -> frozenset[str]:
 
 MOST_FIELDS: Final = 12
 MOST_OBJECTS: Final = 4
+# Fields named of one object, objects named in one hint, and levels that are looked at: a hint stays a few lines.
 DEPTH: Final = 4
-"""Fields named of one object, objects named in one hint, and levels that are looked at: a hint stays a few lines."""
 
 
 def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:

@@ -92,8 +92,8 @@ _MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5  # the largest output as JSON (rule D-10)
 MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end; no output may hold more
 SECONDS: Final = 60.0  # of a call: ten that hang fit into the time of a goal
+# Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then.
 MOST_ABANDONED: Final = 16
-"""Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from aggregate.base.errors import OutputError, StateError, ToolError
 MOST_KEY: Final = 200
 MOST_BYTES: Final = 16_000_000
 BUSY_SECONDS: Final = 10.0  # how long others may write meanwhile, and how long one call may take
+# Where a record's time is looked for when no field is named.
 FIELDS: Final = ("timestamp", "start_date", "date", "created_at", "updated_at", "time")
-"""Where a record's time is looked for when no field is named."""
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL)"
 Record: TypeAlias = Mapping[str, Any]
 TimeSpan: TypeAlias = tuple[float, float]

@@ -21,13 +21,13 @@ from aggregate.base.errors import OutputError, WorkerError
 from aggregate.base.text import shorten
 from aggregate.base.values import Value
 
+# Faults of an answer that are told: a model that is told of these mends the others with them.
 ERRORS_SHOWN: Final = 5
-"""Faults of an answer that are told: a model that is told of these mends the others with them."""
 _ERROR_CHARACTERS: Final = 300  # of one fault: it quotes the value at fault, which may be long
 _SCHEMA_BYTES: Final = 200_000  # of a file with a schema: it goes to a provider with each request
+# Of an answer against a schema that refers to itself: an honest one takes milliseconds, but where ten programs share a
+# core its process takes seconds to start, and the answer was paid for.
 CHECK_SECONDS: Final = 20.0
-"""Of an answer against a schema that refers to itself: an honest one takes milliseconds, but where ten programs share
-a core its process takes seconds to start, and the answer was paid for."""
 _CHECK: Final = """\
 import json, sys
 sys.path += sys.argv[1:]

@@ -13,8 +13,8 @@ from pydantic import Field, TypeAdapter
 from aggregate.base.tokens import count
 from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment, Stability
 
+# As it is read again: less than nothing in a database would leave a run more than its limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""As it is read again: less than nothing in a database would leave a run more than its limit."""
 _ROUND = "~"  # what stands between a ticket and its round; no ticket's id has it
 _count_shared = lru_cache(maxsize=20_000)(count)
 

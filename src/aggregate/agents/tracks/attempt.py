@@ -24,10 +24,10 @@ from aggregate.base.values import RunStatus, failure_text
 STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
 ANSWER_CHARACTERS = 2_000_000  # several times the longest answer that any model gives
 REASON_CHARACTERS = 10_000  # a person reads it, in a report with one for each attempt
+# Before the second attempt; doubled before each further one. A client has retried what passes quickly by then.
 BACKOFF_SECONDS = 1.0
-"""Before the second attempt; doubled before each further one. A client has retried what passes quickly by then."""
+# What stands behind the task when an answer was refused.
 CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
-"""What stands behind the task when an answer was refused."""
 MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait meanwhile
 
 

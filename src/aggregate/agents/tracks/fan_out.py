@@ -14,16 +14,16 @@ from aggregate.base.text import cut, fence
 from aggregate.base.values import FailurePolicy, RunStatus, Value
 
 _CALL: Final = '(results) => {{ "use strict"; return (\n{}\n) }}'
+# Only compiles: what an expression does is not known before there are results.
 _COMPILE: Final = (
     '(source) => { new Function("results", "return (\\n" + source + "\\n)"); return true }'
 )
-"""Only compiles: what an expression does is not known before there are results."""
+# ``results.name`` and ``results["name"]``.
 _NAME: Final = re.compile(
     r"""(?<![\w$.\]])results\s*(?:\??\.\s*([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*(["'])((?:(?!\2).)*)\2\s*\])"""
 )
-"""``results.name`` and ``results["name"]``."""
+# A list is spread over a thousand tickets at the most, each item of which goes into a prompt.
 _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
-"""A list is spread over a thousand tickets at the most, each item of which goes into a prompt."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
 _TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one line of a table

@@ -15,8 +15,8 @@ from aggregate.base.values import THRESHOLD, AggregatedResult, Prompt, RunStatus
 from aggregate.prompt import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.prompt.sections import one_line, results_segments
 
+# Of a run: a folder, or a row, with a larger one is somebody else's, and the next one might fit into no column.
 MOST_NUMBER = 999_999_999
-"""Of a run: a folder, or a row, with a larger one is somebody else's, and the next one might fit into no column."""
 _STATES: dict[RunStatus | None, str] = {
     RunStatus.SUCCESS: "done",
     RunStatus.ERROR: "failed",

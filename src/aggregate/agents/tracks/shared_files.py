@@ -19,12 +19,12 @@ from aggregate.prompt import (
 )
 
 TIER3 = "tier3"  # the strategy of tickets that name no other
+# What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's
+# cache.
 SHARED_CHARACTERS = 20_000
-"""What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's
-cache."""
+# Sets of focus files whose own segments are remembered for tickets with the same, which mostly follow each other; each
+# may have megabytes.
 REMEMBERED_FOCUS = 16
-"""Sets of focus files whose own segments are remembered for tickets with the same, which mostly follow each other; each
-may have megabytes."""
 
 
 class SharedFiles:

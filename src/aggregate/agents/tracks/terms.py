@@ -19,8 +19,8 @@ from aggregate.sending.clients import PROVIDERS, ChatClient, context_window, cos
 
 _USUAL = EngineLimits()
 _ANSWER: Final = 16_000  # tokens that auto leaves free: as many as a request allows by default
+# The most that a context takes of the tokens of an attempt that sends it once: the answer has the others.
 _ONCE: Final = 0.8
-"""The most that a context takes of the tokens of an attempt that sends it once: the answer has the others."""
 _TWICE: Final = 0.4  # the same where the context is sent with the plan and with the answer
 
 

@@ -12,9 +12,9 @@ from aggregate.project.configuration import TokenAmount, TokenNumber
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _Text = Annotated[str, Field(min_length=1)]
+# Tickets that a list may be spread over where nobody said otherwise: more than a person reads, less than anybody is
+# surprised to pay for.
 USUAL_CHILDREN = 32
-"""Tickets that a list may be spread over where nobody said otherwise: more than a person reads, less than anybody is
-surprised to pay for."""
 EXPRESSION_CHARACTERS = 2_000  # of a condition: it is one line
 MOST_CHILDREN = 1000  # a track is written by whoever wrote the project, a list by a model
 Dollars = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]

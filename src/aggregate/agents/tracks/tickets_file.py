@@ -15,8 +15,8 @@ from aggregate.project.configuration import line_of_key, parse_toml, read_toml_t
 
 TICKETS = "tickets.toml"
 MOST_BYTES = 5_000_000  # ten thousand tickets with a paragraph each, read in about a second
+# Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two.
 MOST_SECONDS = 30.0
-"""Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two."""
 _VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # what a variable may be called (rule O-20)
 Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and what is wrong
 

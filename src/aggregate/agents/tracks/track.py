@@ -22,8 +22,8 @@ _ENTRY = re.compile(
 )
 _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
+# A key of a JSON object with its value, which is no list and no object.
 _VALUE = r'("{}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)'
-"""A key of a JSON object with its value, which is no list and no object."""
 TRACK_ID = re.compile(r"\w[\w.-]*")  # in any script; it is a folder's name
 FOLDER = "conductor"
 TRACKS = "tracks.md"
@@ -44,13 +44,13 @@ class TrackStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+# What a track's status is in ``tracks.md``, which knows three; a cancelled track is open again.
 CHECKBOXES = {
     TrackStatus.NEW: Checkbox.OPEN,
     TrackStatus.IN_PROGRESS: Checkbox.STARTED,
     TrackStatus.COMPLETED: Checkbox.DONE,
     TrackStatus.CANCELLED: Checkbox.OPEN,
 }
-"""What a track's status is in ``tracks.md``, which knows three; a cancelled track is open again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ from aggregate.base.values import FailurePolicy
 
 USUAL = PollingOptions()
 LAID_DOWN = 4  # tickets between two looks at the queue, which cost about as much as one
+# Between two looks whether a person has decided, where nothing else is waited for.
 DECISION_SECONDS = 0.2
-"""Between two looks whether a person has decided, where nothing else is waited for."""
 MARK_SECONDS = 0.5  # between two writings of the plan's checkboxes, which a person looks at
 
 

@@ -52,12 +52,11 @@ from aggregate.prompt.sections import Results, results_segments
 if TYPE_CHECKING:
     from aggregate.prompt import ReadFiles
 
+# The part of its budget that a ticket's own files and task must leave, so that it shares a beginning with others: a
+# larger focus would make the beginning small for all.
 LEAST_ROOM: Final = 0.5
-"""The part of its budget that a ticket's own files and task must leave, so that it shares a beginning with others: a
-larger focus would make the beginning small for all."""
+# A text with so many characters for each token of a budget exceeds it: real ones have three to five. It is not counted.
 _CHARACTERS: Final = 12
-"""A text with so many characters for each token of a budget exceeds it: real ones have three to five. It is not
-counted."""
 _AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
 _AROUND_ALL = 1_000  # more than all headings, the note on turns that are left out, separators
 _REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it

@@ -50,8 +50,8 @@ def run(
     warn_all(contexts.warnings)
 
 
+# Files that are named of those that are shown with less, the most relevant first; the audit has all.
 _NAMED = 4
-"""Files that are named of those that are shown with less, the most relevant first; the audit has all."""
 
 
 def _preview_lines(steps: Sequence[PreviewStep]) -> Iterator[str]:

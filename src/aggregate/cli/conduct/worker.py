@@ -12,8 +12,8 @@ from aggregate.cli.conduct.options import TermsSettings, open_terms, worker_opti
 from aggregate.cli.output import say, warn
 from aggregate.prompt import redaction_for
 
+# How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows.
 _LOOK_SECONDS = 0.5
-"""How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows."""
 
 
 @click.command()

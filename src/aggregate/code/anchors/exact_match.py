@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL
 from aggregate.code.anchors.search_text import SearchText, score_context
 
+# Give the path of the symbol that encloses a 1-based line of the new text.
 SymbolAt = Callable[[int], str]
-"""Give the path of the symbol that encloses a 1-based line of the new text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,16 +27,12 @@ from aggregate.code.anchors.search_text import IndexedText, SearchText
 class AnchorState(Enum):
     """How sure the place of a slice is; only the first three carry line numbers."""
 
-    FRESH = "fresh"
-    """The same text at the same lines."""
-    MOVED = "moved"
-    """The same text at other lines."""
-    EDITED = "edited"
-    """The place is known, its text was changed."""
+    FRESH = "fresh"  # The same text at the same lines
+    MOVED = "moved"  # The same text at other lines
+    EDITED = "edited"  # The place is known, its text was changed
+    # Several places fit equally well, or one fits without enough to tell that it is the right one.
     AMBIGUOUS = "ambiguous"
-    """Several places fit equally well, or one fits without enough to tell that it is the right one."""
-    ORPHANED = "orphaned"
-    """The lines no longer exist in the text."""
+    ORPHANED = "orphaned"  # The lines no longer exist in the text
 
 
 @dataclass(frozen=True, slots=True)

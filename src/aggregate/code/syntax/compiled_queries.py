@@ -14,8 +14,8 @@ _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _FAMILIES = ("definition", "level", "embedded", "reference")
+# Families of captures that are looked for in all of a text, bodies of functions included, whatever ``@scope`` says.
 _ANYWHERE = frozenset({"reference"})
-"""Families of captures that are looked for in all of a text, bodies of functions included, whatever ``@scope`` says."""
 
 
 @cache

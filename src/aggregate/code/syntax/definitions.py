@@ -9,8 +9,8 @@ _ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
 _OPERATOR = re.compile(r"\boperator\b")
 _CONVERSION = re.compile(r"^(operator\s+\w[^(]*?)\s*\(.*$")
 
+# Longer names are left as they are: the patterns above take the square of their length.
 _LONGEST = 2_000
-"""Longer names are left as they are: the patterns above take the square of their length."""
 
 
 def split_symbol(symbol: str) -> tuple[str, ...]:
@@ -108,8 +108,8 @@ class Module:
         return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
 
 
+# Names of a path, the inner ones: in a text that nests ten thousand levels all of them would take gigabytes.
 _MOST_NAMES = 100
-"""Names of a path, the inner ones: in a text that nests ten thousand levels all of them would take gigabytes."""
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:

@@ -26,6 +26,7 @@ _ATTRIBUTES = tuple(
     re.compile(rb"""\s(?i:%s)\s*+=\s*+["']?([^\s"'>]+)""" % name) for name in (b"lang", b"type")
 )
 _TAG_BYTES = 2_000
+# What attributes call a language; others, such as those of templates, have no grammar here.
 _LANGUAGES = {
     "application/ecmascript": "javascript", "application/javascript": "javascript",
     "application/typescript": "typescript", "babel": "javascript", "css": "css", "js": "javascript",
@@ -35,10 +36,9 @@ _LANGUAGES = {
     "text/javascript": "javascript", "text/jsx": "javascript", "text/typescript": "typescript",
     "ts": "typescript", "tsx": "tsx", "typescript": "typescript",
 }  # fmt: skip
-"""What attributes call a language; others, such as those of templates, have no grammar here."""
 _JSON = re.compile(r"[\w.+-]+/(?:[\w.-]+\+)?json")
+# Parts of one file that are read: pages have a few, and an outline of markup has as many rows.
 _MOST_BLOCKS = 500
-"""Parts of one file that are read: pages have a few, and an outline of markup has as many rows."""
 
 
 @dataclass(frozen=True, slots=True)

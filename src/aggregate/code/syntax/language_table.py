@@ -14,8 +14,8 @@ class LanguageKind(StrEnum):
 
     CODE = "code"  # programs: bodies can be cut out
     DATA = "data"  # data, markup and prose: the outline stands for the skeleton
+    # Markup around programs: bodies can be cut out, and outlines are those of documents.
     MIXED = "mixed"
-    """Markup around programs: bodies can be cut out, and outlines are those of documents."""
 
 
 @dataclass(frozen=True, slots=True)

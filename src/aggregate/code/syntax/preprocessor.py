@@ -95,8 +95,8 @@ _BRACES = (b"{", b"}")
 _BLANKS = re.compile(rb"(?:\s++|//[^\n]*+|/\*%b)*+" % _TO_COMMENT_END)
 _IS_FALSE = re.compile(rb"\#[ \t]*+if[ \t]++0\s*+$")
 _LABEL = re.compile(rb"\b(?:public|protected|private|default|case\b[^\n]*|[A-Z][A-Z_]*)\s*:\Z")
+# Bytes that are looked at to tell a label from another colon: a bound for ``case`` and its value.
 _LONGEST_LABEL = 80
-"""Bytes that are looked at to tell a label from another colon: a bound for ``case`` and its value."""
 _TAIL = re.compile(rb"(?:const|volatile|noexcept|override|final|requires|throw|try)\b|[^\w~:]")
 _REQUIRES = re.compile(rb"requires\b")
 _NONE = -1

@@ -30,10 +30,10 @@ _RANKS: Final = {
 }  # which capture counts where several patterns match one name, the lowest; one less with a scope
 _KINDS: Final = {capture: capture.removeprefix("reference.") for capture in _RANKS}
 _PARTS: Final = frozenset({"reference.type", "reference.attribute"})
+# Bytes of what stands before a name: a longer one is no path of names that anything could be found by.
 _LONGEST_SCOPE = 60
-"""Bytes of what stands before a name: a longer one is no path of names that anything could be found by."""
+# Bytes of a name, or of the module of an import; only generated programs have longer ones.
 _LONGEST_NAME = 200
-"""Bytes of a name, or of the module of an import; only generated programs have longer ones."""
 _SCOPE = re.compile(r"[\w$@!?]+(?>(?:(?:\.|::|->|\?\.|\\|:)[\w$@]+)*)")
 _NAME = re.compile(r"[^\s()\[\]{}<>\"'`,;|]++")
 _QUOTES = "\"'`<>"
@@ -61,8 +61,8 @@ class _Module(NamedTuple):
 
 
 _NO_MODULE = _Module()
+# The rank of a name, its capture, the name and its scope. A ``NamedTuple`` takes longer, and most names pass here.
 _Captured: TypeAlias = tuple[int, str, Node, Node | None]
-"""The rank of a name, its capture, the name and its scope. A ``NamedTuple`` takes longer, and most names pass here."""
 
 
 @dataclass(slots=True)
@@ -199,8 +199,8 @@ def _last_name(written: str, kind: str) -> tuple[str, str]:
 
 
 _WANTED: Final = frozenset({"reference", "embedded"})
+# A text may take so many times as long as for its definitions: the densest need 3 seconds for a megabyte.
 _TIMES_AS_LONG = 3
-"""A text may take so many times as long as for its definitions: the densest need 3 seconds for a megabyte."""
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:

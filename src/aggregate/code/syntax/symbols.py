@@ -33,10 +33,10 @@ from aggregate.code.syntax.parsing import (
 
 _DEFINITION = "definition."
 _LEVEL = "level."
+# Children of a list or mapping up to which each is looked at; reading more takes longer than the rest of the view.
 _MOST_ITEMS_READ = 10_000
-"""Children of a list or mapping up to which each is looked at; reading more takes longer than the rest of the view."""
+# Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens.
 _MOST_COMMENTS = 1_000
-"""Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens."""
 # What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
 _COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
 TEXTS = ("import", "constant", "constant.member", "package")
@@ -178,8 +178,8 @@ def _words(text: bytes, node: Node) -> str:
 
 
 _NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
+# Characters of a comment in which a notice says what it is; a text that documents a file may name a licence later.
 _NOTICE_WITHIN = 400
-"""Characters of a comment in which a notice says what it is; a text that documents a file may name a licence later."""
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _OF_DEFINITIONS = frozenset(
     {*_NAMING, "body", "body.first", "body.until", "members", "header", "keep", "embedded"}

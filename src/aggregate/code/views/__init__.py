@@ -5,20 +5,10 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.code.views.ast_parser import ASTParser
-    from aggregate.code.views.focused import GAP, focused
-    from aggregate.code.views.full import EXCLUDED
-    from aggregate.code.views.rendering import (
-        NOTEBOOK_SUFFIX,
-        PARSED,
-        is_the_text,
-        packed_views,
-        render_view,
-        summarise_file,
-        takes_grammar,
-        view_of,
-        without_grammar,
-    )
+    from aggregate.code.views.ast_parser import *
+    from aggregate.code.views.focused import *
+    from aggregate.code.views.full import *
+    from aggregate.code.views.rendering import *
 else:
     __getattr__ = door(
         __name__,

@@ -21,8 +21,8 @@ from aggregate.code.views.summary import definition_rows, details, shorter_than
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
+# How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules.
 _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
-"""How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules."""
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:

@@ -30,8 +30,8 @@ _EMBEDDED_DATA = re.compile(r"(data:[\w/+.-]{1,80};base64,)([A-Za-z0-9+/=]{200,}
 _MAGIC = re.compile(
     rb"^[ \t]*(?:%%?[A-Za-z]|!(?!=)|\?{1,2}\w)[^\n]*|^[\w.]+\?{1,2}[ \t]*$", re.MULTILINE
 )
+# A magic behind which the cell is not Python; behind the four named ones it is.
 _CELL_MAGIC = re.compile(rb"\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w")
-"""A magic behind which the cell is not Python; behind the four named ones it is."""
 _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 

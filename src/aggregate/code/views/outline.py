@@ -13,10 +13,10 @@ from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
 from aggregate.code.views.summary import summary
 
+# A lock file or a data set has many thousands; its outer ones tell what it is.
 _MOST_DOCUMENT_ROWS = 500
-"""A lock file or a data set has many thousands; its outer ones tell what it is."""
+# Levels of nesting that are shown by indentation; no code has as many, and indentation must not outgrow a file.
 _DEEPEST = 50
-"""Levels of nesting that are shown by indentation; no code has as many, and indentation must not outgrow a file."""
 
 
 def outline(request: ViewRequest) -> View:

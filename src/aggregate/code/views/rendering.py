@@ -11,8 +11,8 @@ from aggregate.code.syntax.languages import language_of
 from aggregate.code.views.full import full, none
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
+# The views that show a notebook by its cells; slices are picked from the lines of its file.
 _OF_CELLS = PARSED | {ViewMode.FULL}
-"""The views that show a notebook by its cells; slices are picked from the lines of its file."""
 NOTEBOOK_SUFFIX = ".ipynb"
 _RENDERED_HERE = {ViewMode.FULL: full, ViewMode.NONE: none}
 _MODULES = {ViewMode.SKELETON: "outline"}

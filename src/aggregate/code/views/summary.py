@@ -26,8 +26,8 @@ _MOST_NAMES = 60
 _MOST_ROWS = 60
 _MOST_MARKUP_ROWS = 20
 _MOST_CHARACTERS = 800  # of a row's names: about five lines of a screen
+# Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each.
 _LONGEST_LINE = 1_000
-"""Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each."""
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:

@@ -35,15 +35,15 @@ def cell_type(cell: str) -> str:
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _READ_ROWS = 1_000
+# Types are told from so much of a table: more of it seldom tells another one.
 _READ_CHARACTERS = 300_000
-"""Types are told from so much of a table: more of it seldom tells another one."""
 _SNIFFED_ROWS = 20
 _MOST_COLUMNS = 40
 _SAMPLES = 3
 _CELL_WIDTH = 40
 _LONGEST_NAME = 60  # hashes and sentences are longer, names of columns seldom
+# Rows of larger tables with quotation marks are not counted: that takes a second and more.
 _COUNTED_CHARACTERS = 20_000_000
-"""Rows of larger tables with quotation marks are not counted: that takes a second and more."""
 _BLANK_LINES = re.compile(r"\n((?:\r?\n)++)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 

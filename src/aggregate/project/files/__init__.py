@@ -5,24 +5,10 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.files.file_content import (
-        UTF_8,
-        SourceFile,
-        decode,
-        modified_at,
-        read_file,
-    )
-    from aggregate.project.files.image_header import ImageHeader, read_image_header
-    from aggregate.project.files.path_resolution import (
-        OUTSIDE,
-        SECRET,
-        FolderListing,
-        ResolvedPath,
-        display_path,
-        display_prefix,
-        resolve_paths,
-    )
-    from aggregate.project.files.walk import dependency_folders
+    from aggregate.project.files.file_content import *
+    from aggregate.project.files.image_header import *
+    from aggregate.project.files.path_resolution import *
+    from aggregate.project.files.walk import *
 else:
     __getattr__ = door(
         __name__,

@@ -5,23 +5,12 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.git.git import (
-        append_folders,
-        touched_files,
-        tracked_but_ignored,
-        unignored,
-    )
-    from aggregate.project.git.git_changes import changed_lines
-    from aggregate.project.git.git_log import (
-        Head,
-        LoggedCommit,
-        commit_ids,
-        find_head,
-        read_commits,
-    )
-    from aggregate.project.git.git_patch import HunkContext, context_rules, read_contexts
-    from aggregate.project.git.git_process import why_no_history
-    from aggregate.project.git.gitattributes import AttributesReader
+    from aggregate.project.git.git import *
+    from aggregate.project.git.git_changes import *
+    from aggregate.project.git.git_log import *
+    from aggregate.project.git.git_patch import *
+    from aggregate.project.git.git_process import *
+    from aggregate.project.git.gitattributes import *
 else:
     __getattr__ = door(
         __name__,

@@ -5,21 +5,8 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.history.history_reader import (
-        DEFAULT,
-        NO_DISCUSSION,
-        discussion_name,
-        find_history_file,
-        named_discussions,
-        read_discussion,
-    )
-    from aggregate.project.history.history_writer import (
-        append_turns,
-        copy_discussion,
-        history_file,
-        replace_first_turns,
-        replace_last_turns,
-    )
+    from aggregate.project.history.history_reader import *
+    from aggregate.project.history.history_writer import *
 else:
     __getattr__ = door(
         __name__,

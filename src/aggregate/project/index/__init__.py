@@ -5,18 +5,10 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.index.database import clear_index, read_report
-    from aggregate.project.index.kinds import Kind, code_version
-    from aggregate.project.index.states import FileState, describe, file_state, look_at
-    from aggregate.project.index.store import (
-        INDEX_FILE,
-        INDEX_FOLDER,
-        Index,
-        byte_limit,
-        index_path,
-        open_index,
-        user_index,
-    )
+    from aggregate.project.index.database import *
+    from aggregate.project.index.kinds import *
+    from aggregate.project.index.states import *
+    from aggregate.project.index.store import *
 else:
     __getattr__ = door(
         __name__,

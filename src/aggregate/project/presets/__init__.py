@@ -5,12 +5,7 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.presets.store import (
-        TABLE,
-        ContextPresetManager,
-        preset_of_table,
-        preset_toml,
-    )
+    from aggregate.project.presets.store import *
 else:
     __getattr__ = door(
         __name__,

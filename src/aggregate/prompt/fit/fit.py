@@ -14,27 +14,25 @@ from typing import NamedTuple
 from aggregate.code.views import GAP
 from aggregate.prompt.fit.steps import Run, Step, StepOrder
 
+# Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
+# bracket, tell more than the line of dots that would stand for them.
 _SMALL_GAP = 40
-"""Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
-bracket, tell more than the line of dots that would stand for them."""
+# White space in such lines, and in blank ones alone, with the line breaks; dots stand for lines with more.
 _FEW_BLANKS = 200
-"""White space in such lines, and in blank ones alone, with the line breaks; dots stand for lines with more."""
-_MARGIN = 1
-"""Tokens for each run of lines: apart, two lines may have more tokens than together."""
+_MARGIN = 1  # Tokens for each run of lines: apart, two lines may have more tokens than together
+# A line enters only behind so many times its own tokens, since no part of it can be shown: the last line that does not
+# fit leaves at most a fortieth of the budget unused, half of what may be (rule B-6).
 _PATIENCE = 40
-"""A line enters only behind so many times its own tokens, since no part of it can be shown: the last line that does not
-fit leaves at most a fortieth of the budget unused, half of what may be (rule B-6)."""
+# Characters up to which a line is none that this is asked of; they are some hundred tokens.
 _SHORT_LINE = 400
-"""Characters up to which a line is none that this is asked of; they are some hundred tokens."""
+# What a line ends with whose statement goes on, so that it is no place to cut.
 _UNFINISHED = ("(", "[", "{", ",", "\\", "=", "+", "|", "&", ".", "->", "=>")
-"""What a line ends with whose statement goes on, so that it is no place to cut."""
+# What comments, decorators and attributes begin with, which belong to what follows them.
 _LEADING = ("#", "//", "/*", "* ", "@", "--")
-"""What comments, decorators and attributes begin with, which belong to what follows them."""
-_MOST_LEADING = 3
-"""Such lines that a cut leaves out; a longer comment tells something by itself."""
+_MOST_LEADING = 3  # Such lines that a cut leaves out; a longer comment tells something by itself
+# Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement, such as a table of
+# numbers, which has no other place (rule B-6).
 _MUCH, _MUCH_OF_ALL = 100, 0.02
-"""Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement, such as a table of
-numbers, which has no other place (rule B-6)."""
 
 
 @dataclass(frozen=True, slots=True)

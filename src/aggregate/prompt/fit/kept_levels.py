@@ -13,28 +13,28 @@ from typing import Final
 
 from aggregate.base.values import FileChoice, Level, SentFile
 
+# A file stays unless its score is below this part of that of what would enter instead (rule B-9).
 BELOW: Final = 0.5
-"""A file stays unless its score is below this part of that of what would enter instead (rule B-9)."""
+# The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, and three
+# quarters or more are shown of what a fit for the question alone shows (four projects, docs/performance.md).
 FRESH: Final = 0.16
-"""The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, and
-three quarters or more are shown of what a fit for the question alone shows (four projects, docs/performance.md)."""
+# While this part of that is left, no file leaves: what leaves takes all that stands behind it along, so that it pays to
+# make room seldom, and for several turns.
 ENOUGH: Final = 0.7
-"""While this part of that is left, no file leaves: what leaves takes all that stands behind it along, so that it pays
-to make room seldom, and for several turns."""
+# Tokens that it may have in any case, but for half of the room: what a question needs does not shrink with the budget,
+# and the likeliest 5,000 tokens hold most of it.
 LEAST_FRESH: Final = 5_000
-"""Tokens that it may have in any case, but for half of the room: what a question needs does not shrink with the budget,
-and the likeliest 5,000 tokens hold most of it."""
+# The part of the room, at the end of the files, that others may take from, or as much as a question may have if that is
+# more: a file at the front is paid for with all that stands behind it. A pin may take from anywhere.
 MOVABLE: Final = 0.25
-"""The part of the room, at the end of the files, that others may take from, or as much as a question may have if that
-is more: a file at the front is paid for with all that stands behind it. A pin may take from anywhere."""
+# A file with this part of all scores is what the question is about: it does not go for lack of room while there is a
+# less likely one. At most ten files can be as likely.
 LIKELY: Final = 0.1
-"""A file with this part of all scores is what the question is about: it does not go for lack of room while there is a
-less likely one. At most ten files can be as likely."""
+# What showing more of a file behind the others takes beyond the lines themselves: its heading, its fence, and three
+# lines of context on each side.
 _HUNK_TOKENS: Final = 40
-"""What showing more of a file behind the others takes beyond the lines themselves: its heading, its fence, and three
-lines of context on each side."""
+# More for levels that show more.
 _AMOUNTS: Final = {level: -place for place, level in enumerate(Level)}
-"""More for levels that show more."""
 
 
 @dataclass(slots=True)

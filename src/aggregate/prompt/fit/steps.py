@@ -13,35 +13,30 @@ from typing import Final, NamedTuple
 
 from aggregate.ranking import DefinedName, Piece
 
-Run = tuple[int, int]
-"""First and last line, 1-based and inclusive."""
-ALL_LINES: Run = (1, 1 << 31)
-"""From the first line to beyond the last one of any file."""
-CHARACTERS_PER_TOKEN = 4
-"""For the order alone, where an estimate does: what is shown is counted."""
+Run = tuple[int, int]  # First and last line, 1-based and inclusive
+ALL_LINES: Run = (1, 1 << 31)  # From the first line to beyond the last one of any file
+CHARACTERS_PER_TOKEN = 4  # For the order alone, where an estimate does: what is shown is counted
+# Exponent of the tokens that a piece's probability is divided by; with 1 short pieces win too often (measured).
 DENSITY = 0.9
-"""Exponent of the tokens that a piece's probability is divided by; with 1 short pieces win too often (measured)."""
+# The part of signatures where a task says what matters: with 0.12 a twentieth fewer of the definitions that change are
+# shown at 8,000 tokens, with 0.3 a hundredth fewer of the lines (measured on commits).
 WITH_TASK = 0.2
-"""The part of signatures where a task says what matters: with 0.12 a twentieth fewer of the definitions that change are
-shown at 8,000 tokens, with 0.3 a hundredth fewer of the lines (measured on commits)."""
+# The parts that a piece's probability loses where all of it is comments, imports, a licence: they hold the task's words
+# more often than they change. So 27,000 tokens show up to a twentieth more of the lines that change, and 8,000 no
+# fewer; with 0.9 for comments 27,000 show fewer again (measured on commits of 12 projects).
 _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
-"""The parts that a piece's probability loses where all of it is comments, imports, a licence: they hold the task's
-words more often than they change. So 27,000 tokens show up to a twentieth more of the lines that change, and 8,000 no
-fewer; with 0.9 for comments 27,000 show fewer again (measured on commits of 12 projects)."""
+# Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
+# what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
-"""Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
-what else there is (measured on commits: a hundredth more of the files that change at both budgets)."""
+# The likeliest files show at least a signature each before signatures go by their own worth.
 _SEEN_FILES = 20
-"""The likeliest files show at least a signature each before signatures go by their own worth."""
-_OF_ITS_FILE = 0.01
-"""The part of its file's probability that each signature shares."""
-_LONGEST_SIGNATURE = 12
-"""Lines; what is longer is shown with the body."""
+_OF_ITS_FILE = 0.01  # The part of its file's probability that each signature shares
+_LONGEST_SIGNATURE = 12  # Lines; what is longer is shown with the body
+# What a signature of so many lines is divided by.
 _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
-"""What a signature of so many lines is divided by."""
+# Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer; the
+# same of a text's headings, which say what its other sections hold.
 _FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
-"""Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer; the
-same of a text's headings, which say what its other sections hold."""
 
 
 @dataclass(frozen=True, slots=True)

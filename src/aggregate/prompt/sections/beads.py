@@ -15,8 +15,8 @@ from aggregate.base.values import Bead, Board
 from aggregate.project.beads import Standing, assess, completion_order, hidden
 
 HEADING = "## Beads Mode: Progress Track"
+# A file of a thousand broken lines has a warning for each; ten tell what is wrong.
 _MAX_WARNINGS = 10
-"""A file of a thousand broken lines has a warning for each; ten tell what is wrong."""
 _INDENT = "  "
 _STATUS = {
     "open": "",

@@ -15,12 +15,10 @@ Each diff leads from the content above to the content now; where there is no dif
 now. `...` stands for lines that are not shown."""
 CHANGED_SINCE = f"""{_TITLE}last shown above. Each diff leads from what was shown last, with the diffs \
 above applied, to the content now; where there is no diff, the file stands here as it is now."""
-_SHORT = 1_000
-"""Characters of a diff that is shown however short the file."""
-_MARK = "..."
-"""What stands in a line where others are left out."""
+_SHORT = 1_000  # Characters of a diff that is shown however short the file
+_MARK = "..."  # What stands in a line where others are left out
+# Lines from which on a run of lines is looked for; only a file that repeats one line without end has more.
 _MOST_TRIED = 200
-"""Lines from which on a run of lines is looked for; only a file that repeats one line without end has more."""
 
 
 def changed_heading(*, or_more: bool = False) -> Segment:

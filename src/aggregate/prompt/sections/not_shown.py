@@ -7,16 +7,14 @@ from aggregate.base.values import Section, Segment, Stability
 
 HEADING = "### Not shown"
 _ASK = "To see more, name a file (--focus PATH) or allow more tokens (--budget N)."
-_MOST_FOLDERS = 12
-"""Folders that are listed; smaller ones are counted together."""
+_MOST_FOLDERS = 12  # Folders that are listed; smaller ones are counted together
+# Tokens that names have before folders, which say less; the part of all that folders have at most, and the tokens.
+# Names do not get what these leave, so that more room names all that less does.
 _NAMES_FIRST, _PART_OF_FOLDERS, _MOST_OF_FOLDERS = 40, 0.4, 400
-"""Tokens that names have before folders, which say less; the part of all that folders have at most, and the tokens.
-Names do not get what these leave, so that more room names all that less does."""
-_FRAME = 64
-"""More tokens than the heading and the sentences have."""
+_FRAME = 64  # More tokens than the heading and the sentences have
 
+# The path of a file of which nothing is shown, and about how many tokens it has.
 Hidden = tuple[str, int]
-"""The path of a file of which nothing is shown, and about how many tokens it has."""
 
 
 def not_shown(

@@ -24,8 +24,8 @@ from aggregate.base.values import (
 )
 from aggregate.prompt.layout import Omitted
 
+# A result, the results of a session by name, an answer, or a compiled report.
 Results = AggregatedResult | Answer | Mapping[str, Any]
-"""A result, the results of a session by name, an answer, or a compiled report."""
 
 
 def flatten_results(results: object) -> Iterator[Results]:

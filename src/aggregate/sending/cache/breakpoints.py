@@ -25,17 +25,17 @@ from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
 from aggregate.sending.cache.policy import CachePolicy
 from aggregate.sending.cache.retention import TURNS
 
+# People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
+# normal distribution with this deviation.
 _MEDIAN_PAUSE, _SPREAD = 150.0, 1.028
-"""People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
-normal distribution with this deviation."""
 _PRIOR_WEIGHT = 4.0  # in pauses that were seen: after five short ones a discussion passes for quick
+# How many pauses are recorded: a discussion that was slow this morning may be quick now.
 REMEMBERED_PAUSES = 20
-"""How many pauses are recorded: a discussion that was slow this morning may be quick now."""
+# Parts of a body behind which breakpoints stand, if there are any left: files that change often stand last, and in
+# three of four turns with a budget nothing before the last sixth leaves.
 _PARTS = (5 / 6, 1 / 2)
-"""Parts of a body behind which breakpoints stand, if there are any left: files that change often stand last, and in
-three of four turns with a budget nothing before the last sixth leaves."""
+# Tokens that a further turn is expected to add to a discussion that begins: an answer of 500 words and a question.
 EXPECTED_GROWTH = 1_000
-"""Tokens that a further turn is expected to add to a discussion that begins: an answer of 500 words and a question."""
 
 
 class CacheLifetime(StrEnum):

@@ -27,9 +27,9 @@ FORGET = 0.98  # a change counts half after 34 further turns with changes: the w
 
 
 MOST_TOLD = 0.25  # of the prompt: what is told behind the discussion costs attention; more than ``retention.LARGEST``
+# What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
+# prompt, the files are written anew instead, before the discussion.
 MOST_BEHIND = 0.3
-"""What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
-prompt, the files are written anew instead, before the discussion."""
 _LEAST_BEHIND = 6_000  # tokens that may stand there in any case: small budgets leave a larger part to the question
 _SELDOM = 0.02  # how often an unseen file changes: what is left of a change after 200 turns, less than any remembered
 

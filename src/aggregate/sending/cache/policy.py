@@ -14,8 +14,8 @@ from aggregate.base.values import api_family, bare_model_name
 AS_OF = "2026-11-20"
 COMPATIBLE, SCRIPTED = "compatible", "scripted"  # no companies: a server of one's own, and no model
 
+# Seconds that Anthropic's entries live after their last use: without ``ttl``, and with ``"ttl": "1h"``.
 SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
-"""Seconds that Anthropic's entries live after their last use: without ``ttl``, and with ``"ttl": "1h"``."""
 
 
 class CacheLookup(StrEnum):

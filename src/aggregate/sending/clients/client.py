@@ -266,8 +266,8 @@ class RedactingClient:
 
 
 _MODEL = "claude-sonnet-5"
+# Answers in order, an error among them is raised; or a function that answers each request.
 Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
-"""Answers in order, an error among them is raised; or a function that answers each request."""
 
 
 @dataclass(slots=True)

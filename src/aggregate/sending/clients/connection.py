@@ -156,8 +156,8 @@ _TRANSIENT = (
 )
 _LONGEST = 300  # characters of a message that are shown: no page of HTML fills the terminal
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
+# What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down.
 _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
-"""What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down."""
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 
 

@@ -30,8 +30,8 @@ from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.protocol import ModelRequest, OnText
 
+# A little less than the 8 MiB at which the program cuts its standard input off.
 _MOST_BYTES = 8_000_000
-"""A little less than the 8 MiB at which the program cuts its standard input off."""
 _LONGEST_LINE = 64_000_000  # bytes of one line, which holds one event: more than any answer has
 _NO_RESULT = "it ended without a result"
 _TRANSIENT = ("429", "500", "503", "overloaded", "exhausted", "unavailable")
@@ -40,6 +40,7 @@ _REASONS = {
     42: "did not accept the prompt",
     52: "cannot use its configuration",
 }
+# The environment's variables that the program needs: how to run on this machine, and its own; no other's key.
 _VARIABLES = re.compile(
     "PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TERM|TMPDIR|TEMP|TMP"
     "|(HTTP|HTTPS|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|(GEMINI|GOOGLE|CLOUDSDK|LC|XDG)_.*"
@@ -48,7 +49,6 @@ _VARIABLES = re.compile(
     "|MISE_DATA_DIR|FNM_DIR|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|(LOCAL)?APPDATA|USERPROFILE|PROGRAMDATA",
     re.IGNORECASE,
 )
-"""The environment's variables that the program needs: how to run on this machine, and its own; no other's key."""
 NO_KEY: Final = ApiKey()
 
 

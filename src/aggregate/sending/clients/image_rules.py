@@ -13,8 +13,8 @@ from aggregate.base.values import Image, api_family
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED, longest_start
 
 AS_OF: Final = "2026-11-22"
+# Bytes of an image that is read at all: no provider takes a larger one in a request.
 LARGEST_FILE: Final = 20_000_000
-"""Bytes of an image that is read at all: no provider takes a larger one in a request."""
 
 _MOST_PIXELS: Final = 178_956_970  # Pillow refuses more as a bomb; a header alone may name billions
 
@@ -65,6 +65,8 @@ _GEMINI: Final = ImageRules(_tiles_of_768, 20_000_000, 0, 500, 20_000_000)
 _GEMINI_3: Final = ImageRules(lambda _width, _height: 1120, 20_000_000, 0, 500, 20_000_000)
 # Servers of one's own differ; most of their models see patches of 28 pixels.
 _COMPATIBLE: Final = ImageRules(_patches(28, most=4096), 20_000_000, 0, 100, 50_000_000)
+# By provider and the beginning of the model's name; the longest one that fits holds. DeepSeek's and MiniMax's models
+# take text alone, and the program ``gemini`` reads text alone.
 _TABLE: Final[Mapping[str, Mapping[str, ImageRules]]] = {
     "anthropic": {
         "": _ANTHROPIC_FINE,
@@ -80,8 +82,6 @@ _TABLE: Final[Mapping[str, Mapping[str, ImageRules]]] = {
     COMPATIBLE: {"": _COMPATIBLE},
     SCRIPTED: {"": _ANTHROPIC_FINE},
 }
-"""By provider and the beginning of the model's name; the longest one that fits holds. DeepSeek's and MiniMax's models
-take text alone, and the program ``gemini`` reads text alone."""
 
 
 def image_rules(provider: str, model: str) -> ImageRules | None:

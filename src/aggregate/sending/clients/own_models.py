@@ -127,14 +127,14 @@ def listed_models(provider: str) -> list[str]:
     return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
 
 
+# Below this size no window is looked up: the price list takes half a second to load.
 _ALWAYS_FITS = 30_000
-"""Below this size no window is looked up: the price list takes half a second to load."""
 
 _LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
 _WINDOW_STEP = 1024
+# Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
+# chance once in a thousand requests.
 _CUT_SHARE = 0.95
-"""Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
-chance once in a thousand requests."""
 _FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own weighs too much
 
 

@@ -43,6 +43,7 @@ _TYPED: Final = Capabilities(response_format=ResponseFormat.SCHEMA)
 _COOLED: Final = replace(_TYPED, lowest_temperature=0.0)
 _THINKING: Final = replace(_TYPED, takes_effort=True)
 _ALL: Final = replace(_COOLED, takes_effort=True)
+# By provider and the beginning of the model's name; the longest one that fits holds.
 _TABLE: Final[Mapping[str, Mapping[str, Capabilities]]] = {
     # The newest models of Anthropic and OpenAI refuse a temperature, and Anthropic's SDK has lost the word.
     "anthropic": {
@@ -59,7 +60,6 @@ _TABLE: Final[Mapping[str, Mapping[str, Capabilities]]] = {
     "compatible": {"": _ALL},
     "scripted": {"": _ALL},
 }
-"""By provider and the beginning of the model's name; the longest one that fits holds."""
 
 
 def capabilities_of(provider: str, model: str) -> Capabilities:

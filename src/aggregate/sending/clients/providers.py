@@ -45,6 +45,7 @@ PROVIDERS: Mapping[str, Provider] = {
     COMPATIBLE: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
 }
 NAMES = (*PROVIDERS, *sorted(CLOUDS), SCRIPTED)
+# By the beginning of a model's name.
 _MAKERS = {
     "claude": "anthropic",
     "chatgpt": "openai",
@@ -53,7 +54,6 @@ _MAKERS = {
     "deepseek": "deepseek",
     "minimax": "minimax",
 }
-"""By the beginning of a model's name."""
 
 
 def provider_of_model(model: str) -> str:

@@ -14,8 +14,8 @@ from aggregate.base.concurrency import doubling_delay
 from aggregate.base.errors import ProviderError
 
 _T = TypeVar("_T")
+# Statuses that pass: too many requests, overload (529 at Anthropic), time-outs, failures of the server.
 RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-"""Statuses that pass: too many requests, overload (529 at Anthropic), time-outs, failures of the server."""
 
 
 @dataclass(frozen=True, slots=True)

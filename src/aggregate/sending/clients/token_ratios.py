@@ -89,13 +89,13 @@ RATIOS_FILE: Final = "token_ratios.json"  # in the user's own folder: a ratio be
 _VERSION: Final = 1
 _MOST_MODELS: Final = 200  # more than anybody asks; the ones that were asked longest ago go first
 _FEWEST_TOKENS: Final = 200  # below, what a server puts around a message weighs too much
+# What earlier requests count after one more: what is sent now is most like what was sent last, and one odd report is
+# outweighed after two others.
 _FADE: Final = (3, 4)
-"""What earlier requests count after one more: what is sent now is most like what was sent last, and one odd report is
-outweighed after two others."""
 _LARGEST: Final = 2**50  # no sum of tokens is larger
+# The scripted client counts as we do. The program ``gemini`` adds instructions and tools of its own to each request,
+# thousands of tokens that are no matter of the vocabulary.
 _UNTOLD: Final = frozenset({SCRIPTED, "gemini-cli"})
-"""The scripted client counts as we do. The program ``gemini`` adds instructions and tools of its own to each request,
-thousands of tokens that are no matter of the vocabulary."""
 
 
 class _Reported(NamedTuple):

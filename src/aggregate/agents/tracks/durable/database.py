@@ -21,15 +21,15 @@ from aggregate.project.configuration import Project
 
 Engine = sa.Engine  # the connections to a database, for those who only pass them on
 SQLITE = "sqlite:///"
+# How long a run waits for a database that went away: a restart takes less. Workers, which nobody watches, wait for as
+# long as it takes.
 PATIENCE_SECONDS = 60.0
-"""How long a run waits for a database that went away: a restart takes less. Workers, which nobody
-watches, wait for as long as it takes."""
 _RETRY_SECONDS = 0.1
 _MAX_RETRY_SECONDS = 2.0  # a person waits for the run to go on
 _POOL_SIZE = 16
+# Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so have the queue's
+# poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other.
 _MAX_OVERFLOW = 48
-"""Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so
-have the queue's poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other."""
 _SUBSEC_SINCE = (3, 42)  # SQLite knows unixepoch('subsec') from here on
 _BUSY_SECONDS = 30  # of SQLite for other processes; as DBOS has it on an engine of its own
 _BUSY_LOOK_SECONDS = 0.02
@@ -39,6 +39,7 @@ DATABASE = "conductor.sqlite"  # where runs are kept by default, in the project'
 JSON = DBOSPortableJSONSerializer()  # what workflows' inputs, outputs and steps are written with
 
 METADATA = sa.MetaData()
+# The runs: DBOS knows tickets (its workflows) only, not that they belong together.
 RUNS = sa.Table(
     "conductor_runs",
     METADATA,
@@ -51,7 +52,7 @@ RUNS = sa.Table(
     # Of two processes that begin a run at once, one finds that it is there: see ``RunTable.begin``.
     sa.UniqueConstraint("project", "track", "number"),
 )
-"""The runs: DBOS knows tickets (its workflows) only, not that they belong together."""
+# Who is alive, workers and those who conduct a run: DBOS notices by its hosted service alone that a process has died.
 LEASES = sa.Table(
     "conductor_leases",
     METADATA,
@@ -60,8 +61,7 @@ LEASES = sa.Table(
     sa.Column("pid", sa.Integer, nullable=False),
     sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the database's clock
 )
-"""Who is alive, workers and those who conduct a run: DBOS notices by its hosted service alone that a process has
-died."""
+# What the tickets of a run are shown: DBOS would keep a copy for each ticket.
 SEGMENTS = sa.Table(
     "conductor_segments",
     METADATA,
@@ -69,7 +69,7 @@ SEGMENTS = sa.Table(
     sa.Column("digest", sa.Text, primary_key=True),
     sa.Column("segment", sa.Text, nullable=False),
 )
-"""What the tickets of a run are shown: DBOS would keep a copy for each ticket."""
+# What became of tickets that no worker is asked for: approvals, conditions, lists. The first ending counts.
 ENDINGS = sa.Table(
     "conductor_endings",
     METADATA,
@@ -78,7 +78,7 @@ ENDINGS = sa.Table(
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
 )
-"""What became of tickets that no worker is asked for: approvals, conditions, lists. The first ending counts."""
+# Which time a ticket is run, for those that were retried: what it came to before stays under its earlier key.
 ROUNDS = sa.Table(
     "conductor_rounds",
     METADATA,
@@ -86,7 +86,6 @@ ROUNDS = sa.Table(
     sa.Column("ticket", sa.Text, primary_key=True),
     sa.Column("round", sa.Integer, nullable=False),
 )
-"""Which time a ticket is run, for those that were retried: what it came to before stays under its earlier key."""
 
 
 def workflow_table(dialect: str, *columns: str) -> sa.TableClause:

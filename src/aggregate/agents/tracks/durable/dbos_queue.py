@@ -39,20 +39,20 @@ from aggregate.base.errors import StateError
 from aggregate.base.values import Prompt, RunStatus
 
 APPLICATION = "aggregate-conductor"
+# Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's.
 VERSION = "aggregate-conductor-3"
-"""Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's."""
 QUEUE = "tickets"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02  # between two looks for work: small beside any model's answer
+# The same on a server, which each worker asks so often: with four workers on two cores that looked every 0.02 s, a run
+# took three times as long as with this.
 SHARED_POLL_SECONDS = 0.1
-"""The same on a server, which each worker asks so often: with four workers on two cores that looked every 0.02 s, a run
-took three times as long as with this."""
+# Tickets that a worker works on at one time where nobody said otherwise; when it is killed, no more calls than these
+# are made again.
 CONCURRENCY = 8
-"""Tickets that a worker works on at one time where nobody said otherwise; when it is killed, no more calls than these
-are made again."""
+# Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
+# what restarts of a machine bring about.
 MAX_STARTS = 20
-"""Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
-what restarts of a machine bring about."""
 _NOT_URGENT = 1  # DBOS gives out the least number first, and before it what has none
 _BEGUN = "begun"  # the attribute of a workflow whose answer has begun to come
 _KEYS_AT_ONCE = 1_000  # of one statement: SQLite takes 32,766 values, Postgres 65,535

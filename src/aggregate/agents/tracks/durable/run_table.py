@@ -30,8 +30,8 @@ RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 _MOST_ROUNDS = 1_000_000  # nobody retries so often: a larger number is somebody else's
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
+# Segments of files whose digests, or that themselves, are remembered: the next ticket has nearly the same ones.
 _REMEMBERED = 20_000
-"""Segments of files whose digests, or that themselves, are remembered: the next ticket has nearly the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
