@@ -16,13 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from simulation.bootstrap import bootstrap, mean_of_means
-from simulation.prompt_makers import (
-    NoAnswerError,
-    Ours,
-    PromptMaker,
-    WholeFiles,
-    recount,
-)
+from simulation.prompt_makers import NoAnswerError, Ours, PromptMaker, WholeFiles, recount
 from simulation.recall_asks import FORMS, Asked, asked
 from simulation.recall_metrics import recall
 from simulation.task_commits import COMMITS, Tree, task_commits

@@ -114,9 +114,7 @@ if (
         build_summary_markdown as build_summary_markdown,
         build_tier3_context as build_tier3_context,
     )
-    from aggregate.prompt.assemble import (
-        PromptStream as PromptStream,
-    )
+    from aggregate.prompt.assemble import PromptStream as PromptStream
     from aggregate.prompt.file_sizes import (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,

@@ -360,8 +360,7 @@ def test_pasted_lines_are_one_message(folder: Path, python: Sequence[str], paste
 
 
 @pytest.mark.parametrize(
-    "python",
-    [("-m", "aggregate"), pytest.param(("-c", WITHOUT_READLINE), marks=pytest.mark.slow)],
+    "python", [("-m", "aggregate"), pytest.param(("-c", WITHOUT_READLINE), marks=pytest.mark.slow)]
 )
 def test_what_is_typed_while_an_answer_comes_is_a_draft(
     folder: Path, python: Sequence[str]

@@ -113,9 +113,7 @@ def link_away(path: Path) -> None:
 @pytest.mark.parametrize("spoil", [break_toml, Path.mkdir, link_away])
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_history_that_cannot_take_the_turn(
-    folder: Path,
-    spoil: Callable[[Path], None],
-    options: tuple[str, ...],
+    folder: Path, spoil: Callable[[Path], None], options: tuple[str, ...]
 ) -> None:
     """It became something else while the model wrote: the error names the answer's file, also with ``--json``."""
     with dripping(lambda: spoil(folder / "manual_slop_history.toml"), *LINES, None) as server:

@@ -7,9 +7,4 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.panel.serving import serve_panel
 else:
-    __getattr__ = door(
-        __name__,
-        {
-            "serving": "serve_panel",
-        },
-    )
+    __getattr__ = door(__name__, {"serving": "serve_panel"})

@@ -200,10 +200,7 @@ class Panel:
     def _run(self, _said: Said) -> object:
         composed = self._session.compose_now()
         path = write_prompt(composed)
-        return {
-            "path": str(path),
-            "sentence": f"wrote {path}: {composed.tokens.document:,} tokens",
-        }
+        return {"path": str(path), "sentence": f"wrote {path}: {composed.tokens.document:,} tokens"}
 
     def _plan(self, said: Said) -> object:
         message, model, persona = _texts(said, "message", "model", "persona")

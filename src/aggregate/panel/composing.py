@@ -205,12 +205,7 @@ class Composer:
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
     def compose(
-        self,
-        draft: Draft,
-        project: Project,
-        *,
-        disk: int,
-        changed: Iterable[str] | None = None,
+        self, draft: Draft, project: Project, *, disk: int, changed: Iterable[str] | None = None
     ) -> ComposedDraft:
         """Return a draft with its prompt; hold the lock."""
         request = draft.request(project)
@@ -315,9 +310,7 @@ class Composer:
         is_another = request != self._last
         if self._live is None:
             self._live = LivePrompt(
-                request,
-                index=self.index,
-                select=lambda asked: self._selection(asked, self._disk),
+                request, index=self.index, select=lambda asked: self._selection(asked, self._disk)
             )
         elif is_another:
             self._live.ask(request)

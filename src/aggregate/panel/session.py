@@ -24,13 +24,7 @@ from aggregate.panel.screenshots import add_image, images_of
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import (
-    ResolvedFile,
-    SavedCounts,
-    redact_file,
-    redact_text,
-    scope_of,
-)
+from aggregate.prompt import ResolvedFile, SavedCounts, redact_file, redact_text, scope_of
 from aggregate.sending import LoggedRequest, recent_requests
 
 # Files that an event names; after more the page asks for the table anyway.

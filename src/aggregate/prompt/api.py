@@ -34,12 +34,7 @@ from aggregate.prompt.assemble import (
     with_references,
 )
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.layout import (
-    Strategy,
-    files_segments,
-    is_summarized,
-    screenshots_section,
-)
+from aggregate.prompt.layout import Strategy, files_segments, is_summarized, screenshots_section
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
 from aggregate.prompt.request import AskedBudget, AskedTask, Request

@@ -16,20 +16,8 @@ from zlib import crc32
 from aggregate.base.values import Redaction
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import FileState, Index, file_state
-from aggregate.prompt.file_corpus import (
-    ABSENT,
-    FileCorpus,
-    NumberedGroup,
-    source_hash,
-)
-from aggregate.prompt.file_reading import (
-    FileReader,
-    NoteKind,
-    ReadFacts,
-    Reading,
-    remember,
-    unread,
-)
+from aggregate.prompt.file_corpus import ABSENT, FileCorpus, NumberedGroup, source_hash
+from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Reading, remember, unread
 from aggregate.prompt.known_files import (
     IDENTITY_BYTES,
     USUAL,

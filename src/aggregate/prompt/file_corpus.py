@@ -10,13 +10,7 @@ from typing import Final, NamedTuple
 
 from aggregate.project.files import SourceFile
 from aggregate.prompt.file_reading import FileReader, Reading
-from aggregate.prompt.known_files import (
-    HASH_BYTES,
-    AnalysisIndex,
-    KnownFile,
-    KnownGroup,
-    pack_one,
-)
+from aggregate.prompt.known_files import HASH_BYTES, AnalysisIndex, KnownFile, KnownGroup, pack_one
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import Analysis, FileFacts, TermGroup, TermInFile, pack_terms, term_hash
 

@@ -23,11 +23,7 @@ from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import LEVELS, Candidates
 from aggregate.prompt.file_reading import Reading
-from aggregate.prompt.file_rendering import (
-    RenderedFiles,
-    error_sentence,
-    noted_file,
-)
+from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
 from aggregate.prompt.fit.steps import (
@@ -48,12 +44,7 @@ from aggregate.prompt.layout import (
 )
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import ALL_FILES, Request
-from aggregate.prompt.section_shares import (
-    OtherSections,
-    fit_sections,
-    least_sections,
-    with_more,
-)
+from aggregate.prompt.section_shares import OtherSections, fit_sections, least_sections, with_more
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.prompt.selection import omission_remark
 from aggregate.ranking import WEIGHTS

@@ -158,10 +158,7 @@ class Strategy(StrEnum):
 
 
 def files_segments(
-    files: Iterable[RenderedFile],
-    *,
-    summary_only: bool = False,
-    strategy: Strategy = Strategy.AUTO,
+    files: Iterable[RenderedFile], *, summary_only: bool = False, strategy: Strategy = Strategy.AUTO
 ) -> Iterator[Segment]:
     """Yield the Files section: the strategy picks which one, each file's own view stays in force.
 

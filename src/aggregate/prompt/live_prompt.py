@@ -10,12 +10,7 @@ from aggregate.project.index import FileState, Index, look_at, user_index
 from aggregate.project.paths import MARKERS
 from aggregate.prompt.assemble import Composition, assemble
 from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.file_rendering import (
-    FileStream,
-    RenderedFiles,
-    error_sentence,
-    refusals,
-)
+from aggregate.prompt.file_rendering import FileStream, RenderedFiles, error_sentence, refusals
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 

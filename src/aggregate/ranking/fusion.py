@@ -30,14 +30,7 @@ class Ranking:
 
 _MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place
 _UNTOLD = frozenset(
-    {
-        "file size",
-        "function",
-        "language",
-        "no program",
-        "outside definitions",
-        "piece size",
-    }
+    {"file size", "function", "language", "no program", "outside definitions", "piece size"}
 )  # kinds that nearly every file has: they are no reasons to tell
 _SCORE = RankedFile._fields.index("score")
 _LEAST = 0.01
@@ -56,9 +49,7 @@ def add_to_files(
 
 
 def add_to_pieces(
-    sums: Mapping[int, Sequence[float]],
-    evidences: Sequence[Evidence],
-    weights: Mapping[str, float],
+    sums: Mapping[int, Sequence[float]], evidences: Sequence[Evidence], weights: Mapping[str, float]
 ) -> Mapping[int, list[float]]:
     added = {file: list(values) for file, values in sums.items()}
     for evidence in evidences:

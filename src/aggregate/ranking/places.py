@@ -45,11 +45,7 @@ def seeds(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
 
 
 def _places(
-    inquiry: Inquiry,
-    candidates: Candidates,
-    *,
-    kind: str,
-    places: Sequence[tuple[str, int, int]],
+    inquiry: Inquiry, candidates: Candidates, *, kind: str, places: Sequence[tuple[str, int, int]]
 ) -> Evidence:
     # Whole files for no lines.
     files: dict[int, float] = {}

@@ -146,10 +146,7 @@ def _definition_text(
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
         documents = _documents(
-            analysis,
-            postings[file],
-            names=names[file],
-            path=inquiry.path_terms.get(file, _NOTHING),
+            analysis, postings[file], names=names[file], path=inquiry.path_terms.get(file, _NOTHING)
         )
         scores = {
             unit: sum(_gains(documents[unit], most, length=length / average))
@@ -230,9 +227,7 @@ def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Ev
 
 
 def _names_around(
-    inquiry: Inquiry,
-    candidates: Candidates,
-    names: Mapping[int, Sequence[tuple[str, ...]]],
+    inquiry: Inquiry, candidates: Candidates, names: Mapping[int, Sequence[tuple[str, ...]]]
 ) -> Evidence:
     worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
     rows: dict[int, list[float]] = {}

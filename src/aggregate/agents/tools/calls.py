@@ -110,10 +110,7 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
 
 
 def call_with_limits(
-    name: str,
-    action: Callable[[], Any],
-    limits: CallLimits,
-    abandoned: "set[Future[Any]]",
+    name: str, action: Callable[[], Any], limits: CallLimits, abandoned: "set[Future[Any]]"
 ) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 

@@ -84,11 +84,7 @@ class MeteredClient:
         return replace(reply, usage=usage)
 
     def answer(
-        self,
-        prompt: Prompt,
-        message: str,
-        options: RequestOptions,
-        on_text: OnText | None = None,
+        self, prompt: Prompt, message: str, options: RequestOptions, on_text: OnText | None = None
     ) -> tuple[str, str]:
         reply = self.send(prompt, message, on_text=on_text, options=options)
         if reply.stop is FinishReason.REFUSED:

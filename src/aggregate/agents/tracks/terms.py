@@ -80,10 +80,7 @@ class WorkerTerms:
 
 
 def user_limits(
-    *,
-    max_tokens: int | None = None,
-    max_seconds: float | None = None,
-    max_steps: int | None = None,
+    *, max_tokens: int | None = None, max_seconds: float | None = None, max_steps: int | None = None
 ) -> TicketLimits:
     table = user_config().conduct
     return TicketLimits(

@@ -12,13 +12,7 @@ from threading import Event
 from time import monotonic
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome, ticket_of
-from aggregate.agents.tracks.fan_out import (
-    children_of,
-    evaluate,
-    is_met,
-    items_of,
-    parent_of,
-)
+from aggregate.agents.tracks.fan_out import children_of, evaluate, is_met, items_of, parent_of
 from aggregate.agents.tracks.run_files import ReportLine, RunFiles, report_text
 from aggregate.agents.tracks.run_options import (
     PollingOptions,

@@ -40,13 +40,7 @@ from aggregate.base.values import (
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
-from aggregate.prompt import (
-    ALL_FILES,
-    Composition,
-    Request,
-    record_audit,
-    with_references,
-)
+from aggregate.prompt import ALL_FILES, Composition, Request, record_audit, with_references
 from aggregate.prompt.sections import Results, results_segments
 
 if TYPE_CHECKING:
@@ -355,10 +349,7 @@ class WorkerContexts:
 
     def _entries(self, request: Request) -> tuple[Entry, ...]:
         # Without any files a budget is about all that git would take (rule T-6).
-        return (
-            *(request.entries or (Entry(FileItem(ALL_FILES)),)),
-            *self._parts.spec_entries,
-        )
+        return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._parts.spec_entries)
 
 
 @dataclass(frozen=True, slots=True)

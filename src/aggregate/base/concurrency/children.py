@@ -31,10 +31,7 @@ def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
 
 
 def in_children(
-    calls: Iterable[Call[_About, _Answer]],
-    *,
-    workers: int = 1,
-    patience: float = PATIENCE,
+    calls: Iterable[Call[_About, _Answer]], *, workers: int = 1, patience: float = PATIENCE
 ) -> Generator[Call[_About, _Answer], None, None]:
     """Yield the calls in their order, each with its answer; a few megabytes of them are taken ahead.
 

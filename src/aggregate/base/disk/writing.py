@@ -84,11 +84,7 @@ def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable
 
 
 def write_to_free(
-    paths: Iterable[Path],
-    pieces: Iterable[bytes],
-    temporary: Path,
-    *,
-    within: Path | None = None,
+    paths: Iterable[Path], pieces: Iterable[bytes], temporary: Path, *, within: Path | None = None
 ) -> Path:
     """Write a new file of ours, whole or not at all, under the first of ``paths`` that is free, and return that path.
 

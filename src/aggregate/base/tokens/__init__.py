@@ -7,9 +7,4 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.base.tokens.counter import *
 else:
-    __getattr__ = door(
-        __name__,
-        {
-            "counter": "TokenCounter count count_all count_batch",
-        },
-    )
+    __getattr__ = door(__name__, {"counter": "TokenCounter count count_all count_batch"})

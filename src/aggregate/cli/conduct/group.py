@@ -13,9 +13,7 @@ class ConductGroup(LazyGroup):
 
 
 @click.group(
-    cls=ConductGroup,
-    invoke_without_command=True,
-    subcommand_metavar="[COMMAND] [ARGS]...",
+    cls=ConductGroup, invoke_without_command=True, subcommand_metavar="[COMMAND] [ARGS]..."
 )
 @config_option
 @click.pass_context

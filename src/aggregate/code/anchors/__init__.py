@@ -10,8 +10,5 @@ if TYPE_CHECKING:
 else:
     __getattr__ = door(
         __name__,
-        {
-            "anchor": "has_anchor line_numbers",
-            "fuzzy_anchor": "AnchorState FuzzyAnchor Resolution",
-        },
+        {"anchor": "has_anchor line_numbers", "fuzzy_anchor": "AnchorState FuzzyAnchor Resolution"},
     )

@@ -73,10 +73,7 @@ MOST_CANDIDATES = 8
 
 
 def relocate(
-    piece: Mapping[str, Any],
-    text: IndexedText,
-    *,
-    symbol_at: SymbolAt | None = None,
+    piece: Mapping[str, Any], text: IndexedText, *, symbol_at: SymbolAt | None = None
 ) -> Resolution:
     if not has_anchor(piece):
         return _by_numbers(piece, text)
@@ -184,10 +181,7 @@ class FuzzyAnchor:
             "tag": tag,
             "comment": comment,
             "content_hash": content_hash(lines[start:end]),
-            "anchor_lines": [
-                *_telling(lines[:start][::-1])[::-1],
-                *_telling(lines[end:]),
-            ],
+            "anchor_lines": [*_telling(lines[:start][::-1])[::-1], *_telling(lines[end:])],
             "lines": _storable(chosen),
             "prints_before": pack(fingerprints[max(start - window, 0) : start]),
             "prints": pack(fingerprints[start:end]),

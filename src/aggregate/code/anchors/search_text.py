@@ -153,9 +153,7 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
 
 
 def likeness(
-    old: Sequence[str | None],
-    new: Sequence[str],
-    pairs: Sequence[tuple[int, int]],
+    old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]
 ) -> float:
     """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length."""
     clip = THRESHOLDS.compared_characters

@@ -257,10 +257,7 @@ def _read_own(
 
 
 def _without_macros(
-    definition: Definition,
-    source: bytes,
-    macros: dict[int, int],
-    conditions: list[tuple[int, int]],
+    definition: Definition, source: bytes, macros: dict[int, int], conditions: list[tuple[int, int]]
 ) -> Definition:
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:

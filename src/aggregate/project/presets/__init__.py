@@ -8,8 +8,5 @@ if TYPE_CHECKING:
     from aggregate.project.presets.store import *
 else:
     __getattr__ = door(
-        __name__,
-        {
-            "store": "ContextPresetManager TABLE preset_of_table preset_toml",
-        },
+        __name__, {"store": "ContextPresetManager TABLE preset_of_table preset_toml"}
     )

@@ -7,9 +7,4 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.project.watching.watching import Changes, GitActivity, TreeWatch
 else:
-    __getattr__ = door(
-        __name__,
-        {
-            "watching": "Changes GitActivity TreeWatch",
-        },
-    )
+    __getattr__ = door(__name__, {"watching": "Changes GitActivity TreeWatch"})

@@ -224,10 +224,7 @@ def first_line(error: Exception) -> str:
 
 
 def retry_while_away(
-    engine: sa.Engine,
-    ask: Callable[[], _T],
-    *,
-    patience: float = PATIENCE_SECONDS,
+    engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS
 ) -> _T:
     """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
 

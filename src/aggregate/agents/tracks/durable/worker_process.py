@@ -21,12 +21,7 @@ from aggregate.agents.tracks.attempt import (
     attempt_assignment,
     complete_assignment,
 )
-from aggregate.agents.tracks.durable.database import (
-    JSON,
-    database_errors,
-    open_engine,
-    refuse_row,
-)
+from aggregate.agents.tracks.durable.database import JSON, database_errors, open_engine, refuse_row
 from aggregate.agents.tracks.durable.dbos_queue import (
     APPLICATION,
     MAX_STARTS,
