@@ -174,9 +174,6 @@ class FileReader:
         self._notes.pop(path, None)
         self._omitted.pop(path, None)
 
-    def forget_notes(self) -> None:
-        self._notes.clear()
-
     def warnings(
         self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
     ) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ else:
         {
             "client": "Client RedactingClient",
             "credentials": "LOOPBACK host_in_url is_loopback_host",
-            "own_models": "age_note cache_policy context_window cost listed_models",
+            "own_models": "age_note cache_policy context_window cost",
             "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",
             "providers": "NAMES PROVIDERS exceeded_window models_to_choose open_client provider_of_model",
             "retry": "RequestStop",

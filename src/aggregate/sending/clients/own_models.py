@@ -120,13 +120,6 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
     return Decimal(price.total_price) + surcharge
 
 
-def listed_models(provider: str) -> list[str]:
-    from genai_prices.data import providers  # half a second to load
-
-    listed_id = _PRICE_LIST_IDS.get(provider, provider)
-    return [model.id for listed in providers if listed.id == listed_id for model in listed.models]
-
-
 # Below this size no window is looked up: the price list takes half a second to load.
 _ALWAYS_FITS = 30_000
 
