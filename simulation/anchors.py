@@ -21,7 +21,7 @@ from pathlib import Path
 
 from rapidfuzz.distance import LCSseq
 
-from aggregate.code.anchors import AnchorState, FuzzyAnchor
+from aggregate import AnchorState, FuzzyAnchor
 from simulation.git_history import FileHistory, LineMap, histories
 
 DISTANCES = (1, 5, 20, 100)

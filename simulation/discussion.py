@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain, cycle, islice, pairwise
 from pathlib import Path
 
-from aggregate.base.values import Prompt, Section, Usage
-from aggregate.prompt import compose_prompt, count_prompt
+from aggregate import Prompt, Usage, compose_prompt
+from aggregate.base.values import Section
+from aggregate.prompt import count_prompt
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import (
     REMEMBERED_PAUSES,

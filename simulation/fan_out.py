@@ -13,11 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.agents.tracks import PollingOptions, RunOptions, TrackResult, conduct
+from aggregate import RunOptions, RunStatus, conduct, open_project
+from aggregate.agents.tracks import PollingOptions, TrackResult
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.base.errors import WorkerError
-from aggregate.base.values import RunStatus
-from aggregate.prompt import open_project
 
 TRACK = "faults_1"
 SUMMARY = "summary"

@@ -6,14 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate.agents.goals import (
-    EngineLimits,
-    GoalResult,
-    NeuronAgent,
-    ScriptedModel,
-    scripted_model,
-)
-from aggregate.agents.tools import Permission, ToolRegistry, standard_tools
+from aggregate import GoalResult, NeuronAgent, ToolRegistry, standard_tools
+from aggregate.agents.goals import EngineLimits, ScriptedModel, scripted_model
+from aggregate.agents.tools import Permission
 from aggregate.cli.goal import trace_lines
 from simulation.activities import Service, activity_tools, service
 

@@ -13,7 +13,8 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.syntax import LANGUAGES, Language
 from aggregate.prompt import render_all
 

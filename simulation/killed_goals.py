@@ -19,17 +19,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from aggregate import NeuronAgent, ToolRegistry
 from aggregate.agents.goals import (
     Completion,
     EngineLimits,
-    NeuronAgent,
     Question,
     new_record,
     recorded,
     scripted_model,
     unfinished_goals,
 )
-from aggregate.agents.tools import Permission, ToolRegistry, make_tool
+from aggregate.agents.tools import Permission, make_tool
 
 GOAL = "Ship all parcels"
 PARCELS = 12

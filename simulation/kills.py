@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from aggregate.agents.tracks import RunOptions, Worker, conduct, run_worker
+from aggregate import RunOptions, conduct, open_project
+from aggregate.agents.tracks import Worker, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.durable.database import DATABASE
 from aggregate.base.disk import state_folder
-from aggregate.prompt import open_project
 from simulation.killed_goals import Journal, forked
 from simulation.trees import write_track
 

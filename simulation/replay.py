@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregate.project.configuration import Project
-from aggregate.prompt import open_project
+from aggregate import Project, open_project
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from simulation.git_history import SOURCES

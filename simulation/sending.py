@@ -12,15 +12,15 @@ from time import perf_counter
 
 from tests.fakes.http_server import serving
 
-from aggregate.base.tokens import count
-from aggregate.base.values import Prompt, Section, Segment, Stability
+from aggregate import Prompt, Segment, count, open_client
+from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import order_for_sending
 from aggregate.sending.cache.policy import CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.cache.retention import CachedPrompt
-from aggregate.sending.clients import ChatClient, open_client
+from aggregate.sending.clients import ChatClient
 from aggregate.sending.clients.connection import certificates
 
 MODEL = "claude-sonnet-5"

@@ -17,12 +17,11 @@ from signal import SIGKILL
 from tempfile import TemporaryDirectory
 from time import sleep
 
+from aggregate import Project, open_project
 from aggregate.agents.tracks import TrackProgress
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import decide, status
 from aggregate.base.errors import StateError, TrackError, WorkerError
-from aggregate.project.configuration import Project
-from aggregate.prompt import open_project
 from simulation.killed_goals import Journal, forked
 from simulation.kills import LOG, TRACK, live
 from simulation.trees import write_track

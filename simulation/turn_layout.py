@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.base.tokens import count
-from aggregate.base.values import Usage
+from aggregate import Usage, count
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from simulation.replay import make_replay, run_sim
 

@@ -19,9 +19,7 @@ from typing import Any
 
 from tests.fakes import http_server
 
-from aggregate.base.tokens import count
-from aggregate.base.values import Usage
-from aggregate.prompt import open_project
+from aggregate import Usage, count, open_project
 from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.cache.policy import policy_for
 from simulation.discussion import Discussion, add_options, answers, let_time_pass, price_of_input

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import dedent
 
-from aggregate.prompt import build_beads_section
+from aggregate import build_beads_section
 from tests.fakes.bd import calls, install_bd
 from tests.fakes.beads_project import needs, record, write_jsonl
 

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from aggregate import load_config
 from aggregate.agents.tracks.tickets_file import load_tickets
-from aggregate.project.configuration import load_config
 
 PACKAGE = Path("src/aggregate")
 PATH = re.compile(r"(?<![\w/.])[a-z_]+/(?:[a-z_0-9]+(?:\.py|/)?)*")

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.base.values import View, ViewMode, ViewRequest
+from aggregate import View, ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.syntax import LANGUAGES, Language, LanguageKind, language_of, read_module
 from aggregate.code.syntax.parsing import parse_source
 from aggregate.code.views import render_view

@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 import aggregate
-from aggregate.cli import main
+from aggregate import main
 
 _SECONDS = 60
 _HEADER = struct.Struct("!i")

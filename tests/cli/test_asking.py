@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.values import Place, Task
+from aggregate import Place, Task
 from aggregate.cli.asking import read_task, typed_places
 from aggregate.project.configuration import CONFIG_NAME
 from tests.cli.command_line import aggregate, mistake, start

@@ -7,18 +7,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.base.values import (
-    Audit,
-    Budget,
-    Cut,
-    FileChoice,
-    Level,
-    Missing,
-    Place,
-    Reason,
-    Section,
-    Task,
-)
+from aggregate import Budget, FileChoice, Place, Task
+from aggregate.base.values import Audit, Cut, Level, Missing, Reason, Section
 from aggregate.cli.explain import print_audit
 from tests.base.redaction.samples import PLANTED
 from tests.cli.command_line import Ended, mistake, start

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import BudgetError
+from aggregate import BudgetError
 from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.send import AskedTurn

@@ -9,8 +9,8 @@ from typing import Any
 import click.testing
 import pytest
 
+from aggregate import ConfigError
 from aggregate.agents.goals import Trace, TraceKind
-from aggregate.base.errors import ConfigError
 from aggregate.cli.goal import read_instruction, trace_lines
 from aggregate.cli.program import program
 from tests.cli.command_line import aggregate

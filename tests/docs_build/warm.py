@@ -3,7 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
-from aggregate.base.values import ViewMode, ViewRequest
+from aggregate import ViewMode
+from aggregate.base.values import ViewRequest
 from aggregate.code.views.rendering import render
 from aggregate.ranking import analyse
 

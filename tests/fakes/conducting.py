@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 
+from aggregate import open_project
 from aggregate.agents.tracks import (
     PollingOptions,
     TicketEvent,
@@ -25,7 +26,6 @@ from aggregate.agents.tracks.attempt import complete_assignment
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.track_run import TrackRun
-from aggregate.prompt import open_project
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)

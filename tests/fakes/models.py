@@ -4,15 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aggregate.agents.goals import (
-    Completion,
-    EngineLimits,
-    NeuronAgent,
-    Question,
-    ScriptedModel,
-    scripted_model,
-)
-from aggregate.agents.tools import Tool, ToolRegistry
+from aggregate import NeuronAgent, ToolRegistry
+from aggregate.agents.goals import Completion, EngineLimits, Question, ScriptedModel, scripted_model
+from aggregate.agents.tools import Tool
 
 Script = Mapping[str, str | list[str]]
 Tools = ToolRegistry | tuple[Tool | Callable[..., Any], ...]

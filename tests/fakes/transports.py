@@ -4,8 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from threading import Event
 
-from aggregate.base.errors import ProviderError
-from aggregate.base.values import Reply, Usage
+from aggregate import ProviderError, Reply, Usage
 from aggregate.sending.clients import OnText
 from aggregate.sending.clients.protocol import ModelRequest
 

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import FileItem, load_config
-from aggregate.base.errors import ConfigError
-from aggregate.base.values import ContextPreset
-from aggregate.project.presets import ContextPresetManager
+from aggregate import ConfigError, ContextPreset, ContextPresetManager, FileItem, load_config
 from tests.cli.command_line import program_environment
 
 SECONDS = 10

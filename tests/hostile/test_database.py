@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from dbos import WorkflowStatus
 
-from aggregate.agents.tracks import RunOptions, conduct
+from aggregate import Project, Prompt, RunOptions, conduct, open_project
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
 from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url, open_engine
 from aggregate.agents.tracks.durable.dbos_queue import (
@@ -23,10 +23,7 @@ from aggregate.agents.tracks.durable.run_table import RunRow
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError
-from aggregate.base.values import Prompt
 from aggregate.cli.program import run_program
-from aggregate.project.configuration import Project
-from aggregate.prompt import open_project
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked
 from tests.fakes.conducting import TRACK, Says, track_project
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import AggregateError, ContextPresetManager, build_beads_section, load_data_reference
 from aggregate.agents.goals import read_script
 from aggregate.agents.tools import discover_tools
 from aggregate.agents.tracks import Track, open_track
 from aggregate.agents.tracks.track import TrackStatus
-from aggregate.base.errors import AggregateError, DataReferenceError, ToolError, TrackError
+from aggregate.base.errors import DataReferenceError, ToolError, TrackError
 from aggregate.project.beads.find import find_beads_files
-from aggregate.project.presets import ContextPresetManager
-from aggregate.prompt import build_beads_section, load_data_reference
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import Ended, aggregate, ends, refused

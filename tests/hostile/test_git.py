@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import ConfigError
+from aggregate import ConfigError
 from aggregate.base.values import Entry
 from aggregate.project.git import changed_lines, touched_files
 from aggregate.project.git.git import list_files

@@ -7,13 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import build_file_items, build_markdown, run
+from aggregate import (
+    ConfigError,
+    FileItem,
+    ScopeError,
+    build_file_items,
+    build_markdown,
+    compose_prompt,
+    open_project,
+    request_for,
+    run,
+)
 from aggregate.agents.tracks import WorkerContexts, open_track
-from aggregate.base.errors import ConfigError, ScopeError
-from aggregate.base.values import FileItem
 from aggregate.cli.program import run_program
 from aggregate.project.paths import is_secret
-from aggregate.prompt import compose_prompt, open_project, request_for, scope_of
+from aggregate.prompt import scope_of
 from aggregate.sending import ModelSelection, prepare_turn
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, build, victim

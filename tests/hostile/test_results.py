@@ -9,13 +9,20 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from aggregate import build_tier3_context, run
+from aggregate import (
+    Answer,
+    LabelledOutput,
+    SubagentSession,
+    build_tier3_context,
+    compact_data,
+    load_data_reference,
+    merge_outputs,
+    run,
+)
 from aggregate.agents.goals.heuristics import resolve_reference
-from aggregate.agents.results import merge_outputs
-from aggregate.agents.subagents import SubagentSession
 from aggregate.base.errors import DataReferenceError, OutputError
-from aggregate.base.values import Answer, AnswerKind, AnswerSource, LabelledOutput, is_reference
-from aggregate.prompt import compact_data, load_data_reference, recognise_reference
+from aggregate.base.values import AnswerKind, AnswerSource, is_reference
+from aggregate.prompt import recognise_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project
 from tests.rendering import headings

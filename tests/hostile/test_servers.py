@@ -10,17 +10,8 @@ from typing import Any
 import pytest
 from httpx2 import ReadTimeout
 
-from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.base.values import Prompt, Usage
-from aggregate.sending.clients import (
-    PROVIDERS,
-    Client,
-    anthropic_api,
-    gemini_api,
-    gemini_cli,
-    open_client,
-    openai_api,
-)
+from aggregate import Client, ClientSetupError, Prompt, ProviderError, Usage, open_client
+from aggregate.sending.clients import PROVIDERS, anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.connection import ConnectionLimits, SdkErrorTranslator
 from aggregate.sending.clients.credentials import ApiKey

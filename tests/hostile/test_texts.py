@@ -7,8 +7,9 @@ from time import thread_time
 
 import pytest
 
+from aggregate import View, ViewMode
 from aggregate.base.text import turn_texts
-from aggregate.base.values import Span, View, ViewMode, ViewRequest
+from aggregate.base.values import Span, ViewRequest
 from aggregate.code.syntax import read_module
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
 from aggregate.code.views import render_view

@@ -9,21 +9,22 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from aggregate import build_tier3_context, run
-from aggregate.agents.goals import select_answer
-from aggregate.agents.results import MetadataBasedResultCompiler, merge_outputs
-from aggregate.agents.subagents import SubagentSession
-from aggregate.base.errors import ConfigError, OutputError
-from aggregate.base.values import (
+from aggregate import (
     CompilationContext,
+    ConfigError,
     LabelledOutput,
+    MetadataBasedResultCompiler,
     Place,
+    SubagentSession,
     Task,
-    Value,
-    json_text,
-    jsonable,
+    build_tier3_context,
+    compact_data,
+    merge_outputs,
+    run,
+    select_answer,
 )
-from aggregate.prompt import compact_data
+from aggregate.base.errors import OutputError
+from aggregate.base.values import Value, json_text, jsonable
 from tests.hostile.values import ODD, SHOWN, Endless, anything
 from tests.projects import project
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from aggregate.prompt import run
+from aggregate import run
 from tests.mcp.serving import asking
 from tests.projects import project
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.tokens import count
+from aggregate import count
 from aggregate.mcp.server import AgentServer
 from tests.mcp.serving import asking, connected, workspace
 from tests.projects import project

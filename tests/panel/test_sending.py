@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.base.errors import ProviderError, ToolError
-from aggregate.base.values import Reply, Usage
+from aggregate import ProviderError, Reply, Usage
+from aggregate.base.errors import ToolError
 from aggregate.panel.sending import Sender
 from aggregate.sending import PreparedTurn, prepare_turn
 from aggregate.sending.clients import OnText

@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
+from aggregate import Answer, ConfigError, NeuronAgent, standard_tools
 from aggregate.agents.goals import (
     MAX_DEPTH,
     MAX_RETRIES,
     EngineLimits,
     Neuron,
-    NeuronAgent,
     Question,
     QuestionKind,
     read_script,
     scripted_model,
 )
 from aggregate.agents.goals.agent import verdict
-from aggregate.agents.tools import ToolContext, standard_tools, state_store
+from aggregate.agents.tools import ToolContext, state_store
 from aggregate.agents.tools.analysis import TIMEOUT
-from aggregate.base.errors import ConfigError, ModelError
-from aggregate.base.values import Answer, AnswerKind, AnswerSource
+from aggregate.base.errors import ModelError
+from aggregate.base.values import AnswerKind, AnswerSource
 from tests.fakes.models import agent, calls
 
 

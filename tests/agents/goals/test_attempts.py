@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from aggregate import ToolRegistry, standard_tools
 from aggregate.agents.goals import QuestionKind
-from aggregate.agents.tools import Permission, ToolRegistry, make_tool, standard_tools, state_store
+from aggregate.agents.tools import Permission, make_tool, state_store
 from tests.fakes.models import agent, calls
 
 PLAN = "1. Look it up"

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from simulation.killed_goals import PARCELS, killed_goal
 
+from aggregate import ClientSetupError, GoalResult, NeuronAgent, ToolRegistry
 from aggregate.agents.goals import (
     Completion,
     EngineLimits,
-    GoalResult,
     Limit,
-    NeuronAgent,
     Question,
     ScriptedModel,
     new_record,
@@ -24,8 +23,8 @@ from aggregate.agents.goals import (
     unfinished_goals,
 )
 from aggregate.agents.goals.goal_record import KEPT
-from aggregate.agents.tools import Permission, ToolRegistry, make_tool
-from aggregate.base.errors import ClientSetupError, StateError
+from aggregate.agents.tools import Permission, make_tool
+from aggregate.base.errors import StateError
 
 PLAN = "1. List the parcels\n2. Ship each parcel\n3. Say what was done"
 SCRIPT: dict[str, str | list[str]] = {

@@ -10,15 +10,8 @@ import pytest
 from simulation.activities import Service, activity_tools, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
-from aggregate.agents.goals import (
-    GoalResult,
-    NeuronAgent,
-    QuestionKind,
-    ScriptedModel,
-    scripted_model,
-)
-from aggregate.agents.tools import standard_tools
-from aggregate.base.tokens import count
+from aggregate import GoalResult, NeuronAgent, count, standard_tools
+from aggregate.agents.goals import QuestionKind, ScriptedModel, scripted_model
 
 THREE = """\
 Morning Snowboard - 57944.4m on 2024-01-31

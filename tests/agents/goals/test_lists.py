@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from aggregate import compact_data
 from aggregate.agents.goals.heuristics import (
     ATTACHED,
     filter_items,
@@ -14,7 +15,6 @@ from aggregate.agents.goals.heuristics import (
     item_goal,
     rule_template,
 )
-from aggregate.prompt import compact_data
 
 RUNS = [{"id": 1}, {"id": 2}]
 RIDES = [{"id": 3}]

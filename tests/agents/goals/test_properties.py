@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from aggregate import NeuronAgent, ToolRegistry
 from aggregate.agents.goals import (
     Completion,
     EngineLimits,
-    NeuronAgent,
     Question,
     QuestionKind,
     Trace,
     TraceKind,
 )
-from aggregate.agents.tools import ToolRegistry, make_tool
+from aggregate.agents.tools import make_tool
 from tests.hostile.running import ends
 
 ANSWERS = {

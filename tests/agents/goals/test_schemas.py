@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.goals import NeuronAgent, QuestionKind, replies
-from aggregate.agents.tools import make_tool, standard_tools
-from aggregate.base.errors import ClientSetupError
-from aggregate.base.values import FinishReason, Reply, Usage
-from aggregate.sending.clients import Client as ProviderClient
+from aggregate import (
+    Client as ProviderClient,
+    ClientSetupError,
+    FinishReason,
+    NeuronAgent,
+    Reply,
+    Usage,
+    standard_tools,
+)
+from aggregate.agents.goals import QuestionKind, replies
+from aggregate.agents.tools import make_tool
 from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest
 

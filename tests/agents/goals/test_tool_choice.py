@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from aggregate import ToolRegistry, standard_tools
 from aggregate.agents.goals import QuestionKind, TraceKind
-from aggregate.agents.tools import ToolRegistry, make_tool, standard_tools
+from aggregate.agents.tools import make_tool
 from tests.fakes.models import agent, calls
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.agents.results import (
+from aggregate import (
+    CompilationContext,
     MetadataBasedResultCompiler,
     ResultCompiler,
     compile_results as compile_globally,
@@ -15,7 +16,6 @@ from aggregate.agents.results import (
     result_compiler,
 )
 from aggregate.base.errors import CompilerError
-from aggregate.base.values import CompilationContext
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TIME = "2024-01-15T10:30:00Z"

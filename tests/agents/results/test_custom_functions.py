@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.results import merge_outputs
+from aggregate import AggregatedResult, LabelledOutput, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
 from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
-from aggregate.base.values import AggregatedResult, CustomFunction, LabelledOutput
+from aggregate.base.values import CustomFunction
 from tests.hostile.running import ends
 
 LIMITS = SandboxLimits(seconds=0.4)

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.agents.results import merge_outputs
+from aggregate import AggregatedResult, LabelledOutput, SpawnError, merge_outputs
 from aggregate.agents.results.strategies import MAX_DEPTH
-from aggregate.base.errors import SpawnError
-from aggregate.base.values import AggregatedResult, LabelledOutput, MergeStrategy
+from aggregate.base.values import MergeStrategy
 
 
 def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> AggregatedResult:

@@ -1,6 +1,6 @@
 """What a session knows of a run that it must know."""
 
-from aggregate.agents.subagents import SubagentSession
+from aggregate import SubagentSession
 from aggregate.base.values import RunRecord
 
 

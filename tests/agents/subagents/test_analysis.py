@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.tools import execute_data_analysis
-from aggregate.prompt import compact_data
+from aggregate import compact_data, execute_data_analysis
 from tests.hostile.running import ends, full_python
 
 DATA = {

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aggregate.agents.subagents import SubagentSession
+from aggregate import RunStatus, SubagentSession
 from aggregate.agents.subagents.task_runner import TimerThread
-from aggregate.base.values import GroupStatus, RunStatus
+from aggregate.base.values import GroupStatus
 from tests.agents.subagents.records import record_of
 from tests.fakes.executors import InlineExecutor, ManualExecutor, RefusingExecutor
 from tests.fakes.time import FakeTime

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.subagents import SubagentSession
-from aggregate.base.errors import SpawnError
-from aggregate.base.values import GroupStatus, RunStatus
+from aggregate import RunStatus, SpawnError, SubagentSession
+from aggregate.base.values import GroupStatus
 from tests.agents.subagents.records import record_of
 from tests.fakes.time import FakeTime
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from aggregate.agents.subagents import SubagentSession
-from aggregate.base.errors import SpawnError
+from aggregate import SpawnError, SubagentSession
 from aggregate.base.values import GroupStatus
 from tests.agents.subagents.records import record_of
 from tests.fakes.time import FakeTime

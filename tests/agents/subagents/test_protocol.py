@@ -2,12 +2,8 @@
 
 import pytest
 
-from aggregate.agents.subagents import (
-    SubagentSession,
-    announcement,
-    sessions_spawn,
-    subagent_results,
-)
+from aggregate import SubagentSession, sessions_spawn
+from aggregate.agents.subagents import announcement, subagent_results
 from tests.agents.subagents.records import record_of
 from tests.fakes.executors import InlineExecutor
 from tests.fakes.time import FakeTime

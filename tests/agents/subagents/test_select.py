@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.agents.goals import extract_quantity, select_answer
+from aggregate import extract_quantity, select_answer
 
 QUANTITIES = [
     ("Get my first 3 Strava activities from January 2024", 3),

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from aggregate.agents.tools import ANALYSIS, ToolContext, ToolRegistry, add_analysis_tool
+from aggregate import ToolRegistry
+from aggregate.agents.tools import ANALYSIS, ToolContext, add_analysis_tool
 
 
 def test_all_code_of_a_goal_sees_the_moment_at_which_it_began() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate.agents.tools import ToolRegistry, add_date_tools
+from aggregate import ToolRegistry
+from aggregate.agents.tools import add_date_tools
 
 NOW = datetime(2025, 9, 30, 18, 30, tzinfo=UTC)
 TOOLS = ToolRegistry()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from aggregate.agents.tools import ToolRegistry, standard_tools
+from aggregate import ToolRegistry, standard_tools
 from aggregate.base.errors import ToolError
 from tests.projects import project
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from aggregate import ToolRegistry
 from aggregate.agents.tools import (
     CallLimits,
     Permission,
     ToolContext,
-    ToolRegistry,
     discover_tools,
     make_tool,
     tool,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.tools import ToolRegistry, standard_tools, state_store
+from aggregate import ToolRegistry, standard_tools
+from aggregate.agents.tools import state_store
 
 
 def tools(folder: Path) -> ToolRegistry:

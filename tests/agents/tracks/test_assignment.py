@@ -2,8 +2,9 @@
 
 import json
 
+from aggregate import Prompt
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.base.values import Prompt, RenderedFile
+from aggregate.base.values import RenderedFile
 from aggregate.prompt.layout import rendered_segment
 
 

@@ -20,7 +20,8 @@ import pytest
 import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
 
-from aggregate.agents.tracks import PollingOptions, RunOptions, TrackProgress, Worker, conduct
+from aggregate import Project, Prompt, RunOptions, RunStatus, Segment, conduct, open_project
+from aggregate.agents.tracks import PollingOptions, TrackProgress, Worker
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.durable.database import (
     DATABASE,
@@ -44,9 +45,7 @@ from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError, TrackError
-from aggregate.base.values import FailurePolicy, Prompt, RunStatus, Section, Segment, Stability
-from aggregate.project.configuration import Project
-from aggregate.prompt import open_project
+from aggregate.base.values import FailurePolicy, Section, Stability
 from tests.fakes.conducting import Says
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from aggregate import RunStatus
 from aggregate.agents.tracks import ReportLine, Ticket, open_track
 from aggregate.agents.tracks.run_files import last_number, report_text
 from aggregate.agents.tracks.track import (
@@ -18,7 +19,6 @@ from aggregate.agents.tracks.track import (
     set_values,
 )
 from aggregate.base.errors import TrackError
-from aggregate.base.values import RunStatus
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.projects import project
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import ConfigError, Prompt, RunStatus
 from aggregate.agents.tracks import PollingOptions
 from aggregate.agents.tracks.assignment import (
     Assignment,
@@ -16,8 +17,7 @@ from aggregate.agents.tracks.assignment import (
 )
 from aggregate.agents.tracks.attempt import complete_assignment
 from aggregate.agents.tracks.tickets_file import load_tickets
-from aggregate.base.errors import ConfigError, WorkerError
-from aggregate.base.values import Prompt, RunStatus
+from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (
     TRACK,
     Conducted,

@@ -4,12 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agents.tools import standard_tools
+from aggregate import (
+    ClientSetupError,
+    ConfigError,
+    Project,
+    Prompt,
+    RunStatus,
+    Segment,
+    make_worker,
+    open_project,
+    standard_tools,
+)
 from aggregate.agents.tracks import (
     Ticket,
     WorkerContexts,
     WorkerTerms,
-    make_worker,
     open_recipients,
     user_limits,
 )
@@ -17,10 +26,8 @@ from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import attempt_assignment
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, recipient_of
 from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.errors import ClientSetupError, ConfigError
-from aggregate.base.values import Prompt, RunStatus, Section, Segment, Stability
-from aggregate.project.configuration import Project, global_config_path
-from aggregate.prompt import open_project
+from aggregate.base.values import Section, Stability
+from aggregate.project.configuration import global_config_path
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import track_project
 

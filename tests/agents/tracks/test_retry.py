@@ -7,13 +7,12 @@ from threading import Event, Thread
 import pytest
 from simulation.kills import TRACK, write_project
 
-from aggregate.agents.tracks import RunOptions, TicketEvent, TrackResult, conduct
+from aggregate import Project, RunOptions, conduct, open_project
+from aggregate.agents.tracks import TicketEvent, TrackResult
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.run_control import decide, forget, status
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import TrackError
-from aggregate.project.configuration import Project
-from aggregate.prompt import open_project
 from tests.agents.tracks.test_durable import server, until, url
 from tests.fakes.conducting import Says
 

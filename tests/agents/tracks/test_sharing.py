@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import ScopeError, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_track, preview
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, default_tokens, grant_budget
 from aggregate.agents.tracks.tickets import Tickets
-from aggregate.base.errors import ScopeError
 from aggregate.base.values import Section, Stability
 from aggregate.project.configuration import BudgetTable
-from aggregate.prompt import open_project
 from tests.fakes.conducting import TRACK, track_project
 from tests.fakes.topics import TOPICS, module_about
 

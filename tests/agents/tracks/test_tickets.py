@@ -5,11 +5,10 @@ from textwrap import dedent
 
 import pytest
 
+from aggregate import ConfigError, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts
 from aggregate.agents.tracks.tickets import dependencies
 from aggregate.agents.tracks.tickets_file import load_tickets
-from aggregate.base.errors import ConfigError
-from aggregate.prompt import open_project
 from tests.fakes.conducting import track_project
 
 FULL = """\

@@ -8,6 +8,17 @@ from threading import Event
 
 import pytest
 
+from aggregate import (
+    Client,
+    ConfigError,
+    FinishReason,
+    ProviderError,
+    Reply,
+    RunStatus,
+    Usage,
+    count,
+    open_project,
+)
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
@@ -15,12 +26,8 @@ from aggregate.agents.tracks.metered_client import MeteredClient
 from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.errors import ConfigError, ProviderError
-from aggregate.base.tokens import count
-from aggregate.base.values import FinishReason, Reply, RunStatus, Usage
 from aggregate.project.configuration import global_config_path
-from aggregate.prompt import open_project
-from aggregate.sending.clients import Client, cost
+from aggregate.sending.clients import cost
 from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry

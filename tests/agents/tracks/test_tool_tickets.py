@@ -5,21 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agents.tools import standard_tools
+from aggregate import FinishReason, Prompt, Reply, RunStatus, Segment, Usage, standard_tools
 from aggregate.agents.tracks import WorkerTerms
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
 from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.values import (
-    FinishReason,
-    Prompt,
-    Reply,
-    RunStatus,
-    Section,
-    Segment,
-    Stability,
-    Usage,
-)
+from aggregate.base.values import Section, Stability
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.gemini_cli import input_text
 from aggregate.sending.clients.protocol import ModelRequest

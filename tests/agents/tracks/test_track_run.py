@@ -7,7 +7,21 @@ from time import sleep
 
 import pytest
 
-from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts, run_worker_lifecycle
+from aggregate import (
+    Client,
+    FinishReason,
+    Prompt,
+    PromptTooLongError,
+    ProviderError,
+    Reply,
+    RunStatus,
+    Segment,
+    Usage,
+    open_client,
+    open_project,
+    run_worker_lifecycle,
+)
+from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.attempt import (
     ANSWER_CHARACTERS,
@@ -17,20 +31,10 @@ from aggregate.agents.tracks.attempt import (
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import merge_outcomes
 from aggregate.agents.tracks.worker import ModelWorker, ScriptedWorker
-from aggregate.base.errors import PromptTooLongError, ProviderError, WorkerError
-from aggregate.base.values import (
-    FinishReason,
-    Prompt,
-    Reply,
-    RunStatus,
-    Section,
-    Segment,
-    Stability,
-    Usage,
-)
-from aggregate.prompt import open_project
+from aggregate.base.errors import WorkerError
+from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import SimulatedCache, charge
-from aggregate.sending.clients import Client, ScriptedReply, open_client
+from aggregate.sending.clients import ScriptedReply
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import TRACK, MemoryQueue, Says, conducted, track_project
 from tests.fakes.transports import Hangs

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from aggregate import Segment, count, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts
-from aggregate.base.tokens import count
-from aggregate.base.values import Segment, Stability
-from aggregate.prompt import open_project
+from aggregate.base.values import Stability
 from tests.fakes.conducting import track_project
 
 ONE = Ticket(id="a", prompt="x", focus_files=("one.py",))

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from aggregate import AggregatedResult
 from aggregate.base.text import result_text, value_text
-from aggregate.base.values import AggregatedResult, MergeStrategy
+from aggregate.base.values import MergeStrategy
 
 
 @dataclass

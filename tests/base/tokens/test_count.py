@@ -7,8 +7,9 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate.base.tokens import count, count_all
-from aggregate.base.values import Prompt, RenderedFile
+from aggregate import Prompt, count
+from aggregate.base.tokens import count_all
+from aggregate.base.values import RenderedFile
 from aggregate.prompt import count_prompt, files_segments
 from aggregate.prompt.layout import discussion_segments, file_block, file_segment, files_section
 from tests.base.tokens.plain_count import encoding, plain_count

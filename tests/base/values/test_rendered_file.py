@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from aggregate import FileRecord, build_file_items
-from aggregate.base.values import FileEntry, RenderedFile, ViewMode
+from aggregate import FileRecord, ViewMode, build_file_items
+from aggregate.base.values import FileEntry, RenderedFile
 from tests.projects import project
 
 
