@@ -20,7 +20,7 @@ VIEW_MAKERS = (
     "project.files.file_content",
     "base.redaction.redact",
     "base.text.generated",
-    "base.text.invisible",
+    "base.text.lines",
 )
 HISTORY_MAKERS = (
     "ranking.message_text",
@@ -30,7 +30,7 @@ HISTORY_MAKERS = (
 )
 ANALYSIS_MAKERS = (
     "ranking.analyse", "ranking.analysis", "ranking.term_groups", "base.redaction.redact",
-    "project.files.file_content", "base.text.generated", "base.text.invisible",
+    "project.files.file_content", "base.text.generated", "base.text.lines",
 )  # fmt: skip
 TOKEN_MAKERS = ("base.tokens.counter", "base.tokens.vocabulary")
 

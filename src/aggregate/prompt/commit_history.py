@@ -39,7 +39,7 @@ HISTORY_CODE: Final = (
     "prompt.commit_history",
     "prompt.redact_prompt",
     "base.disk.programs",
-    "base.disk.roots",
+    "base.disk.reading",
     "base.values.files",
     "ranking.message_text",
     "ranking.terms",

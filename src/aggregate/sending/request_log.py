@@ -1,4 +1,4 @@
-"""What is recorded of each request, in a small file beside its numbered prompt: the hashes of its segments.
+"""What is measured of a prompt while it is written, and recorded of each request in a small file beside its numbered prompt: the hashes of its segments.
 
 A record tells what a cache may hold, and what was shown before; one that came with the project would lead the next
 request. So the hashes of the records that the user has written are remembered in the user's own state folder.
@@ -7,11 +7,11 @@ request. So the hashes of the records that the user has written are remembered i
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.disk import (
     CONTENT_BYTES,
@@ -26,15 +26,19 @@ from aggregate.base.disk import (
 )
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import SEPARATOR, Level, Section, SentFile
+from aggregate.base.values import SEPARATOR, Level, Section, Segment, SentFile
 from aggregate.prompt import Request, numbered_files, request_log_path
 from aggregate.sending.cache.fingerprint import (
+    SYSTEM,
     PrefixReport,
     PromptFingerprint,
     SegmentHash,
     compare_prefixes,
     digest,
 )
+
+if TYPE_CHECKING:
+    from aggregate.prompt import Composition, PromptTokens, Request, SegmentCounter
 
 _FILE: Final = "sent_requests.json"
 # Records of one project that are remembered: ten times as many as are looked through for the next request.
@@ -251,3 +255,73 @@ def _integer(value: object, lowest: int = 0, highest: int = _LARGEST_NUMBER) -> 
     if not isinstance(value, int) or not lowest <= value <= highest:
         raise ValueError(f"is no number from {lowest} to {highest}")
     return int(value)
+
+
+class PromptMeter:
+    """Measures the segments that pass through it; with an account also where their lines come from (rule A-1)."""
+
+    def __init__(
+        self,
+        request: "Request",
+        counter: "SegmentCounter | None" = None,
+        *,
+        has_account: bool = False,
+    ) -> None:
+        self._request, self._counter = request, counter
+        self._hashes: list[SegmentHash] = []
+        self._source_map = None
+        if has_account:
+            from aggregate.prompt import SourceMapBuilder  # prompts without an account need none
+
+            self._source_map = SourceMapBuilder()
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        return tuple(measured.digest for measured in self._hashes)
+
+    def tokens(self) -> "PromptTokens | None":
+        if self._counter is None:
+            return None
+        from aggregate.prompt import PromptTokens
+
+        places = [(Section(measured.section), measured.source) for measured in self._hashes]
+        return PromptTokens.of(places, self._counter.counts())
+
+    def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
+        last: tuple[str, bytes] | None = None
+        for segment in segments:
+            if last is not None:
+                yield SEPARATOR.encode()
+                self._count(*last, SEPARATOR)
+            if self._source_map is not None:
+                self._source_map.add(segment)
+            data = segment.text.encode()
+            self._hashes.append(
+                SegmentHash.of(data, 0, section=segment.section, source=segment.source)
+            )
+            yield data
+            last = segment.text, data
+        if last is not None:
+            self._count(*last, "")
+
+    def record(
+        self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
+    ) -> PrefixReport | None:
+        """Record what was written to ``path``, with its account if it has one; return what it keeps of the last one."""
+        if self._source_map is not None and tokens is not None:
+            from aggregate.prompt import audit_of, write_audit
+
+            size = sum(measured.size + len(SEPARATOR) for measured in self._hashes)
+            size, source_map = max(size - len(SEPARATOR), 0), self._source_map.build()
+            audit = audit_of(self._request, prompt, tokens, size=size, source_map=source_map)
+            write_audit(path, audit)
+        counted = self._hashes
+        if tokens is not None and tokens.segments:
+            pairs = zip(self._hashes, tokens.segments, strict=True)
+            counted = [replace(measured, tokens=number) for measured, number in pairs]
+        fingerprint = PromptFingerprint((SegmentHash.of("", 0, section=SYSTEM), *counted))
+        return log_written_prompt(path, fingerprint, self._request)
+
+    def _count(self, text: str, data: bytes, separator: str) -> None:
+        if self._counter is not None:
+            self._counter.add(text, data, separator)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from aggregate.base.disk.roots import is_inside, project_root, real_path
+from aggregate.base.disk.reading import is_inside, project_root, real_path
 
 # How the names of modules begin that the user has asked to run: what these start is the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from aggregate.base.disk.roots import is_inside, real_path
+from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.errors import OutputError
 
 # Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read.

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.base.values.amounts import *
     from aggregate.base.values.bead import *
     from aggregate.base.values.decisions import *
     from aggregate.base.values.files import *
@@ -21,7 +20,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "amounts": "AUTO Amount MOST_TOKENS parse_amount parse_number",
+            "request": "ALLOW_OUTSIDE ALLOW_SECRETS AUTO Amount Budget ContextFileEntry ContextPreset Entry FileEntry FileOrder GeneratedPolicy GeneratedView MOST_TOKENS Place Scope Task parse_amount parse_number",
             "bead": "Bead Board Dependency",
             "decisions": "Audit Cut FileChoice Level Missing Reason SentFile rounded unknown_names",
             "files": "ALLOWED_LINE AS_THEY_ARE FileItem FileRecord FileRow Finding PackedSpans PackedView Redaction RenderedFile ShownText SliceDict Span View ViewMode ViewRequest",
@@ -29,7 +28,6 @@ else:
             "models": "AZURE BEDROCK CLOUDS FinishReason Reply Usage VERTEX api_family bare_model_name reported_fields reported_tokens",
             "packed_map": "pack_map unpack_map",
             "prompt": "Image Prompt SEPARATOR Screenshot Section Segment Stability SurrogateJoiner",
-            "request": "ALLOW_OUTSIDE ALLOW_SECRETS Budget ContextFileEntry ContextPreset Entry FileEntry FileOrder GeneratedPolicy GeneratedView Place Scope Task",
             "results": "AggregatedResult Answer AnswerKind AnswerSource CompilationContext CustomFunction FailurePolicy Group GroupStatus LabelledOutput MergeOrder MergeStrategy RunRecord RunStatus SpawnRequest",
             "source_map": "Label Origin OriginKind RunCollector SourceMap",
             "values": "CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD Value behaves_as escape_surrogates extent is_reference isolated_copy row_maker unawaited",

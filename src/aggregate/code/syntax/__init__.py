@@ -6,7 +6,6 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.code.syntax.definitions import *
-    from aggregate.code.syntax.language_table import *
     from aggregate.code.syntax.languages import *
     from aggregate.code.syntax.parsing import *
     from aggregate.code.syntax.references import *
@@ -15,9 +14,8 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind TAG_BY_NAME TAG_BY_SUFFIX fence_tag language_of naming_class telling_names uninstalled_language_of",
             "definitions": "Definition Module",
-            "language_table": "LANGUAGES Language LanguageKind",
-            "languages": "HOW_TO_INSTALL TAG_BY_NAME TAG_BY_SUFFIX fence_tag language_of naming_class telling_names uninstalled_language_of",
             "parsing": "shared_parse",
             "references": "SyntaxReference read_references",
             "symbols": "read_definitions read_module",

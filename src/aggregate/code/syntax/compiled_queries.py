@@ -8,7 +8,7 @@ from pkgutil import get_data
 
 from tree_sitter import Language as Grammar, Query
 
-from aggregate.code.syntax.language_table import Language
+from aggregate.code.syntax.languages import Language
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')

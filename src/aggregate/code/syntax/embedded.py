@@ -15,8 +15,7 @@ from tree_sitter import Node
 from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.compiled_queries import query_of
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.language_table import Language, LanguageKind
-from aggregate.code.syntax.languages import language_named
+from aggregate.code.syntax.languages import Language, LanguageKind, language_named
 from aggregate.code.syntax.parsing import Deadline
 
 _Read = TypeVar("_Read")

@@ -11,7 +11,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.compiled_queries import grammar_of, query_of
-from aggregate.code.syntax.language_table import Language
+from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.preprocessor import without
 
 _Result = TypeVar("_Result")

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from aggregate.code.syntax.compiled_queries import query_of
 from aggregate.code.syntax.embedded import Block, EmbeddedCaptures, read_blocks
-from aggregate.code.syntax.language_table import Language
+from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.parsing import (
     Deadline,
     macros_by_end,

@@ -18,7 +18,7 @@ from aggregate.code.syntax.definitions import (
     without_arguments,
 )
 from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks, with_embedded
-from aggregate.code.syntax.language_table import Language
+from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.parsing import (
     Deadline,
     computed_once,

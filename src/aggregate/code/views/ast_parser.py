@@ -6,8 +6,7 @@ from aggregate.base.concurrency import in_child
 from aggregate.base.errors import SyntaxViewError
 from aggregate.base.values import ViewMode, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.language_table import LANGUAGES, Language
-from aggregate.code.syntax.languages import HOW_TO_INSTALL, language_named
+from aggregate.code.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.masked import find_symbol
 from aggregate.code.views.rendering import view_of

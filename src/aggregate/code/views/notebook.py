@@ -10,7 +10,7 @@ from aggregate.base.errors import NotebookError
 from aggregate.base.values import Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.elision import without_bodies
-from aggregate.code.syntax.language_table import LanguageKind
+from aggregate.code.syntax.languages import LanguageKind
 from aggregate.code.syntax.notebook import Notebook, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened

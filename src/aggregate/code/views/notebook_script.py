@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from aggregate.base.text import find_invisible
 from aggregate.base.values import Span
-from aggregate.code.syntax.language_table import Language
-from aggregate.code.syntax.languages import language_named
+from aggregate.code.syntax.languages import Language, language_named
 from aggregate.code.syntax.notebook import Cell, Notebook
 from aggregate.code.views.digest import byte_size, counted
 

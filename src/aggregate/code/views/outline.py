@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from aggregate.base.values import Span, View, ViewRequest
 from aggregate.code.syntax.definitions import Definition
 from aggregate.code.syntax.elision import without_bodies
-from aggregate.code.syntax.language_table import LanguageKind
-from aggregate.code.syntax.languages import language_of
+from aggregate.code.syntax.languages import LanguageKind, language_of
 from aggregate.code.syntax.symbols import read_definitions
 from aggregate.code.views.digest import document_row, more_row, outermost
 from aggregate.code.views.full import full

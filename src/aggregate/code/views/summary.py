@@ -8,8 +8,7 @@ from dataclasses import replace
 from aggregate.base.text import line_count
 from aggregate.base.values import View, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.language_table import Language, LanguageKind
-from aggregate.code.syntax.languages import fence_tag, language_of
+from aggregate.code.syntax.languages import Language, LanguageKind, fence_tag, language_of
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import (
     counted,

@@ -6,16 +6,12 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.project.files.file_content import *
-    from aggregate.project.files.image_header import *
     from aggregate.project.files.path_resolution import *
-    from aggregate.project.files.walk import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "file_content": "SourceFile UTF_8 decode modified_at read_file",
-            "image_header": "ImageHeader read_image_header",
-            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET display_path display_prefix resolve_paths",
-            "walk": "dependency_folders",
+            "file_content": "ImageHeader SourceFile UTF_8 decode modified_at read_file read_image_header",
+            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET dependency_folders display_path display_prefix resolve_paths",
         },
     )

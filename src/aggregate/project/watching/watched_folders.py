@@ -7,7 +7,7 @@ from typing import Final
 
 from aggregate.base.disk import real_path
 from aggregate.base.errors import ConfigError
-from aggregate.project.files.walk import with_ignore_file
+from aggregate.project.files.path_resolution import with_ignore_file
 from aggregate.project.git.git import tracked_files
 from aggregate.project.git.git_process import git
 from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, dependency_rules
