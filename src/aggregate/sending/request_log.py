@@ -1,4 +1,4 @@
-"""What is measured of a prompt while it is written, and recorded of each request in a small file beside its numbered prompt: the hashes of its segments.
+"""What is measured of a prompt while it is written, and recorded of each request in a small file beside the prompt.
 
 A record tells what a cache may hold, and what was shown before; one that came with the project would lead the next
 request. So the hashes of the records that the user has written are remembered in the user's own state folder.

@@ -1,4 +1,4 @@
-"""Which configuration is meant, and from a file or a mapping to a validated configuration, the user's own among them."""
+"""Which configuration is meant, and from a file or mapping to a validated one, the user's own among them."""
 
 import os
 import re
