@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from aggregate.base.text import LOCK_FILES
 from aggregate.base.values import Amount
-from aggregate.project.configuration.load import CONFIG_NAME
+from aggregate.project.configuration.discover import CONFIG_NAME
 
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 # Tokens of the budget that the template shows where none is wanted: what "auto" takes without a model.
