@@ -122,3 +122,15 @@ def test_what_is_a_citation() -> None:
         "D-4",
         "D-3",
     ]
+
+
+def test_each_test_states_its_claim() -> None:
+    """The first line of a test says what holds, whatever helpers beside it leave to their names."""
+    silent = [
+        f"{path}::{node.name}"
+        for path in Path("tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.name.startswith("test_") and not ast.get_docstring(node)
+    ]
+    assert silent == []
