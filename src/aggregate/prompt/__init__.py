@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from aggregate.prompt.numbered_output import *
     from aggregate.prompt.project import *
     from aggregate.prompt.ranked_files import *
-    from aggregate.prompt.redact_prompt import *
     from aggregate.prompt.references import *
     from aggregate.prompt.request import *
     from aggregate.prompt.selection import *
     from aggregate.prompt.source_map import *
+    from aggregate.prompt.tier3 import *
     from aggregate.prompt.token_counts import *
     from aggregate.prompt.view_pool import *
 else:
@@ -34,7 +34,7 @@ else:
         {
             "request": "ALL_FILES FOCUS_TIER Request auto_budget focus_paths for_reader is_named parse_place",
             "candidates": "Candidates",
-            "assemble": "Composition Tier3Files assemble build_beads_section find_screenshots read_images tier3_segments with_references",
+            "assemble": "Composition FoundSecrets assemble build_beads_section find_screenshots read_images redact_text with_references",
             "layout": "Strategy build_discussion_section build_discussion_text excerpt_turn files_segments",
             "api": "compose_prompt run stream_prompt",
             "audit": "audit_data audit_of newest_audited read_audit record_audit row_data write_audit",
@@ -49,10 +49,10 @@ else:
             "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
             "ranked_files": "OpenFiles RankedFiles ReadFiles file_scores rank_files read_files scores_of",
-            "redact_prompt": "FoundSecrets redact_text",
             "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
             "selection": "ResolvedFile Selection own_output_filter select_files",
             "source_map": "SourceMapBuilder",
+            "tier3": "Tier3Files tier3_segments",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
             "view_pool": "render_all",
         },

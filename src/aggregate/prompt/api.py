@@ -20,6 +20,7 @@ from aggregate.base.values import (
     Prompt,
     RenderedFile,
     Scope,
+    Screenshot,
 )
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
@@ -30,7 +31,6 @@ from aggregate.prompt.assemble import (
     beads_text,
     find_screenshots,
     section_segments,
-    tier3_segments,
     with_references,
 )
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
@@ -81,11 +81,20 @@ def build_screenshots_section(
 
     ``shown_from`` is the folder that paths are shown relative to, by default ``base_dir``.
     """
-    listing = FolderListing(Scope(project_root(base_dir), allow_outside=allow_outside))
     root = base_dir if shown_from is None else shown_from
-    return screenshots_section(
-        find_screenshots(base_dir, screenshots, shown_from=root, listing=listing)
-    )
+    images = _images(base_dir, screenshots, shown_from=root, allow_outside=allow_outside)
+    return screenshots_section(images)
+
+
+def _images(
+    base_dir: str | Path,
+    screenshots: Sequence[str],
+    *,
+    shown_from: str | Path,
+    allow_outside: bool = True,
+) -> tuple[Screenshot, ...]:
+    listing = FolderListing(Scope(project_root(base_dir), allow_outside=allow_outside))
+    return find_screenshots(base_dir, screenshots, shown_from=shown_from, listing=listing)
 
 
 def build_markdown_from_items(
@@ -105,7 +114,7 @@ def build_markdown_from_items(
     strategy = Strategy.parse(aggregation_strategy)
     segments = section_segments(
         files_segments(_files(file_items), summary_only=summary_only, strategy=strategy),
-        screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
+        images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
         beads=beads_text(execution_mode, base_dir),
         history=history,
     )
@@ -160,10 +169,12 @@ def build_tier3_context(
         cache_dir: Where large values among the results are kept.
         results_threshold: As for ``run``.
     """
+    from aggregate.prompt.tier3 import tier3_segments  # few prompts are a worker's
+
     with get_monitor().scope("build_tier3_context"):
         segments = section_segments(
             tier3_segments(_files(file_items), list(map(str, focus_files))),
-            screenshots=build_screenshots_section(screenshot_base_dir, screenshots),
+            images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
             beads=beads_text(execution_mode, base_dir),
             results=with_references(results, cache_dir, results_threshold),
             history=history,

@@ -2,48 +2,38 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Final, Union
 
 from aggregate.base.disk import is_file, read_bytes
 from aggregate.base.monitor import get_monitor
+from aggregate.base.redaction import redact, redact_words
 from aggregate.base.values import (
+    ALLOWED_LINE,
     THRESHOLD,
     Cut,
     FileChoice,
     FileRecord,
     FileRow,
+    Finding,
     Image,
     Missing,
     Prompt,
+    Redaction,
     RenderedFile,
     Screenshot,
     Section,
     Segment,
-    Stability,
-    ViewMode,
-    ViewRequest,
 )
-from aggregate.code.syntax import fence_tag, language_of
 from aggregate.project.configuration import BEADS_MODE
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.layout import (
-    FILES_TIER3,
-    Omitted,
-    discussion_segments,
-    file_block,
-    file_segment,
-    files_segments,
-    rendered_segment,
-    screenshots_section,
-    view_segment,
-)
-from aggregate.prompt.redact_prompt import FoundSecrets
-from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, is_named, unknown_focus
-from aggregate.prompt.view_pool import render_all
+from aggregate.prompt.layout import Omitted, files_segments, in_order
+from aggregate.prompt.request import Request, is_named, unknown_focus
+from aggregate.prompt.selection import MOST_NAMED
 
 if TYPE_CHECKING:
     from aggregate.base.values import Origin, SourceMap
@@ -93,107 +83,73 @@ def read_images(
     return tuple(images), tuple(warnings)
 
 
-_CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
-# Views that may be smaller than those above, the smallest first.
-_BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
+# Files and sections that the line about secrets names: as many as fit into a few rows of a terminal.
+_MOST_PLACES: Final = 10
 
 
-def tier3_segments(
-    files: Iterable[RenderedFile], focus_files: Sequence[str]
-) -> tuple[Segment, ...]:
-    """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
+class FoundSecrets:
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+        self._by_place: dict[str, list[Finding]] = {}
+        self._files: set[str] = set()
 
-    Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;
-    files named as focus also where they are excluded or not aggregated (rule M-X8). Of the others,
-    files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
-    outline, everything else as it was rendered.
-    """
-    return Tier3Files(files).section(focus_files)
+    def note_file(self, path: str, secrets: Sequence[Finding]) -> None:
+        if self._redaction.replaces:
+            self._note(path, secrets)
+        elif secrets:
+            self._files.add(path)
 
+    def shown_segment(self, segment: Segment) -> Segment:
+        """Return a segment as a prompt shows it, and note its secrets; its source may have one too."""
+        if segment.section is Section.FILES:  # searched when they were read
+            if segment.source in self._files:
+                self.shown(segment.text, segment.source)
+            return segment
+        source = redact_words([segment.source], self._redaction).get(segment.source, segment.source)
+        text = self.shown(segment.text, source or segment.section.value)
+        return replace(segment, text=text, source=source)
 
-class Tier3Files:
-    """The files of many Tier 3 prompts: whoever has which of them in focus, each is rendered once.
+    def shown(self, text: str, place: str) -> str:
+        result = redact(text, self._redaction)
+        self._note(place, result.findings)
+        return result.text if self._redaction.replaces else text
 
-    Args:
-        files: In the order of the prompts.
-        as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
-            prompt shows the same view, or that view is smaller than the one by structure, it is shown as it is.
-            Records that others have written may hold anything.
-        finish: Applied to segments when they are made: it returns as many, to be shown instead.
-    """
+    def _note(self, place: str, findings: Sequence[Finding]) -> None:
+        if findings:
+            self._by_place.setdefault(place, []).extend(findings)
 
-    def __init__(
-        self,
-        files: Iterable[RenderedFile],
-        *,
-        as_rendered: bool = False,
-        finish: Callable[[Sequence[Segment]], Sequence[Segment]] = lambda segments: segments,
-    ) -> None:
-        self._files = tuple(files)
-        self._as_rendered = as_rendered
-        self._finish = finish
-        self._index = FocusIndex((file.path, file.entry) for file in self._files)
-        self._raw: dict[int, Segment] = {}
-        self._context: dict[int, Segment] = {}
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence: how many there are, where, and how they are kept, or replaced; none where there are none."""
+        findings = list(chain(*self._by_place.values()))
+        if not findings:
+            return ()
+        number = f"{len(findings):,} secret{'s' if len(findings) > 1 else ''}"
+        places = [self._named(*found) for found in self._by_place.items()]
+        if len(places) > _MOST_PLACES:
+            places[_MOST_PLACES:] = [f"{len(places) - _MOST_PLACES:,} more places"]
+        where = ", ".join(places)
+        if not self._redaction.replaces:
+            return (f"{number} not replaced in {where}: --redact replaces them",)
+        digests = list(dict.fromkeys(found.digest for found in findings if found.digest))
+        allow = ", ".join(f'"{digest}"' for digest in digests[:MOST_NAMED])
+        by_hash = f"allow = [{allow}] under [redaction], or " if allow else ""
+        comment = f"a comment with {ALLOWED_LINE} on its line"
+        return (
+            f"{number} replaced in {where}: --no-redact keeps all, {by_hash}{comment} keeps one",
+        )
 
-    def named(self, focus: str) -> list[RenderedFile]:
-        return [self._files[number] for number in self._index.find(focus)]
-
-    def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
-        shown = dict.fromkeys(self._index.find(*focus_files), self._raw)
-        for number, file in enumerate(self._files):
-            if file.auto_aggregate and number not in shown:
-                is_raw = file.tier == FOCUS_TIER or file.force_full
-                shown[number] = self._raw if is_raw else self._context
-        self._make_raw(sorted(number for number in shown if shown[number] is self._raw))
-        self._make_context(sorted(number for number in shown if shown[number] is self._context))
-        title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
-        return (title, *(shown[number][number] for number in sorted(shown))) if shown else ()
-
-    def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
-        numbers = self._index.find(*focus_files)
-        self._make_raw(numbers)
-        return {self._files[number].path: self._raw[number] for number in numbers}
-
-    def _make_raw(self, numbers: Iterable[int]) -> None:
-        new = [number for number in numbers if number not in self._raw]
-        segments = []
-        for file in (self._files[number] for number in new):
-            if file.error and not file.source:
-                segments.append(rendered_segment(file))
-            else:
-                language = fence_tag(file.path, file.source)
-                block = file_block(file.path, file.source, language=language)
-                segments.append(file_segment(file.path, block, file.shown_raw))
-        self._raw.update(zip(new, self._finish(segments), strict=True))
-
-    def _make_context(self, numbers: Iterable[int]) -> None:
-        new = [number for number in numbers if number not in self._context]
-        files = [self._files[number] for number in new]
-        requests = [_context_request(file, as_rendered=self._as_rendered) for file in files]
-        views = iter(render_all([request for request in requests if request]))
-        segments = [
-            view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
-            for file, request in zip(files, requests, strict=True)
-        ]
-        self._context.update(zip(new, self._finish(segments), strict=True))
+    def _named(self, place: str, findings: Sequence[Finding]) -> str:
+        """Return a place with what was found; what is not replaced has no line, since a view has other ones."""
+        rules = ", ".join(dict.fromkeys(found.rule for found in findings[:MOST_NAMED]))
+        line = f":{findings[0].line}" if self._redaction.replaces else ""
+        more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
+        return f"{place}{line}{more} ({rules})"
 
 
-def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
-    """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
-    if file.error or file.view_mode is ViewMode.NONE:
-        return None
-    mode: ViewMode | None = ViewMode.CUSTOM
-    if not file.custom_slices:
-        language = language_of(file.path, file.source)
-        mode = _CONTEXT_MODES.get(language.name) if language else None
-    if mode is None:
-        return None
-    if as_rendered and file.language:
-        no_larger = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
-        if file.view_mode in (mode, *no_larger):
-            return None
-    return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
+def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
+    found = FoundSecrets(redaction)
+    return found.shown(text, place), found.warnings
 
 
 @dataclass(slots=True, eq=False)
@@ -280,7 +236,7 @@ class Composition:
         root = "" if request.scope.allow_outside else request.scope.root
         segments = section_segments(
             self._files_section(secrets),
-            screenshots=screenshots_section(self._images),
+            images=self._images,
             beads=beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root),
             results=request.results,
             history=request.history,
@@ -299,6 +255,8 @@ class Composition:
         if self.lay_out is not None:
             return self.lay_out(noted())
         if request.is_tier3:
+            from aggregate.prompt.tier3 import tier3_segments  # few prompts are a worker's
+
             return tier3_segments(noted(), request.focus_files)
         is_summary, strategy = request.summary_only, request.strategy
         return files_segments(noted(), summary_only=is_summary, strategy=strategy)
@@ -342,26 +300,22 @@ class Composition:
 def section_segments(
     files: Iterable[Segment],
     *,
-    screenshots: str,
+    images: Sequence[Screenshot],
     beads: str,
     history: Sequence[object],
     results: "Sequence[Results]" = (),
     omitted: tuple[Omitted | None, Omitted | None] = (None, None),
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections in their order, each only if not empty (rule M-9)."""
-    yield from files
-    if screenshots:
-        yield Segment(Section.SCREENSHOTS, screenshots, Stability.STABLE)
-    if beads:
-        yield Segment(Section.BEADS, beads, Stability.SLOW)
+    """Return the segments of all sections in their order, each only if not empty (rule M-9)."""
     omitted_turns, omitted_results = omitted
+    of_results: Sequence[Segment] = ()
     if results or omitted_results:
         from aggregate.prompt.sections.subagent_results import (
             results_segments,  # few prompts have results
         )
 
-        yield from results_segments(results, omitted_results)
-    yield from discussion_segments(history, omitted_turns)
+        of_results = results_segments(results, omitted_results)
+    return in_order(files, images, beads, of_results, history, omitted_turns)
 
 
 PromptStream = Composition  # What ``stream_prompt`` returns

@@ -10,6 +10,7 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
+from aggregate.base.redaction import redact_words
 from aggregate.base.values import Missing, Redaction
 from aggregate.project.git import (
     Head,
@@ -22,7 +23,6 @@ from aggregate.project.git import (
     why_no_history,
 )
 from aggregate.project.index import Kind, code_version
-from aggregate.prompt.redact_prompt import redact_words
 from aggregate.ranking import Commit, change_words, definition_name, first_line, own_words, terms_in
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _MOST_TERMS: Final = 400  # Of a message; longer ones hold lists and logs
 # The modules that decide on what is kept of a commit.
 HISTORY_CODE: Final = (
     "prompt.commit_history",
-    "prompt.redact_prompt",
     "base.disk.programs",
     "base.disk.reading",
     "base.values.files",

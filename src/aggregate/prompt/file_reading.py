@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum, auto
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from aggregate.base.redaction import redact
 from aggregate.base.text import find_invisible, generated_reason, heading_text
 from aggregate.base.values import (
     GeneratedPolicy,
@@ -19,9 +20,8 @@ from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
 from aggregate.project.index import Index, file_state
-from aggregate.prompt.redact_prompt import fixed_slices, redact_source
 from aggregate.prompt.request import FOCUS_TIER
-from aggregate.prompt.selection import Note, ResolvedFile, Selection, omission_remark
+from aggregate.prompt.selection import SLICE_LABELS, Note, ResolvedFile, Selection, omission_remark
 
 MARKED: Final = "linguist-generated in .gitattributes"
 # The views that an outline stands for: the others are as short, or were picked for one file.
@@ -227,6 +227,38 @@ def redact_file(
     if slices and shown.redacted:
         file = file.with_slices(fixed_slices(slices, source.text))
     return file, shown, clean
+
+
+def redact_source(source: SourceFile, redaction: Redaction) -> tuple[SourceFile, SourceFile]:
+    """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
+
+    Returns:
+        The text as it is shown, and without secrets, which alone may be kept for later runs. The hash of one that holds
+        secrets, or what only the user's settings make none, is gone: what is kept by it is true whoever allows what.
+    """
+    result = redact(source.text, redaction)
+    if not result.findings and not result.has_allowed:
+        return source, source
+    source = replace(source, content_hash=b"", secrets=result.findings)
+    from aggregate.prompt.fit.fit import as_runs  # few files have secrets
+
+    pairs = zip(source.text.split("\n"), result.text.split("\n"), strict=True)
+    changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
+    clean = replace(source, text=result.text, redacted=tuple(changed))
+    return clean if redaction.replaces else source, clean
+
+
+def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Return slices by the lines that they have in a text: without its secrets it has the same lines."""
+    from aggregate.code.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
+
+    fixed = [dict(piece) for piece in slices]
+    for piece, lines in zip(fixed, FuzzyAnchor.resolve_all(slices, text), strict=True):
+        if lines.found:
+            labels = {key: piece.get(key) for key in SLICE_LABELS}
+            piece.clear()
+            piece |= {**labels, "start_line": lines.start_line, "end_line": lines.end_line}
+    return fixed
 
 
 def remember(index: Index, source: SourceFile, *, seen_ns: int) -> None:

@@ -47,7 +47,6 @@ VIEW_CODE = (
     "code.anchors",
     "prompt.file_reading",
     "prompt.file_rendering",
-    "prompt.redact_prompt",
     "base.disk.reading",
     "base.errors",
     "base.values.files",

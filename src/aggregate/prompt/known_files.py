@@ -150,7 +150,6 @@ class KnownGroup:
 ANALYSIS_CODE = (
     "prompt.known_files",
     "prompt.file_reading",
-    "prompt.redact_prompt",
     "base.concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "base.disk.reading",
     "base.errors",

@@ -194,6 +194,24 @@ def _is_as_it_is(file: RenderedFile) -> bool:
     return file.force_full or file.error or file.view_mode is ViewMode.NONE
 
 
+def in_order(
+    files: Iterable[Segment],
+    images: Sequence[Screenshot],
+    beads: str,
+    results: Iterable[Segment],
+    history: Sequence[object],
+    omitted: Omitted | None,
+) -> Iterator[Segment]:
+    """Yield the segments of all sections: what changes stands behind what stays as it is (rule M-9)."""
+    yield from files
+    if images:
+        yield Segment(Section.SCREENSHOTS, screenshots_section(images), Stability.STABLE)
+    if beads:
+        yield Segment(Section.BEADS, beads, Stability.SLOW)
+    yield from results
+    yield from discussion_segments(history, omitted)
+
+
 HEADING = "## Screenshots"
 # What a link's text can be broken by; an underscore inside a word is plain text.
 _TEXT_SPECIAL = re.compile(r"[\\\[\]`<*]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")

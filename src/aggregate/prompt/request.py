@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from aggregate.base.errors import ConfigError
+from aggregate.base.redaction import redact_words
 from aggregate.base.text import path_meant
 from aggregate.base.values import (
     AS_THEY_ARE,
@@ -28,7 +29,6 @@ from aggregate.base.values import (
 from aggregate.project.configuration import BudgetTable, TaskTable
 from aggregate.project.files import display_path
 from aggregate.prompt.layout import Strategy
-from aggregate.prompt.redact_prompt import redact_words
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.subagent_results import Results

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk import project_root, real_path
 from aggregate.base.errors import ConfigError
+from aggregate.base.redaction import redact_words
 from aggregate.base.text import heading_text
 from aggregate.base.values import (
     ALLOW_SECRETS,
@@ -26,12 +27,13 @@ from aggregate.project.files import FolderListing, ResolvedPath, display_path, d
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import IgnoreRules, TooManyRulesError
-from aggregate.prompt.redact_prompt import MOST_NAMED, SLICE_LABELS, redact_words
 from aggregate.prompt.request import focus_paths
 
 if TYPE_CHECKING:
     from aggregate.prompt.request import Request
 
+MOST_NAMED: Final = 3  # Files, rules or hashes that a sentence names before it counts the rest
+SLICE_LABELS: Final = ("tag", "comment")  # What is said of a slice
 _NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
 
 
@@ -312,7 +314,7 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
 
     Of files that would have the same name all but the first one get a number.
     """
-    clean = redact_words(_said_of(selection), redaction)
+    clean = redact_words(_said_of(selection), redaction) if redaction.replaces else {}
     if not clean:
         return selection
     taken = {file.path for file in selection.files if file.path not in clean}

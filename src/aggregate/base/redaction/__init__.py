@@ -7,4 +7,4 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.base.redaction.redact import *
 else:
-    __getattr__ = door(__name__, {"redact": "redact"})
+    __getattr__ = door(__name__, {"redact": "redact redact_words"})

@@ -1,7 +1,7 @@
 """Replacing the secrets of a text in their place."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
@@ -48,6 +48,16 @@ def redact(text: str, redaction: Redaction) -> Redacted:
         return Redacted(text, has_allowed=bool(found))
     findings.sort(key=lambda finding: finding.line)
     return Redacted(data.decode("utf-8", "surrogatepass"), tuple(findings))
+
+
+def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
+    """Return those of some texts that hold secrets, with what is shown in their place; nothing where all are shown."""
+    texts = list(dict.fromkeys(words)) if redaction.replaces else []
+    if not redact("\n".join(texts), redaction).findings:
+        return {}
+    # Each by itself, so that its placeholder does not depend on the others.
+    clean = {text: redact(text, redaction).text for text in texts}
+    return {text: shown for text, shown in clean.items() if text != shown}
 
 
 def digest_of(value: bytes) -> str:
