@@ -32,10 +32,10 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "request": "ALL_FILES FOCUS_TIER Request auto_budget focus_paths for_reader is_named parse_place",
+            "request": "ALL_FILES FOCUS_TIER Request Strategy auto_budget focus_paths for_reader is_named parse_place",
             "candidates": "Candidates",
             "assemble": "Composition FoundSecrets assemble build_beads_section find_screenshots read_images redact_text with_references",
-            "layout": "Strategy build_discussion_section build_discussion_text excerpt_turn files_segments",
+            "layout": "build_discussion_section build_discussion_text excerpt_turn files_segments",
             "api": "compose_prompt run stream_prompt",
             "audit": "audit_data audit_of newest_audited read_audit record_audit row_data write_audit",
             "audit_text": "audit_lines audit_schema compare_manifests footing_lines heading_lines row_lines table_lines",

@@ -34,10 +34,10 @@ from aggregate.prompt.assemble import (
     with_references,
 )
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.layout import Strategy, files_segments, is_summarized, screenshots_section
+from aggregate.prompt.layout import files_segments, screenshots_section
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
-from aggregate.prompt.request import AskedBudget, AskedTask, Request
+from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy
 from aggregate.prompt.selection import resolve_entries
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def build_markdown_from_items(
 
     ``base_dir`` is where the project's beads are looked for, with ``execution_mode`` ``"beads"`` only.
     """
-    strategy = Strategy.parse(aggregation_strategy)
+    is_summary = Strategy.parse(aggregation_strategy).is_summary(summary_only=summary_only)
     segments = section_segments(
-        files_segments(_files(file_items), summary_only=summary_only, strategy=strategy),
+        files_segments(_files(file_items), is_summary=is_summary),
         images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
         beads=beads_text(execution_mode, base_dir),
         history=history,
@@ -309,14 +309,8 @@ def stream_prompt(
     if request.budget is not None:
         return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
     index = index or user_index()
-    needs_texts = (
-        request.is_tier3
-        or is_summarized(request.strategy, summary_only=request.summary_only)
-        or request.is_audited  # which lines are as in the file is told by comparing them
-    )
-    files = stream_files(
-        request, index=index, with_texts=needs_texts, on_start=on_start, on_done=on_done
-    )
+    texts = request.needs_texts
+    files = stream_files(request, index=index, with_texts=texts, on_start=on_start, on_done=on_done)
     stream = Composition(request, files)
     if request.task is not None:
         stream.choices, stream.missing = _scored_choices(request, index)
@@ -333,7 +327,7 @@ def _scored_choices(
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
     """Return the body of ``## Files (Summary)``: a digest of every item (rule M-16)."""
-    segments = tuple(files_segments(_files(file_items), strategy=Strategy.SUMMARIZE))
+    segments = tuple(files_segments(_files(file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
 
 

@@ -258,8 +258,7 @@ class Composition:
             from aggregate.prompt.tier3 import tier3_segments  # few prompts are a worker's
 
             return tier3_segments(noted(), request.focus_files)
-        is_summary, strategy = request.summary_only, request.strategy
-        return files_segments(noted(), summary_only=is_summary, strategy=strategy)
+        return files_segments(noted(), is_summary=request.is_summary)
 
     @property
     def source_map(self) -> "SourceMap":

@@ -32,7 +32,7 @@ from aggregate.prompt.fit.steps import (
     Run,
     signature_run,
 )
-from aggregate.prompt.layout import file_block, is_summarized
+from aggregate.prompt.layout import file_block
 from aggregate.prompt.ranked_files import RankedFiles
 from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
 from aggregate.prompt.selection import ResolvedFile
@@ -156,7 +156,6 @@ class Candidates:
         self._corpus = ranked.files.corpus
         self._opened: dict[int, _Opened | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
-        is_summary = is_summarized(request.strategy, summary_only=request.summary_only)
         shown, pinned = self._corpus.shown, self.pins.files
         # By the entries of the files, of which a glob has one for all; they live as long as the files.
         modes: dict[int, ViewMode | None] = {}
@@ -167,7 +166,7 @@ class Candidates:
             file = shown[number]
             key = id(file.entry)
             if key not in modes:
-                modes[key] = _most(file, is_summary=is_summary)
+                modes[key] = _most(file, is_summary=request.is_summary)
             mode = ViewMode.FULL if file.path in pinned else modes[key]
             if mode is not None:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))

@@ -39,7 +39,6 @@ from aggregate.prompt.layout import (
     FILES_SUMMARY,
     FILES_TIER3,
     files_section,
-    is_summarized,
     rendered_segment,
 )
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
@@ -262,11 +261,7 @@ class _Filling:
         files = self._in_order(fit, [*unreadable, *notes])
         hidden = self._hidden(fit) if remainder else []
         named, segments = not_shown(hidden, limit=remainder, count=self.files.count)
-        title = (
-            FILES_SUMMARY
-            if is_summarized(request.strategy, summary_only=request.summary_only)
-            else FILES
-        )
+        title = FILES_SUMMARY if request.is_summary else FILES
         title = FILES_TIER3 if request.is_tier3 else title
         composition = Composition(
             replace(request, history=others.history.shown, results=others.results.shown),

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
 from itertools import tee
 from typing import NamedTuple
 
@@ -141,37 +140,15 @@ def excerpt_turn(segment: Segment) -> SpokenTurn | None:
     return spoken_turn(segment.text[heading.end() :]) if heading else None
 
 
-class Strategy(StrEnum):
-    """How files are rendered: each by its own view, or all by summaries (rule M-30)."""
-
-    AUTO = "auto"
-    SUMMARIZE = "summarize"
-    FULL = "full"
-
-    @classmethod
-    def parse(cls, value: object) -> "Strategy":
-        """Return the strategy that ``value`` names; any other value behaves like ``AUTO``."""
-        try:
-            return cls(str(value))
-        except ValueError:
-            return cls.AUTO
-
-
-def files_segments(
-    files: Iterable[RenderedFile], *, summary_only: bool = False, strategy: Strategy = Strategy.AUTO
-) -> Iterator[Segment]:
-    """Yield the Files section: the strategy picks which one, each file's own view stays in force.
+def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -> Iterator[Segment]:
+    """Yield the Files section: by digests, or by each file's own view.
 
     Files with ``auto_aggregate`` off are left out.
     """
     in_prompt = (file for file in files if file.auto_aggregate)
-    if is_summarized(strategy, summary_only=summary_only):
+    if is_summary:
         return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
     return files_section(FILES, map(rendered_segment, in_prompt))
-
-
-def is_summarized(strategy: Strategy, *, summary_only: bool) -> bool:
-    return strategy is Strategy.SUMMARIZE or (strategy is Strategy.AUTO and summary_only)
 
 
 def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aggregate.base.disk import guard_project, is_inside, project_root, real_path
 from aggregate.base.errors import ConfigError, ScopeError
 from aggregate.base.text import did_you_mean, short_list
-from aggregate.base.values import (
-    CACHE_DIR,
-    Entry,
-    FileItem,
-    GeneratedView,
-    Place,
-    Redaction,
-    Scope,
-    Task,
-)
+from aggregate.base.values import CACHE_DIR, Entry, FileItem, GeneratedView, Place, Redaction, Scope
 from aggregate.project.configuration import (
     BEADS_MODE,
     Config,
@@ -41,18 +32,7 @@ from aggregate.project.history import (
     named_discussions,
     read_discussion,
 )
-from aggregate.prompt.layout import Strategy
-from aggregate.prompt.request import (
-    ALL_FILES,
-    FOCUS_TIER,
-    AskedBudget,
-    AskedTask,
-    Request,
-    budget_of,
-    places_of,
-    task_of,
-    whole_files,
-)
+from aggregate.prompt.request import ALL_FILES, AskedBudget, AskedTask, Request, Strategy, asked_for
 
 if TYPE_CHECKING:
     from aggregate.base.values import ContextPreset
@@ -163,59 +143,69 @@ def request_for(
     """
     scope = scope_of(project)
     _check_within(project.path, scope)
-    config, folder = project.config, project.folder
-    name = config.project.name or folder.resolve().name
-    # A file name's first part, of which it takes what fits.
-    own_name = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST_NAMESPACE].strip("._")
-    base_dir = folder / config.files.base_dir
+    config = project.config
     preset = preset or config.project.active_preset
     applied = find_preset(project, preset) if preset else None
-    entries, screenshots = _listed(config, applied)
-    task = task_of(task, config.task)
-    budget = budget_of(
-        budget,
-        config.budget,
-        preset=applied.budget if applied else None,
+    request = _configured(project, scope, applied, strategy)
+    task, limit, focus = asked_for(
+        config,
+        request.base_dir,
+        task=task,
+        budget=budget,
+        focus_files=focus_files,
         tier=tier,
+        preset=applied.budget if applied else None,
         window=window,
         answer=answer,
     )
-    is_asked = task is not None or budget is not None
-    if is_asked and not entries and applied is None:
-        entries = (Entry(FileItem(ALL_FILES)),)
-    name_of_discussion = discussion_name(discussion or "")
+    is_asked = task is not None or limit is not None
+    takes_all = is_asked and applied is None and not request.entries
+    name = discussion_name(discussion or "")
     turns = DiscussionTurns()
     if with_history:
-        asked = None if discussion is None else name_of_discussion
-        turns = discussion_turns(project, asked, scope=scope, is_new=is_new)
-    places = places_of((*focus_files, *(task.focus if task else ())), base_dir)
-    if is_asked and places:
-        task = replace(task or Task(), focus=places)
+        named = None if discussion is None else name
+        turns = discussion_turns(project, named, scope=scope, is_new=is_new)
+    return replace(
+        request,
+        entries=(Entry(FileItem(ALL_FILES)),) if takes_all else request.entries,
+        history=turns.all,
+        focus_files=focus,
+        tier=tier,
+        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
+        generated=GeneratedView(generated or config.files.generated),
+        task=task,
+        budget=limit,
+        discussion=name,
+        continues=turns.continues,
+    )
+
+
+def _configured(
+    project: Project, scope: Scope, applied: "ContextPreset | None", strategy: str | None
+) -> Request:
+    """Return what the configuration asks for by itself, and a preset in place of its files."""
+    config, folder = project.config, project.folder
     strategy = strategy or config.project.aggregation_strategy
+    entries, screenshots = _listed(config, applied)
+    # A file name's first part, of which it takes what fits.
+    name = config.project.name or folder.resolve().name
+    own_name = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST_NAMESPACE].strip("._")
     return Request(
-        base_dir=base_dir,
+        base_dir=folder / config.files.base_dir,
         entries=entries,
         exclude=tuple(config.files.exclude),
         screenshot_dir=folder / config.screenshots.base_dir,
         screenshots=screenshots,
         shown_from=folder,
-        history=turns.all,
+        history=(),
         strategy=Strategy.parse(strategy),
         summary_only=config.project.summary_only,
         beads=config.project.execution_mode == BEADS_MODE,
         output_dir=folder / config.output.output_dir,
         namespace=config.output.namespace or own_name or "context",
-        focus_files=whole_files(places) if tier == FOCUS_TIER or not is_asked else (),
-        tier=tier,
         scope=scope,
-        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
         doubts=_doubts(config, strategy),
-        generated=GeneratedView(generated or config.files.generated),
-        task=task,
-        budget=budget,
         results_dir=folder / CACHE_DIR,
-        discussion=name_of_discussion,
-        continues=turns.continues,
     )
 
 

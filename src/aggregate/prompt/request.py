@@ -4,8 +4,9 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.redaction import redact_words
@@ -26,14 +27,33 @@ from aggregate.base.values import (
     Task,
     parse_amount,
 )
-from aggregate.project.configuration import BudgetTable, TaskTable
+from aggregate.project.configuration import BudgetTable, Config, TaskTable
 from aggregate.project.files import display_path
-from aggregate.prompt.layout import Strategy
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.subagent_results import Results
 
+FOCUS_TIER = 3
 _REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
+
+
+class Strategy(StrEnum):
+    """How files are rendered: each by its own view, or all by summaries (rule M-30)."""
+
+    AUTO = "auto"
+    SUMMARIZE = "summarize"
+    FULL = "full"
+
+    @classmethod
+    def parse(cls, value: object) -> "Strategy":
+        """Return the strategy that ``value`` names; any other value behaves like ``AUTO``."""
+        try:
+            return cls(str(value))
+        except ValueError:
+            return cls.AUTO
+
+    def is_summary(self, *, summary_only: bool) -> bool:
+        return self is Strategy.SUMMARIZE or (self is Strategy.AUTO and summary_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +137,16 @@ class Request:
 
     @property
     def is_tier3(self) -> bool:
-        return self.tier == 3 or bool(self.focus_files)
+        return self.tier == FOCUS_TIER or bool(self.focus_files)
 
+    @property
+    def is_summary(self) -> bool:
+        return self.strategy.is_summary(summary_only=self.summary_only)
 
-FOCUS_TIER = 3
+    @property
+    def needs_texts(self) -> bool:
+        """Whether more is asked of the files' texts than their views: an audit tells lines that are as in the file."""
+        return self.is_tier3 or self.is_summary or self.is_audited
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
@@ -187,30 +213,6 @@ def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) ->
     )
 
 
-def places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
-    """Return places relative to ``base_dir``; a file whose own name ends like a line's number is a file."""
-    places = (
-        each if isinstance(each, Place) else parse_place(str(each), base_dir) for each in focus
-    )
-    return tuple(
-        replace(place, path=display_path(place.path, base_dir))
-        if Path(place.path).is_absolute()
-        else place
-        for place in places
-    )
-
-
-def whole_files(places: Sequence[Place]) -> tuple[str, ...]:
-    for place in places:
-        if place.first:
-            raise ConfigError(
-                f"focus {place}: a Tier 3 context shows whole files: leave the lines out, or name a task or a budget "
-                "and no tier",
-                key="focus",
-            )
-    return tuple(place.path for place in places)
-
-
 def parse_place(text: str, folder: Path) -> Place:
     """Return the place that ``PATH[:LINE[-LINE]]`` names; all of it is a path where there is such a file."""
     return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
@@ -232,7 +234,43 @@ _LEAST: Final = 4
 _BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
 
 
-def task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
+class Asked(NamedTuple):
+    """What a prompt is for, how large it may be, and the files that are in focus without that or for Tier 3."""
+
+    task: Task | None
+    budget: Budget | None
+    focus_files: tuple[str, ...]
+
+
+def asked_for(
+    config: Config,
+    base_dir: Path,
+    *,
+    task: AskedTask | None,
+    budget: AskedBudget | None,
+    focus_files: Sequence[str | Path | Place],
+    tier: int | None,
+    preset: Amount | str | None,
+    window: int | None,
+    answer: int,
+) -> Asked:
+    """Return what is asked for, or else what the configuration says; ``preset`` is the budget of a context preset.
+
+    With a task or a budget ``focus_files`` are places to start from, otherwise a Tier 3 prompt's (rule T-2).
+    """
+    wanted = _task_of(task, config.task)
+    limit = _budget_of(
+        budget, config.budget, preset=preset, tier=tier, window=window, answer=answer
+    )
+    places = _places_of((*focus_files, *(wanted.focus if wanted else ())), base_dir)
+    if wanted is None and limit is None:
+        return Asked(None, None, _whole_files(places))
+    if places:
+        wanted = replace(wanted or Task(), focus=places)
+    return Asked(wanted, limit, _whole_files(places) if tier == FOCUS_TIER else ())
+
+
+def _task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
     """Return the task that was asked for, or else the configuration's (rule T-1).
 
     A task that names only places or symbols has the text of the configuration.
@@ -244,14 +282,14 @@ def task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
     return replace(task, text=standing.text) if has_only_seeds else task
 
 
-def budget_of(
+def _budget_of(
     asked: AskedBudget | None,
     table: BudgetTable,
     *,
-    preset: Amount | str | None = None,
-    tier: int | None = None,
-    window: int | None = None,
-    answer: int = 0,
+    preset: Amount | str | None,
+    tier: int | None,
+    window: int | None,
+    answer: int,
 ) -> Budget | None:
     """Return the budget in force: what was asked for, else the preset's, else the configuration's (rule B-1).
 
@@ -280,6 +318,30 @@ def budget_of(
         raise ConfigError(f"the budget {error}, not {named!r}", key="budget") from None
     tokens = auto_budget(window, answer, most=table.most) if amount == AUTO else amount
     return Budget(tokens, table.history, table.results, FileOrder(table.order))
+
+
+def _places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
+    """Return places relative to ``base_dir``; a file whose own name ends like a line's number is a file."""
+    places = (
+        each if isinstance(each, Place) else parse_place(str(each), base_dir) for each in focus
+    )
+    return tuple(
+        replace(place, path=display_path(place.path, base_dir))
+        if Path(place.path).is_absolute()
+        else place
+        for place in places
+    )
+
+
+def _whole_files(places: Sequence[Place]) -> tuple[str, ...]:
+    for place in places:
+        if place.first:
+            raise ConfigError(
+                f"focus {place}: a Tier 3 context shows whole files: leave the lines out, or name a task or a budget "
+                "and no tier",
+                key="focus",
+            )
+    return tuple(place.path for place in places)
 
 
 def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:

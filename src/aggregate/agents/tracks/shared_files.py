@@ -133,6 +133,4 @@ def _changing(segments: Sequence[Segment], late_paths: frozenset[str]) -> tuple[
 
 
 def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, ...]:
-    return tuple(
-        files_segments(files, summary_only=request.summary_only, strategy=request.strategy)
-    )
+    return tuple(files_segments(files, is_summary=request.is_summary))
