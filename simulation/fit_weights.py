@@ -108,7 +108,7 @@ def _observe(
     from aggregate.base.values import Task
     from aggregate.project.index import user_index
     from aggregate.prompt import open_project, request_for, select_files
-    from aggregate.prompt.corpus_reading import read_corpus
+    from aggregate.prompt.file_corpus import read_corpus
     from aggregate.prompt.file_reading import FileReader
     from aggregate.prompt.ranked_files import question_for
     from simulation.piece_features import features

@@ -9,7 +9,7 @@ import pytest
 from aggregate.base.values import AS_THEY_ARE, Redaction
 from aggregate.project.index import Index
 from aggregate.prompt import FileCorpus, Request, Selection, select_files
-from aggregate.prompt.corpus_reading import read_corpus
+from aggregate.prompt.file_corpus import read_corpus
 from aggregate.prompt.file_reading import FileReader
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED

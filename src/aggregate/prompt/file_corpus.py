@@ -1,20 +1,36 @@
-"""The corpus that a ranking reads, of files on the disk."""
+"""The corpus that a ranking reads, of files on the disk: what is known unchanged of them is not read."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import repeat
+from operator import itemgetter
 from typing import Final, NamedTuple
 
-from aggregate.project.files import SourceFile
-from aggregate.prompt.file_reading import FileReader, Reading
-from aggregate.prompt.known_files import HASH_BYTES, AnalysisIndex, KnownFile, KnownGroup, pack_one
+from aggregate.base.values import Redaction
+from aggregate.project.files import SourceFile, modified_at, read_file
+from aggregate.project.index import Index
+from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
+from aggregate.prompt.known_files import (
+    HASH_BYTES,
+    USUAL,
+    AnalysisRequest,
+    FileGroup,
+    KnownFile,
+    KnownFiles,
+    KnownGroup,
+    pack_all,
+    pack_one,
+)
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import Analysis, FileFacts, TermGroup, TermInFile, pack_terms, term_hash
 
-ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
+_ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 
 
 class _Counts(dict[int, TermInFile]):
@@ -30,6 +46,14 @@ _COUNTS: Final = _Counts()  # At most 65,536
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
+# Characters of a text that does not wait for the others of its group to be read, but is read once more.
+_LARGE: Final = 200_000
+# Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they are
+# asked for.
+_MOST_HELD: Final = 64_000_000
+
+# A file of the corpus: its place in the prompt, what it is, its identity, and what is known of it.
+_Row = tuple[int, ResolvedFile, bytes, FileFacts]
 
 
 class NumberedGroup(NamedTuple):
@@ -52,7 +76,7 @@ class FileCorpus:
     held: Mapping[bytes, bytes]
     groups: Sequence[NumberedGroup]
     others: Sequence[Reading]  # What could not be read, and remarks on what globs met
-    index: AnalysisIndex
+    known: KnownFiles
     reader: FileReader  # Reads texts once more; nobody looks at its notes
     analysed: int  # Files that the index did not know
     grouped: int  # Groups whose tables had to be made
@@ -73,19 +97,19 @@ class FileCorpus:
                         counted = map(_COUNTS.__getitem__, counts)
                         matches[term].update(zip(numbers, counted, strict=True))
         for term, files in matches.items():
-            files.pop(ABSENT, None)
+            files.pop(_ABSENT, None)
             self._terms[term] = files
 
     def _tables(self, groups: Sequence[NumberedGroup]) -> Iterator[TermGroup]:
         wanted = [group.key for group in groups if group.terms is None]
-        kept = dict(zip(wanted, self.index.group_terms(wanted), strict=True))
+        kept = dict(zip(wanted, self.known.terms(wanted), strict=True))
         for group in groups:
             table = group.terms or kept[group.key]
             yield TermGroup(table or pack_terms(self._members(group)))
 
     def _members(self, group: NumberedGroup) -> list[Analysis | None]:
         """Return the analyses of a group's files, nothing for those that are not in the corpus."""
-        present = [number for number in group.numbers if number != ABSENT]
+        present = [number for number in group.numbers if number != _ABSENT]
         analyses = dict(zip(present, self.analyses(present), strict=True))
         return [analyses.get(number) for number in group.numbers]
 
@@ -105,7 +129,7 @@ class FileCorpus:
                 numbered = self.groups[group]
                 pairs = numbered.known.names.files_defining(hashed)
                 matches += [(numbered.numbers[member], place) for member, place in pairs]
-        return sorted(match for match in matches if match[0] != ABSENT)
+        return sorted(match for match in matches if match[0] != _ABSENT)
 
     @cached_property
     def _defined(self) -> "Sequence[memoryview[int]]":
@@ -119,14 +143,14 @@ class FileCorpus:
             for numbered in self.groups
             for member in numbered.known.names.files_referring(hashed)
         ]
-        return sorted(number for number in numbers if number != ABSENT)
+        return sorted(number for number in numbers if number != _ABSENT)
 
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
         missing = [number for number in dict.fromkeys(files) if number not in self._analyses]
         if not missing:  # as where a fit asks for one file after another
             return [self._analyses[number] for number in files]
-        kept = self.index.files([self.identities[number] for number in missing])
+        kept = self.known.files([self.identities[number] for number in missing])
         for number, known in zip(missing, kept, strict=True):
             held = self.held.get(self.identities[number])
             if known:
@@ -147,7 +171,7 @@ class FileCorpus:
         """
         reading = self._read(number)
         path = self.shown[number].path
-        identity = self.index.identity(path, source_hash(reading.clean))
+        identity = self.known.identity(path, _source_hash(reading.clean))
         if identity != self.identities[number]:
             self._analyse(number, reading.clean)
         return reading.source
@@ -172,18 +196,203 @@ class FileCorpus:
     def _read(self, number: int) -> Reading:
         # What is known by the hash of its bytes was searched for secrets before.
         known, file = self.identities[number][:HASH_BYTES], self.shown[number]
-        self.reader.forget(file.path)
         return self.reader.read(file, hashed=True, clean_hash=known)
 
     def _analyse(self, number: int, source: SourceFile) -> None:
         path = self.shown[number].path
         self._analyses[number] = KnownFile.unpack(pack_one(path, source)).analysis
-        self.identities[number] = self.index.identity(path, source_hash(source))
+        self.identities[number] = self.known.identity(path, _source_hash(source))
         self.hashes[number] = source.content_hash
 
 
-def source_hash(source: SourceFile) -> bytes:
+def _source_hash(source: SourceFile) -> bytes:
     """Return a hash of what was read: of the bytes, or where they hold secrets of the text without these."""
     if source.content_hash:
         return source.content_hash
     return sha256(f"{source.error}\0{source.text}".encode(errors="surrogatepass")).digest()
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A group whose tables are not known yet: the analyses of its files, and the places of those that are made."""
+
+    group: FileGroup
+    analyses: list[KnownFile | None] = field(default_factory=list)
+    waiting: deque[int] = field(default_factory=deque)
+
+
+def read_corpus(
+    files: Sequence[ResolvedFile],
+    *,
+    index: Index,
+    redaction: Redaction,
+    reader: FileReader,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> FileCorpus:
+    """Return the corpus of ``files``, of which only those are read that the index does not know; these are counted."""
+    known = KnownFiles(index)
+    reading = _CorpusReading(files, known, reader)
+    groups = known.look_at(files)
+    missing = [group for group in groups if group.known is None]
+    if on_start:
+        on_start(sum(len(group.files) for group in missing))
+    with closing(reading.tables(missing)) as made:
+        for group in made:
+            if on_done:
+                on_done(len(group.files))
+    return reading.corpus(groups, FileReader(redaction))
+
+
+class _CorpusReading:
+    def __init__(
+        self, files: Sequence[ResolvedFile], known: KnownFiles, reader: FileReader
+    ) -> None:
+        self._files = files
+        self._known = known
+        self._reader = reader
+        # Files that were read in this run and are not as most: without their texts, by their paths.
+        self._unusual: dict[str, Reading] = {}
+        self._held: dict[bytes, bytes] = {}
+        self._held_bytes = 0
+        self._analysed = 0
+        self._grouped = 0
+
+    def tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
+        """Find out about groups that are not known as they were seen: what is not known of their files is read."""
+        plans: deque[_Plan] = deque()
+
+        def requests() -> Iterator[AnalysisRequest]:
+            for group in groups:
+                plan, texts = self._plan(group)
+                plans.append(plan)
+                for place in list(plan.waiting):
+                    source = texts.get(place) or self._read(group, place)
+                    yield group.files[place].path, source
+                yield None  # behind each group
+
+        for packed in pack_all(requests()):
+            plan = plans[0]
+            if packed is not None:
+                place = plan.waiting.popleft()
+                plan.analyses[place] = KnownFile.unpack(packed)
+                self._keep(plan.group.identities[place], packed)
+                continue
+            plans.popleft()
+            self._grouped += self._known.settle(plan.group, plan.analyses)
+            yield plan.group
+
+    def _plan(self, group: FileGroup) -> tuple[_Plan, dict[int, SourceFile]]:
+        """Find out what has to be analysed of a group: nothing where it is known once its unknown files are read."""
+        texts: dict[int, SourceFile] = {}
+        plan = _Plan(group)
+        for place, identity in enumerate(group.identities):
+            if not identity:
+                source = self._read(group, place)
+                if len(source.text) < _LARGE:
+                    texts[place] = source
+        plan.analyses = self._known.recall(group)
+        plan.waiting.extend(place for place, known in enumerate(plan.analyses) if known is None)
+        return plan, texts
+
+    def _read(self, group: FileGroup, place: int) -> SourceFile:
+        """Read a file, and return it without secrets, for all that may be kept."""
+        file = group.files[place]
+        reading = self._reader.read(file, hashed=True)
+        source, content = reading.source, _source_hash(reading.clean)
+        self._known.note(group, place, source, content)
+        is_as_asked = reading.file is file and not reading.is_listed
+        is_usual = is_as_asked and reading.facts._replace(size=0) == USUAL
+        if content != source.content_hash or not is_usual:
+            bare = replace(source, text="")
+            self._unusual[file.path] = reading._replace(source=bare, clean=bare)
+        return reading.clean
+
+    def _keep(self, identity: bytes, packed: bytes) -> None:
+        """Keep a file's analysis in the index, or in memory where there is none."""
+        self._analysed += 1
+        is_kept = self._known.put_file(identity, packed)
+        if not is_kept and self._held_bytes + len(packed) <= _MOST_HELD:
+            self._held[identity] = packed
+            self._held_bytes += len(packed)
+
+    def corpus(self, groups: Sequence[FileGroup], reader: FileReader) -> FileCorpus:
+        """Return the corpus of groups that are known; the reader reads texts once more."""
+        others = {
+            place: unread(file)
+            for place, file in enumerate(self._files)
+            if file.problem and not file.is_remark
+        }
+        rows: list[_Row] = []
+        for group in groups:
+            rows += self._rows(group, others)
+        rows.sort(key=itemgetter(0))
+        numbers = {row[0]: number for number, row in enumerate(rows)}
+        facts = [row[3] for row in rows]
+        hashes = {
+            number: self._unusual[path].source.content_hash
+            for number, path in enumerate(each.path for each in facts)
+            if path in self._unusual
+        }
+        return FileCorpus(
+            files=facts,
+            shown=[row[1] for row in rows],
+            identities=[row[2] for row in rows],
+            hashes=hashes,
+            held=self._held,
+            groups=[
+                NumberedGroup(
+                    group.known,
+                    group.key,
+                    group.terms,
+                    [numbers.get(place, _ABSENT) for place in group.places],
+                )
+                for group in groups
+                if group.known
+            ],
+            others=[
+                *(others[place] for place in sorted(others)),
+                *map(unread, self._reader.remarks(self._files)),
+            ],
+            known=self._known,
+            reader=reader,
+            analysed=self._analysed,
+            grouped=self._grouped,
+        )
+
+    def _rows(self, group: FileGroup, others: dict[int, Reading]) -> Iterator[_Row]:
+        """Yield those files of a group that can be read and are shown; the errors of the rest go to ``others``."""
+        if group.known is None:
+            raise ValueError("a group is known before its files are added")
+        columns, unusual = group.known.told()
+        paths = [file.path for file in group.files]
+        facts = map(FileFacts._make, zip(paths, *columns, repeat(False), strict=False))
+        rows = zip(group.places, group.files, group.identities, facts, strict=True)
+        told = (self._reader.marks, self._unusual)
+        if not unusual and all(each.keys().isdisjoint(paths) for each in told):
+            yield from rows  # most groups: the loop for a hundred thousand files
+            return
+        for number, (place, file, identity, known) in enumerate(rows):
+            read = unusual.get(number, USUAL)
+            if read.problem:
+                self._reader.note(file.path, NoteKind.VIEW, read.problem)
+            reading = self._unusual.get(file.path) or self._known_reading(file, read)
+            if reading.is_listed:
+                continue
+            if reading.source.error:
+                others[place] = reading
+                continue
+            is_generated = bool(self._reader.why_generated(file, read))
+            yield place, reading.file, identity, known._replace(is_generated=is_generated)
+
+    def _known_reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading:
+        """Return what reading a file would give that is known; guessing an encoding once more would take long."""
+        if not facts.generated and self._reader.why_generated(file, facts):
+            # Only .gitattributes call it generated, and its size is not kept.
+            facts = ReadFacts.of(file.path, read_file(file.file))
+        shown = self._reader.shown(file, facts)
+        if shown:
+            self._reader.note_facts(file.path, facts)
+        modified = modified_at(file.file) if facts.error else 0.0
+        source = SourceFile("", modified, facts.error, is_binary=facts.is_binary)
+        return Reading(shown or file, source, source, facts, is_listed=shown is None)

@@ -113,6 +113,7 @@ class FileReader:
         """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any."""
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
+        self.forget(file.path)
         source = clean = read_file(file.file, hashed=hashed)
         if not source.error and (not clean_hash or source.content_hash != clean_hash):
             file, source, clean = redact_file(file, source, self._redaction)

@@ -1,27 +1,42 @@
-"""What is known of files and of groups of them by their contents, and how that lies in the index as bytes."""
+"""What the index knows of files and of groups of them by their contents, and how that lies there as bytes.
+
+What is known of files that follow each other by their paths is kept together, in tables of a group.
+"""
 
 import json
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 from aggregate.base.concurrency import Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
 from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, naming_class, telling_names
 from aggregate.project.files import SourceFile
-from aggregate.project.index import Kind, code_version
+from aggregate.project.index import FileState, Index, Kind, code_version, file_state
 from aggregate.prompt.file_reading import ReadFacts
+from aggregate.prompt.selection import ResolvedFile
 from aggregate.prompt.view_pool import useful_workers
-from aggregate.ranking import Analysis, NameGroup, column, numbers, pack_names, pack_terms
+from aggregate.ranking import (
+    MOST_MEMBERS,
+    Analysis,
+    NameGroup,
+    column,
+    numbers,
+    pack_names,
+    pack_terms,
+)
 
-if TYPE_CHECKING:
-    from aggregate.project.index import Index
-
+# Files of a group on average: an edit makes one group anew, in some hundredths of a second, and a project of 100,000
+# files has some 1,600 groups to look a term up in.
+_MEMBERS: Final = 64
+_GROUPS_AT_ONCE: Final = 32  # Of which the index is asked at once
 # What to analyse: a file's path and what reading it gave; ``None`` asks for nothing.
 AnalysisRequest = tuple[str, SourceFile] | None
 _SIZE: Final = struct.Struct("=I")
@@ -120,21 +135,19 @@ class KnownGroup:
         packed = _SIZE.pack(len(facts)), facts, *columns, pack_names(texts)
         return cls(b"".join(packed)), pack_terms(texts)
 
-    def columns(self) -> list[Sequence[Any]]:
-        count, languages, _ = self._head
+    def told(self) -> tuple[list[Sequence[Any]], dict[int, ReadFacts]]:
+        """Return what ``FileFacts`` tells of each file behind its path, and what reading told of unusual ones."""
+        count, languages, unusual = self._head
         start = self._start
         names, flags = self.data[start : start + count], self.data[start + count :][:count]
         start += 2 * count
         counts = numbers("I", memoryview(self.data)[start : start + 12 * count])
-        return [
+        columns: list[Sequence[Any]] = [
             [languages[number] for number in names],
             [flag == 1 for flag in flags],
             *(counts[number * count : (number + 1) * count] for number in range(3)),
         ]
-
-    @property
-    def unusual(self) -> dict[int, ReadFacts]:
-        return {int(place): ReadFacts(*facts) for place, facts in self._head[2].items()}
+        return columns, {int(place): ReadFacts(*facts) for place, facts in unusual.items()}
 
     @cached_property
     def _head(self) -> tuple[int, list[str], dict[str, list[Any]]]:
@@ -144,6 +157,32 @@ class KnownGroup:
     @cached_property
     def names(self) -> NameGroup:
         return NameGroup(memoryview(self.data)[self._start + 14 * self._head[0] :])
+
+
+@dataclass(slots=True)
+class FileGroup:
+    """A group of files on its way into the corpus.
+
+    Attributes:
+        places: Of these among all files of the prompt.
+        name: What the index calls it by its files, whatever they hold.
+        identities: The files' identities, ``b""`` while one is not known.
+        states: The files as they were seen, where what they hold is known; none where the group is known as a whole.
+        terms: The table of its terms, where no index keeps it.
+    """
+
+    files: Sequence[ResolvedFile]
+    places: Sequence[int]
+    name: bytes
+    identities: list[bytes]
+    states: list[FileState | None] = field(default_factory=list)
+    seen_ns: int = 0
+    known: KnownGroup | None = None
+    terms: bytes | None = None
+
+    @property
+    def key(self) -> bytes:
+        return sha256(b"".join(self.identities)).digest()
 
 
 # Whose code takes part in analysing a file's bytes, and in making tables of that.
@@ -170,19 +209,110 @@ ANALYSIS_CODE = (
 ANALYSIS_LIBRARIES = ("charset_normalizer", "re2", "tree_sitter")
 HASH_BYTES: Final = 32  # Of a content's hash, with which an identity begins
 _DIGEST_BYTES: Final = 16  # Of what decides on an analysis besides the content
-IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES  # Of a file's identity
+_IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES  # Of a file's identity
 
 
-class AnalysisIndex:
-    """Finds analyses by what files hold and are called, and groups by what their files hold.
+class KnownFiles:
+    """Finds what is known of files by what they hold and are called, and of groups by what their files hold.
 
     A file's identity is its content's hash and a digest of what else decides.
     """
 
-    def __init__(self, index: "Index") -> None:
+    def __init__(self, index: Index) -> None:
         self._index = index
         self._by_suffix: dict[str, bytes] = {}
         self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
+
+    def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
+        """Return the files that can be read in groups, with what is kept of those that are unchanged."""
+        groups = list(self._groups(files))
+        for start in range(0, len(groups), _GROUPS_AT_ONCE):
+            self._look_at(groups[start : start + _GROUPS_AT_ONCE])
+        return groups
+
+    def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
+        """Yield the files that can be read in groups whose borders follow from their paths: a new file moves few."""
+        asked = json.dumps([sys.byteorder, analysis_version()])
+        # All that decides on what is known of a file, besides its content and its name.
+        settings = sha256(asked.encode()).digest()
+        placed = sorted((file.path, place) for place, file in enumerate(files) if not file.problem)
+        places: list[int] = []
+        for number, (path, place) in enumerate(placed, start=1):
+            places.append(place)
+            is_border = crc32(path.encode(errors="surrogatepass")) % _MEMBERS == 0
+            if is_border or len(places) >= MOST_MEMBERS or number == len(placed):
+                members = [files[place] for place in places]
+                named = "\0".join([part for file in members for part in (file.file, file.path)])
+                name = settings + named.encode(errors="surrogatepass")
+                yield FileGroup(members, places, sha256(name).digest(), [b""] * len(members))
+                places = []
+
+    def _look_at(self, groups: Sequence[FileGroup]) -> None:
+        """Find out which files are unchanged, as a group or each, and load what is kept of groups of such."""
+        looks = self._index.look_at_groups(
+            [(group.name, [file.file for file in group.files]) for group in groups]
+        )
+        for group, joined in zip(groups, looks, strict=True):
+            if joined:
+                starts = range(0, len(joined), _IDENTITY_BYTES)
+                group.identities = [joined[start : start + _IDENTITY_BYTES] for start in starts]
+            else:
+                self._look_at_each(group)
+        whole = [group for group in groups if all(group.identities)]
+        for group, known in zip(whole, self._tables([group.key for group in whole]), strict=True):
+            group.known = known
+            if known:
+                self._remember(group)
+
+    def _look_at_each(self, group: FileGroup) -> None:
+        states = self._index.known([file.file for file in group.files])
+        group.seen_ns = max((state.seen_ns for state in states if state), default=0)
+        group.states = [state if state and state.content_hash else None for state in states]
+        group.identities = [
+            self.identity(file.path, state.content_hash) if state and state.content_hash else b""
+            for file, state in zip(group.files, states, strict=True)
+        ]
+
+    def note(self, group: FileGroup, place: int, source: SourceFile, content: bytes) -> None:
+        """Note what reading a file of a group gave; ``content`` is the hash of what may be kept of it."""
+        if source.info and source.content_hash:
+            state = file_state(source.info, seen_ns=group.seen_ns)
+            if group.seen_ns:
+                self._index.remember(state, source.content_hash)
+            if group.states:
+                group.states[place] = state
+        group.identities[place] = self.identity(group.files[place].path, content)
+
+    def recall(self, group: FileGroup) -> list[KnownFile | None]:
+        """Load the tables of a group whose files were read; where none are kept return what is of each file."""
+        (group.known,) = self._tables([group.key])
+        return [] if group.known else self.files(group.identities)
+
+    def settle(self, group: FileGroup, members: Sequence[KnownFile | None]) -> bool:
+        """Keep a group, as a whole while its files are unchanged; return whether its tables had to be made."""
+        is_new = group.known is None
+        if is_new:
+            group.known, terms = KnownGroup.of([member for member in members if member])
+            self._index.put_many(_kind("name group"), [(group.key, group.known.data)])
+            self._index.put_many(_kind("term group"), [(group.key, terms)])
+            if not self._index.is_used:
+                group.terms = terms
+        self._remember(group)
+        return is_new
+
+    def _remember(self, group: FileGroup) -> None:
+        """Let the index know a group as a whole from now on, as long as its files are unchanged."""
+        states = [state for state in group.states if state]
+        if len(states) == len(group.files):
+            self._index.remember_group(group.name, states, b"".join(group.identities))
+        group.states = []
+
+    def _tables(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
+        rows = self._index.get_many(_kind("name group"), keys)
+        return [KnownGroup(row) if row else None for row in rows]
+
+    def terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        return self._index.get_many(_kind("term group"), keys)
 
     def identity(self, path: str, content_hash: bytes) -> bytes:
         name = path[path.rfind("/") + 1 :].lower()
@@ -204,25 +334,10 @@ class AnalysisIndex:
         rows = self._index.get_many(_kind("analysis"), keys)
         return [KnownFile.unpack(row) if row else None for row in rows]
 
-    def put_file(self, identity: bytes, packed: bytes) -> None:
+    def put_file(self, identity: bytes, packed: bytes) -> bool:
+        """Keep a file's analysis; return whether there is an index to keep it."""
         self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
-
-    @cached_property
-    def settings(self) -> bytes:
-        """A digest of all that decides on what is known of a file, besides its content and its name."""
-        asked = json.dumps([sys.byteorder, analysis_version()])
-        return sha256(asked.encode()).digest()
-
-    def groups(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
-        rows = self._index.get_many(_kind("name group"), keys)
-        return [KnownGroup(row) if row else None for row in rows]
-
-    def group_terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        return self._index.get_many(_kind("term group"), keys)
-
-    def put_group(self, key: bytes, group: KnownGroup, terms: bytes) -> None:
-        self._index.put_many(_kind("name group"), [(key, group.data)])
-        self._index.put_many(_kind("term group"), [(key, terms)])
+        return self._index.is_used
 
 
 @cache

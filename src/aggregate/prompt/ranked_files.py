@@ -12,8 +12,7 @@ from aggregate.base.values import FileChoice, Level, Missing, Place, Redaction, 
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe, look_at, user_index
 from aggregate.prompt.commit_history import read_history
-from aggregate.prompt.corpus_reading import read_corpus
-from aggregate.prompt.file_corpus import FileCorpus
+from aggregate.prompt.file_corpus import FileCorpus, read_corpus
 from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import Selection, select_files
