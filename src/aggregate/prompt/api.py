@@ -33,6 +33,7 @@ from aggregate.prompt.assemble import (
     section_segments,
     with_references,
 )
+from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
 from aggregate.prompt.layout import files_segments, screenshots_section
 from aggregate.prompt.numbered_output import write_numbered
@@ -66,8 +67,8 @@ def build_file_items(
     with get_monitor().scope("build_file_items"):
         entries = map(Entry.of, files)
         selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
-        stream = FileStream(selection, index=user_index(), redaction=AS_THEY_ARE)
-        return [file.to_record() for file in stream]
+        reader = FileReader(AS_THEY_ARE, selection.generated)
+        return [file.to_record() for file in FileStream(selection, reader, user_index())]
 
 
 def build_screenshots_section(

@@ -328,9 +328,9 @@ class Candidates:
 
 
 def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
-    if not file.item.auto_aggregate or file.view_mode is ViewMode.NONE:
+    if not file.item.auto_aggregate or file.entry.view_mode is ViewMode.NONE:
         return None
-    return ViewMode.SUMMARY if is_summary else file.view_mode
+    return ViewMode.SUMMARY if is_summary else file.entry.view_mode
 
 
 def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int]) -> _Opened | None:

@@ -368,7 +368,7 @@ class _CorpusReading:
         paths = [file.path for file in group.files]
         facts = map(FileFacts._make, zip(paths, *columns, repeat(False), strict=False))
         rows = zip(group.places, group.files, group.identities, facts, strict=True)
-        told = (self._reader.marks, self._unusual)
+        told = (self._reader.generated.marks, self._unusual)
         if not unusual and all(each.keys().isdisjoint(paths) for each in told):
             yield from rows  # most groups: the loop for a hundred thousand files
             return

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +27,6 @@ MARKED: Final = "linguist-generated in .gitattributes"
 # The views that an outline stands for: the others are as short, or were picked for one file.
 _OUTLINED: Final = (ViewMode.FULL, ViewMode.SKELETON)
 _BINARY: Final = "binary"
-_SHOW_GENERATED: Final = GeneratedPolicy()
 
 
 class ReadFacts(NamedTuple):
@@ -99,15 +98,14 @@ class _Omitted(NamedTuple):
     size: int = 0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class FileReader:
     """Reads files one by one; some that a glob stands for, binary or generated, are only remarked on."""
 
-    def __init__(self, redaction: Redaction, generated: GeneratedPolicy = _SHOW_GENERATED) -> None:
-        self._redaction = redaction
-        self._policy = generated
-        self.marks: Mapping[str, bool] = generated.marks
-        self._notes: dict[str, list[tuple[NoteKind, Note]]] = {}
-        self._omitted: dict[str, _Omitted] = {}
+    redaction: Redaction
+    generated: GeneratedPolicy = field(default_factory=GeneratedPolicy)
+    _notes: dict[str, list[tuple[NoteKind, Note]]] = field(default_factory=dict, init=False)
+    _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
     def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
         """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any."""
@@ -116,7 +114,7 @@ class FileReader:
         self.forget(file.path)
         source = clean = read_file(file.file, hashed=hashed)
         if not source.error and (not clean_hash or source.content_hash != clean_hash):
-            file, source, clean = redact_file(file, source, self._redaction)
+            file, source, clean = redact_file(file, source, self.redaction)
         facts = ReadFacts.of(file.path, source)
         shown = self.shown(file, facts)
         if shown:
@@ -133,7 +131,7 @@ class FileReader:
             if view is GeneratedView.NAME:
                 self._omitted[file.path] = _Omitted(file, reason, facts.size)
                 return None
-            if file.view_mode in _OUTLINED:
+            if file.entry.view_mode in _OUTLINED:
                 plain = replace(file.item, ast_signatures=False, ast_definitions=False)
                 file = file.with_item(replace(plain, view_mode=ViewMode.OUTLINE))
         return file
@@ -156,14 +154,14 @@ class FileReader:
             or item.ast_mask
             or not item.auto_aggregate
             or file.entry.tier == FOCUS_TIER
-            or file.view_mode is ViewMode.NONE
-            or file.path in self._policy.focus_paths
+            or file.entry.view_mode is ViewMode.NONE
+            or file.path in self.generated.focus_paths
         )
-        return GeneratedView.FULL if is_asked_for else self._policy.view
+        return GeneratedView.FULL if is_asked_for else self.generated.view
 
     def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
         """Return why a file is taken for written by a program, ``""`` where it is not: marks go before its text."""
-        mark = self.marks.get(file.path)
+        mark = self.generated.marks.get(file.path)
         if mark is None:
             return facts.generated
         return MARKED if mark else ""

@@ -3,7 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from struct import Struct
@@ -15,7 +15,6 @@ from aggregate.base.text import generated_reason, heading_text
 from aggregate.base.values import (
     GeneratedView,
     PackedSpans,
-    Redaction,
     RenderedFile,
     View,
     ViewMode,
@@ -130,38 +129,27 @@ class RenderedFiles:
         check_refused(self.refused)
 
 
+@dataclass(slots=True, eq=False)
 class FileStream:
     """The files of a selection, read and rendered one after another while they are asked for; it keeps none."""
 
-    def __init__(
-        self,
-        selection: Selection,
-        *,
-        index: Index,
-        redaction: Redaction,
-        reader: FileReader | None = None,
-        doubts: Sequence[str] = (),
-        with_texts: bool = True,
-        workers: int | None = None,
-        on_done: Callable[[int], None] | None = None,
-    ) -> None:
-        self._selection = selection
-        self._index = index
-        self._doubts = doubts
-        self._workers = workers
-        self._on_done = on_done
-        self._reader = reader or FileReader(redaction, selection.generated)
-        self._with_texts = with_texts
-        self._errors: list[str] = []
+    selection: Selection
+    reader: FileReader
+    index: Index
+    doubts: Sequence[str] = ()
+    with_texts: bool = True
+    workers: int | None = None
+    on_done: Callable[[int], None] | None = None
+    _errors: list[str] = field(default_factory=list)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was left out or is doubtful, one sentence each; complete once all files were rendered."""
-        return (*self._doubts, *self._reader.warnings(self._selection, self._errors))
+        return (*self.doubts, *self.reader.warnings(self.selection, self._errors))
 
     @property
     def refused(self) -> tuple[str, ...]:
-        return refusals(self._selection)
+        return refusals(self.selection)
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
@@ -175,13 +163,13 @@ class FileStream:
 
     def _made(self, readings: Iterator[Reading]) -> Iterator[tuple[Reading, View | str]]:
         """Yield files with the views that are made of them; nothing starts where all are shown as they are."""
-        selection = self._selection
+        selection = self.selection
         can_outline = selection.generated.view is GeneratedView.OUTLINE
         if not can_outline and not any(file.is_rendered for file in selection.files):
             for reading in readings:
                 yield reading, View("")
-                if self._on_done:
-                    self._on_done(1)
+                if self.on_done:
+                    self.on_done(1)
             return
         waiting: deque[Reading] = deque()
 
@@ -190,23 +178,23 @@ class FileStream:
                 waiting.append(reading)
                 yield _view_request(reading)
 
-        for view in render_all(requests(), workers=self._workers, on_done=self._on_done):
+        for view in render_all(requests(), workers=self.workers, on_done=self.on_done):
             yield waiting.popleft(), view
 
     def _readings(self) -> Iterator[Reading]:
-        files = self._selection.files
+        files = self.selection.files
         for start in range(0, len(files), _AT_ONCE):
             portion = files[start : start + _AT_ONCE]
             for reading in (
-                self._known(portion) if self._index.is_used else map(self._reader.read, portion)
+                self._known(portion) if self.index.is_used else map(self.reader.read, portion)
             ):
                 if not reading.is_listed:
                     yield reading
-        yield from map(unread, self._reader.remarks(files))
+        yield from map(unread, self.reader.remarks(files))
 
     def _known(self, files: Sequence[ResolvedFile]) -> Iterator[Reading]:
         """Yield files with their views, as far as earlier runs have made these; what is unchanged is hardly read."""
-        states = self._index.known(["" if file.problem else file.file for file in files])
+        states = self.index.known(["" if file.problem else file.file for file in files])
         keys = [
             self._key(file, state.content_hash) if state and state.content_hash else b""
             for file, state in zip(files, states, strict=True)
@@ -223,16 +211,16 @@ class FileStream:
         clean_hash = b""
         if state and known:
             source = SourceFile("", mtime=state.mtime_ns / 1e9)
-            shown = self._reader.shown(file, known.facts)
+            shown = self.reader.shown(file, known.facts)
             if shown is None:
                 return Reading(file, source, source, known.facts, is_listed=True)
-            if shown is file and known.view and not (self._with_texts or known.is_own):
-                self._reader.note_facts(file.path, known.facts)
+            if shown is file and known.view and not (self.with_texts or known.is_own):
+                self.reader.note_facts(file.path, known.facts)
                 return Reading(file, source, source, known.facts, view=known.view)
             clean_hash = state.content_hash or b""
-        reading = self._reader.read(file, hashed=True, clean_hash=clean_hash)
+        reading = self.reader.read(file, hashed=True, clean_hash=clean_hash)
         source = reading.source
-        remember(self._index, source, seen_ns=state.seen_ns if state else 0)
+        remember(self.index, source, seen_ns=state.seen_ns if state else 0)
         if source.error or not source.content_hash:
             return reading
         reading = reading._replace(key=self._key(reading.file, source.content_hash))
@@ -243,16 +231,16 @@ class FileStream:
     def _key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         item = file.item
         asked = [
-            file.view_mode.value if file.is_rendered else "",
+            file.entry.view_mode.value if file.is_rendered else "",
             name_traits(file.path),
             item.ast_mask,
             item.custom_slices,
-            self._reader.generated_view(file).value,
+            self.reader.generated_view(file).value,
         ]
         return sha256(content_hash + json.dumps(asked, default=str).encode()).digest()
 
     def _views(self, keys: Sequence[bytes]) -> list[KnownView | None]:
-        rows = iter(self._index.get_many(_kind(), list(filter(None, keys))))
+        rows = iter(self.index.get_many(_kind(), list(filter(None, keys))))
         found = (next(rows) if key else None for key in keys)
         return [KnownView.unpack(row) if row else None for row in found]
 
@@ -260,7 +248,7 @@ class FileStream:
         if reading.key:
             is_own = view is not None and view.text == reading.source.text
             row = KnownView(reading.facts, view, is_own).pack()
-            self._index.put_many(_kind(), [(reading.key, row)])
+            self.index.put_many(_kind(), [(reading.key, row)])
 
     def _rendered(self, reading: Reading, made: View | str) -> RenderedFile:
         file, source = reading.file, reading.source
@@ -275,14 +263,14 @@ class FileStream:
             )  # nothing was made of the text, but it was searched for secrets
             return _rendered_file(file, source, view)
         if isinstance(made, str):
-            text = view_error_text(file.path, file.view_mode, made)
+            text = view_error_text(file.path, file.entry.view_mode, made)
             view = View(text, language=fence_tag(file.path, source.text))
             return _rendered_file(file, source, view, is_error=True)
         for problem in made.problems:
             said = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
-            self._reader.note(file.path, NoteKind.VIEW, said)
+            self.reader.note(file.path, NoteKind.VIEW, said)
         if language := missing_grammar(_view_request(reading)):
-            self._reader.note(file.path, NoteKind.GRAMMAR, language)
+            self.reader.note(file.path, NoteKind.GRAMMAR, language)
         elif not made.problems and not _tells_all(reading, made):
             self._keep(reading, made)
         return _rendered_file(file, source, made)
@@ -305,15 +293,8 @@ def stream_files(
         selection = select_files(request)
     if on_start:
         on_start(len(selection.files))
-    return FileStream(
-        selection,
-        index=index,
-        with_texts=with_texts,
-        redaction=request.redaction,
-        doubts=request.doubts,
-        workers=workers,
-        on_done=on_done,
-    )
+    reader = FileReader(request.redaction, selection.generated)
+    return FileStream(selection, reader, index, request.doubts, with_texts, workers, on_done)
 
 
 def render_files(
@@ -372,13 +353,13 @@ def _view_request(reading: Reading) -> ViewRequest:
         return ViewRequest(file.path, known.text if known else source.text, ViewMode.NONE)
     item = file.item
     return ViewRequest(
-        file.path, source.text, file.view_mode, item.ast_mask, tuple(item.custom_slices)
+        file.path, source.text, file.entry.view_mode, item.ast_mask, tuple(item.custom_slices)
     )
 
 
 def _tells_all(reading: Reading, view: View) -> bool:
     """Tell whether a view that is not the text itself holds all of it, which is not to be kept (rule I-5)."""
-    if reading.file.view_mode is ViewMode.FULL:
+    if reading.file.entry.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
     # Without what differs between two texts of equal lines.
     text, shown = (each.replace("\r\n", "\n").strip() for each in (reading.source.text, view.text))
@@ -396,7 +377,7 @@ def _rendered_file(
         source=source.text,
         mtime=source.mtime,
         error=is_error,
-        view_mode=file.view_mode,
+        view_mode=file.entry.view_mode,
         auto_aggregate=item.auto_aggregate,
         force_full=item.force_full,
         tier=file.entry.tier,

@@ -170,7 +170,7 @@ def _key(file: ResolvedFile, content_hash: bytes, reader: FileReader) -> bytes:
     Its path tells of its language, and whether it counts as generated. What .gitattributes say may change without the
     content.
     """
-    if not content_hash or file.problem or file.path in reader.marks:
+    if not content_hash or file.problem or file.path in reader.generated.marks:
         return b""
     asked = "\0".join((*name_traits(file.path), reader.generated_view(file).value))
     return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()

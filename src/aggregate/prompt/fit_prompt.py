@@ -374,9 +374,9 @@ def _choices(
         elif path in files.hidden:  # as most are: nothing of them is shown, whatever the budget
             choice = files.hidden[path]
         else:  # excluded, unreadable, or binary
-            is_excluded = file.view_mode is ViewMode.NONE or not file.item.auto_aggregate
+            is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
             level = Level.NONE if is_excluded else Level.LEFT_OUT
-            most, size = LEVELS[file.view_mode], tokens.get(path, 0)
+            most, size = LEVELS[file.entry.view_mode], tokens.get(path, 0)
             choice = FileChoice(path, file.item.path, level, most, tokens=size)
         choices.append(choice._replace(level=Level.NAME) if path in named else choice)
     return tuple(choices)

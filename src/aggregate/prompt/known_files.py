@@ -22,7 +22,6 @@ from aggregate.project.files import SourceFile
 from aggregate.project.index import FileState, Index, Kind, code_version, file_state
 from aggregate.prompt.file_reading import ReadFacts
 from aggregate.prompt.selection import ResolvedFile
-from aggregate.prompt.view_pool import useful_workers
 from aggregate.ranking import (
     MOST_MEMBERS,
     Analysis,
@@ -82,7 +81,7 @@ def pack_all(
     Requests are taken some megabytes ahead, and dropped once they are answered.
     """
     calls = (Call(request, _packed if request else None, request or ()) for request in requests)
-    with closing(in_children(calls, workers=useful_workers(workers))) as answered:
+    with closing(in_children(calls, workers=workers)) as answered:
         for call in answered:
             if isinstance(call.answer, bytes):
                 yield call.answer
@@ -212,16 +211,15 @@ _DIGEST_BYTES: Final = 16  # Of what decides on an analysis besides the content
 _IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES  # Of a file's identity
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class KnownFiles:
     """Finds what is known of files by what they hold and are called, and of groups by what their files hold.
 
     A file's identity is its content's hash and a digest of what else decides.
     """
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._by_suffix: dict[str, bytes] = {}
-        self._telling = telling_names() | {name.lower() for name in LOCK_FILES}
+    _index: Index
+    _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
         """Return the files that can be read in groups, with what is kept of those that are unchanged."""
@@ -318,7 +316,7 @@ class KnownFiles:
         name = path[path.rfind("/") + 1 :].lower()
         dot = name.rfind(".")
         suffix = name[dot:] if dot > 0 else ""
-        if suffix in TELLING_SUFFIXES or name in self._telling or not dot:
+        if suffix in TELLING_SUFFIXES or name in _telling() or not dot:
             return content_hash + self._digest(path)
         digest = self._by_suffix.get(suffix)
         if digest is None:
@@ -338,6 +336,11 @@ class KnownFiles:
         """Keep a file's analysis; return whether there is an index to keep it."""
         self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
         return self._index.is_used
+
+
+@cache
+def _telling() -> frozenset[str]:
+    return telling_names() | {name.lower() for name in LOCK_FILES}
 
 
 @cache

@@ -125,8 +125,7 @@ class LivePrompt:
         return list(
             FileStream(
                 Selection(tuple(files), generated=self._selection.generated),
-                index=self._index,
-                redaction=self._request.redaction,
-                reader=self._reader,
+                self._reader,
+                self._index,
             )
         )

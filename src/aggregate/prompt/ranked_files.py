@@ -114,7 +114,7 @@ class ReadFiles:
         plain = {
             file.path
             for file in self.corpus.files
-            if not file.is_generated and file.path not in self.reader.marks
+            if not file.is_generated and file.path not in self.reader.generated.marks
         }
         if not changed.keys() <= plain:
             return None
@@ -239,7 +239,7 @@ def scores_of(ranked: RankedFiles) -> tuple[tuple[FileChoice, ...], tuple[Missin
     for file in ranked.files.selection.files:
         if file.is_remark:
             continue
-        level = Level((file.view_mode if file.item.auto_aggregate else ViewMode.NONE).value)
+        level = Level((file.entry.view_mode if file.item.auto_aggregate else ViewMode.NONE).value)
         choice = FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
         if file.path in by_path:
             position, entry = by_path[file.path]

@@ -7,7 +7,7 @@ exact without counting the document again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from struct import Struct
@@ -38,17 +38,17 @@ def token_kind() -> Kind:
     return Kind("tokens", token_version())
 
 
+@dataclass(slots=True, eq=False)
 class SegmentCounter:
     """Counts segments as they come, each with what separates it from the next, in threads if there are many."""
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._waiting: list[tuple[bytes, str]] = []
-        self._size = 0
-        self._counts: list[int] = []
-        # The positions and keys of segments that are counted because the index does not know them.
-        self._counted: list[tuple[int, bytes]] = []
-        self._counter = TokenCounter()
+    _index: Index
+    _waiting: list[tuple[bytes, str]] = field(default_factory=list, init=False)
+    _size: int = field(default=0, init=False)
+    _counts: list[int] = field(default_factory=list, init=False)
+    # The positions and keys of segments that are counted because the index does not know them.
+    _counted: list[tuple[int, bytes]] = field(default_factory=list, init=False)
+    _counter: TokenCounter = field(default_factory=TokenCounter, init=False)
 
     def add(self, text: str, data: bytes, separator: str) -> None:
         digest = sha256(data)
@@ -111,13 +111,13 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
     return PromptTokens.of(places, counter.counts())
 
 
+@dataclass(slots=True, eq=False)
 class SavedCounts:
     """Counts texts one by one; the vocabulary is loaded for the first that the index does not know."""
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._counts: dict[str, int] = {"": 0}
-        self._characters = 0
+    _index: Index
+    _counts: dict[str, int] = field(default_factory=lambda: {"": 0}, init=False)
+    _characters: int = field(default=0, init=False)
 
     def __call__(self, text: str) -> int:
         tokens = self._counts.get(text)

@@ -1,15 +1,11 @@
 """Many views at once: what runs a grammar is made in child processes, all else here."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Final
 
 from aggregate.base.concurrency import PATIENCE, Call, in_children
 from aggregate.base.values import PackedView, View, ViewRequest
 from aggregate.code.views import packed_views, render_view, takes_grammar, without_grammar
-
-_MOST_WORKERS: Final = 8  # Each holds its own grammars in memory
 
 
 def render_all(
@@ -27,7 +23,7 @@ def render_all(
     """
     texts = groupby(requests, lambda request: (request.path, id(request.text)))
     calls = (_call(list(group)) for _, group in texts)
-    for call in in_children(calls, workers=useful_workers(workers), patience=patience):
+    for call in in_children(calls, workers=workers, patience=patience):
         for view in _views(call):
             yield view
             if on_done:
@@ -50,13 +46,3 @@ def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[Vi
         else:
             view = next(made)
             yield view if isinstance(view, str) else View.unpack(view)
-
-
-def useful_workers(wanted: int | None = None) -> int:
-    """Return how many processes there are to be: as many as are wanted, by default one per core."""
-    if wanted is not None:
-        return max(1, wanted)
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return min(cores, _MOST_WORKERS)

@@ -4,6 +4,7 @@ A function is found by its name in the child, and what it takes and returns cros
 process, and more are started where calls pile up. They stay for the calls of later, to the end of this process.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -21,22 +22,27 @@ _Answer = TypeVar("_Answer")
 PATIENCE: Final = 60.0
 # Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second.
 _MOST_WAITING: Final = 4_000_000
+_MOST_WORKERS: Final = 8  # Each holds its own grammars in memory
 
 
 def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
-    (call,) = in_children([Call(None, function, arguments)])
+    (call,) = in_children([Call(None, function, arguments)], workers=1)
     if isinstance(call.answer, DeadlineError):
         raise call.answer
     return call.answer  # type: ignore[return-value]  # it is answered
 
 
 def in_children(
-    calls: Iterable[Call[_About, _Answer]], *, workers: int = 1, patience: float = PATIENCE
+    calls: Iterable[Call[_About, _Answer]],
+    *,
+    workers: int | None = None,
+    patience: float = PATIENCE,
 ) -> Generator[Call[_About, _Answer], None, None]:
     """Yield the calls in their order, each with its answer; a few megabytes of them are taken ahead.
 
     What a function raises is raised, but for ``DeadlineError``, which is an answer; a ``SyntaxViewError`` says that no
-    process can be started. There are ``workers`` processes at the most, with ``patience`` seconds for a call.
+    process can be started. There are ``workers`` processes at the most, by default one per core, with ``patience``
+    seconds for a call.
     """
     lanes: Lanes | None = None
     waiting: deque[Call[_About, _Answer]] = deque()
@@ -74,8 +80,12 @@ def in_children(
             lanes.give_back()
 
 
-def _lanes(workers: int, patience: float) -> "Lanes":
+def _lanes(workers: int | None, patience: float) -> "Lanes":
     # Processes and pipes, which a run in which nothing is new does without.
     from aggregate.base.concurrency.lanes import Lanes
 
-    return Lanes(workers, patience)
+    if workers is None:
+        can_tell = hasattr(os, "sched_getaffinity")
+        cores = len(os.sched_getaffinity(0)) if can_tell else os.cpu_count() or 1
+        workers = min(cores, _MOST_WORKERS)
+    return Lanes(max(1, workers), patience)
