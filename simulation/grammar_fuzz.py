@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from aggregate import View, ViewMode
 from aggregate.base.values import ViewRequest
 from aggregate.code.syntax import LANGUAGES, Language
-from aggregate.prompt import render_all
+from aggregate.code.views import render_all
 
 MARKS = (
     *"()[]{}<>+-*/%=!?:;,.&|^~@#$\\\"'` \t\n\v",

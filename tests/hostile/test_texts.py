@@ -12,14 +12,13 @@ from aggregate.base.text import turn_texts
 from aggregate.base.values import Span, ViewRequest
 from aggregate.code.syntax import read_module
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
-from aggregate.code.views import render_view
-from aggregate.prompt import render_all
+from aggregate.code.views import render_all, render_view
 from tests.viewing import language_called
 
 _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, -1))
-from aggregate.prompt.view_pool import render_all
+from aggregate.code.views import render_all
 from aggregate.base.values.files import View, ViewMode, ViewRequest
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():

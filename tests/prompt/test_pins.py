@@ -9,7 +9,7 @@ import pytest
 
 from aggregate import Budget, Place, Task, open_project, request_for
 from aggregate.prompt import select_files
-from aggregate.prompt.candidates import Pins, find_pins
+from aggregate.prompt.ranked_files import Pins, find_pins
 from aggregate.ranking import analyse
 from tests.projects import project
 

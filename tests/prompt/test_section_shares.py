@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 from aggregate import AggregatedResult, Budget, Segment, open_project, request_for
 from aggregate.base.values import SEPARATOR, Cut, GroupStatus, MergeStrategy
 from aggregate.prompt import Request
-from aggregate.prompt.layout import Omitted, discussion_segments
-from aggregate.prompt.section_shares import (
+from aggregate.prompt.fit_prompt import (
     FittedSection,
     fit_history,
     fit_results,
@@ -18,6 +17,7 @@ from aggregate.prompt.section_shares import (
     least_sections,
     with_more,
 )
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.prompt.sections import results_segments
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)

@@ -10,8 +10,7 @@ from textwrap import dedent
 
 from aggregate import View, ViewMode
 from aggregate.base.values import ViewRequest
-from aggregate.code.views import render_view
-from aggregate.prompt import render_all
+from aggregate.code.views import render_all, render_view
 from tests.projects import project
 
 SOURCE = '''\

@@ -8,9 +8,9 @@ from aggregate.base.errors import AggregateError
 from aggregate.base.values import FileChoice, RenderedFile, View, ViewMode, ViewRequest
 from aggregate.code.anchors import AnchorState, FuzzyAnchor, has_anchor, line_numbers
 from aggregate.code.syntax import fence_tag, language_of, read_definitions
-from aggregate.code.views import view_of
+from aggregate.code.views import render_all, view_of
 from aggregate.project.files import SourceFile
-from aggregate.prompt import ResolvedFile, SavedCounts, render_all
+from aggregate.prompt import ResolvedFile, SavedCounts
 
 # The views whose sizes are told whatever the entry says; of the others an entry has to say what to show.
 _COUNTED: Final = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.source_map import *
     from aggregate.prompt.tier3 import *
     from aggregate.prompt.token_counts import *
-    from aggregate.prompt.view_pool import *
 else:
     __getattr__ = door(
         __name__,
@@ -54,6 +53,5 @@ else:
             "source_map": "SourceMapBuilder",
             "tier3": "Tier3Files tier3_segments",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
-            "view_pool": "render_all",
         },
     )

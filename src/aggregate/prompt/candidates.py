@@ -1,7 +1,6 @@
 """The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know of it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from operator import gt
 from typing import Final, NamedTuple
@@ -10,8 +9,8 @@ from aggregate.base.text import split_lines
 from aggregate.base.values import (
     SEPARATOR,
     FileChoice,
+    FileOrder,
     Level,
-    Place,
     RenderedFile,
     View,
     ViewMode,
@@ -19,98 +18,33 @@ from aggregate.base.values import (
     row_maker,
 )
 from aggregate.code.syntax import fence_tag
-from aggregate.code.views import focused, is_the_text
+from aggregate.code.views import focused, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
-from aggregate.prompt.file_rendering import refusals
-from aggregate.prompt.fit.fit import FileLines, ShownLines, marked_runs
+from aggregate.prompt.file_reading import Reading
+from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
+from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, marked_runs
 from aggregate.prompt.fit.steps import (
-    ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
+    WITH_TASK,
     Fittable,
     Run,
+    StepOrder,
     signature_run,
 )
 from aggregate.prompt.layout import file_block
-from aggregate.prompt.ranked_files import RankedFiles
-from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
-from aggregate.prompt.selection import ResolvedFile
+from aggregate.prompt.ranked_files import RankedFiles, find_pins
+from aggregate.prompt.request import ALL_FILES, Request
+from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
-from aggregate.prompt.view_pool import render_all
-from aggregate.ranking import DefinedName, FileAnalysis, Piece, RankedFile
+from aggregate.ranking import FileAnalysis, Piece, RankedFile
 
-# Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
-# thousand lines does not mean them all.
-_LONGEST = 60
-_CONTEXT = 12  # Lines on each side of a place in a longer one
-
-
-@dataclass(frozen=True, slots=True)
-class Pins:
-    """Files that are shown whatever they cost: the places in each by its path, ``()`` for all of it.
-
-    ``doubts`` holds a sentence for each place that is none of the prompt's files.
-    """
-
-    files: dict[str, tuple[Place, ...]]
-    doubts: tuple[str, ...] = ()
-
-    def runs(self, path: str, definitions: Sequence[DefinedName]) -> tuple[Run, ...]:
-        return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
-
-
-def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
-    pinned: dict[str, tuple[Place, ...]] = {
-        file.path: ()
-        for file in files
-        if (file.item.force_full or file.entry.tier == FOCUS_TIER) and file.item.auto_aggregate
-    }
-    doubts: list[str] = []
-    focus = request.task.focus if request.task else ()
-    named = {place.path for place in focus}
-    wanted = (*focus, *(Place(path) for path in request.focus_files if path not in named))
-    index = FocusIndex((file.path, file.item.path) for file in files if wanted)
-    for place in wanted:
-        paths = [files[number].path for number in index.find(place.path)]
-        # Of a Tier 3 prompt's focus files the prompt itself tells.
-        if not paths and place.path not in request.focus_files:
-            doubts.append(unknown_focus(place.path, [file.path for file in files]))
-        for path in paths:
-            before = pinned.get(path)
-            is_whole = not place.first or before == ()
-            pinned[path] = () if is_whole else (*(before or ()), place)
-    return Pins(pinned, tuple(doubts))
-
-
-def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> Iterator[Run]:
-    """Yield the lines of places and the innermost definitions around them, with the signatures they stand in."""
-    for place in places:
-        yield place.first, place.last
-        touching = [
-            number
-            for number, definition in enumerate(definitions)
-            if definition.first <= place.last and definition.last >= place.first
-        ]
-        outer = {definitions[number].outer for number in touching}
-        for number in touching:
-            yield signature_run(definitions[number])
-            if number not in outer:
-                yield _lines_around(place, number, definitions)
-
-
-def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> Run:
-    """Return the lines of a definition around a place in it, all unless it is long and holds others."""
-    definition = definitions[number]
-    inner = [other for other in definitions if other.outer == number]
-    if not inner or definition.last - definition.first < _LONGEST:
-        return definition.first, definition.last
-    before = (other.last + 1 for other in inner if other.last < place.first)
-    behind = (other.first - 1 for other in inner if other.first > place.last)
-    first = max(definition.first, place.first - _CONTEXT, *before)
-    return first, min(definition.last, place.last + _CONTEXT, *behind)
-
-
+# Further files that are put in order when all of those are shown, and twice as many each time.
+_FIRST_OTHERS = 100
+# The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
+_WITHOUT_TASK = 0.5
+_LONGEST_TOKEN = 128  # Characters of the longest token of o200k, which is blanks
 # Views that are shown as a whole: their lines were picked by the user, or are a digest.
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 # The level that each view stands for.
@@ -151,12 +85,12 @@ class Candidates:
         self.ranked = ranked
         self.files = ranked.files
         self.count: Callable[[str], int] = before.count if before else SavedCounts(index)
-        self.pins = find_pins(request, ranked.files.selection.files)
+        self._pins = find_pins(request, ranked.files.selection.files)
         self._is_scored = request.task is not None
         self._corpus = ranked.files.corpus
         self._opened: dict[int, _Opened | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
-        shown, pinned = self._corpus.shown, self.pins.files
+        shown, pinned = self._corpus.shown, self._pins.files
         # By the entries of the files, of which a glob has one for all; they live as long as the files.
         modes: dict[int, ViewMode | None] = {}
         self.in_rank_order: list[Candidate] = []
@@ -180,21 +114,42 @@ class Candidates:
                     self._rendered[number] = before._rendered[number]
 
     @cached_property
-    def pinned(self) -> Mapping[int, tuple[Run, ...]]:
-        pins = self.pins.files
+    def _pinned(self) -> Mapping[int, tuple[Run, ...]]:
+        pins = self._pins.files
         numbers = (
             [each.number for each in self.in_rank_order if each.file.path in pins] if pins else []
         )
         paths = {number: self.by_number[number].file.path for number in sorted(numbers)}
         return {
-            number: self.pins.runs(path, self._analysis(number).definitions if pins[path] else ())
+            number: self._pins.runs(path, self._analysis(number).definitions if pins[path] else ())
             for number, path in paths.items()
         }
+
+    def new_fit(self, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
+        """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
+        share = _WITHOUT_TASK if self.ranked.question.is_empty else WITH_TASK
+        fit = Fit(StepOrder(self._groups(), share), self.lines, self.count)
+        for number, runs in self._pinned.items():
+            fit.pin(number, runs)
+        fit.spent = 0
+        for number, runs in (kept or {}).items():
+            fit.keep(number, runs)
+        return fit
+
+    def _groups(self) -> Iterator[Sequence[Fittable]]:
+        ranked = [each.number for each in self.in_rank_order if each.ranked.pieces]
+        others = [each.number for each in self.in_rank_order if not each.ranked.pieces]
+        if ranked:
+            yield self._fittables(ranked)
+        size = _FIRST_OTHERS
+        while others:
+            yield self._fittables(others[:size])
+            others, size = others[size:], size * 2
 
     def _analysis(self, number: int) -> FileAnalysis:
         return self._corpus.analyses([number])[0]
 
-    def fittables(self, numbers: Sequence[int]) -> list[Fittable]:
+    def _fittables(self, numbers: Sequence[int]) -> list[Fittable]:
         return list(map(self._fittable, numbers, self._corpus.analyses(numbers)))
 
     def _fittable(self, number: int, analysis: FileAnalysis) -> Fittable:
@@ -226,17 +181,98 @@ class Candidates:
         return opened.lines if opened else None
 
     @cached_property
-    def refused(self) -> tuple[str, ...]:
+    def _refused(self) -> tuple[str, ...]:
         return refusals(self.files.selection)
 
     @cached_property
-    def positions(self) -> Mapping[str, int]:
+    def _positions(self) -> Mapping[str, int]:
         return {file.path: number for number, file in enumerate(self.files.selection.files)}
 
     @cached_property
-    def estimates(self) -> Sequence[int]:
+    def _estimates(self) -> Sequence[int]:
         """About how many tokens each file of the corpus has, which is asked of all of them several times."""
         return [facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files]
+
+    @property
+    def fewest_tokens(self) -> int:
+        """As many tokens as those files have at the least that are shown as they are, if they are shown whole."""
+        estimates = self._estimates
+        texts = (each for each in self.in_rank_order if is_the_text(each.file.path, each.mode))
+        characters = CHARACTERS_PER_TOKEN * sum(estimates[each.number] for each in texts)
+        return -(-characters // _LONGEST_TOKEN)
+
+    def left_out(self, fit: Fit) -> list[tuple[str, int]]:
+        """Return the candidates of which nothing is shown with their sizes, the most relevant first."""
+        shown = {number for number, state in fit.shown.items() if not state.is_empty}
+        estimates = self._estimates
+        return [
+            (file.path, estimates[number])
+            for number, file, *_ in self.in_rank_order
+            if number not in shown
+        ]
+
+    def shown_files(
+        self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
+    ) -> RenderedFiles:
+        """Return the files that a fit shows, and what could not be read.
+
+        ``with_notes`` adds what a prompt without a budget shows besides.
+        """
+        unreadable = (
+            noted_file(other.file, other.source)
+            for other in self._corpus.others
+            if not other.file.is_remark and _is_asked_for(other)
+        )
+        files = self._in_order(fit, order, [*unreadable, *(self._notes() if with_notes else ())])
+        return RenderedFiles(tuple(files), (*doubts, *self._warnings(files)), self._refused)
+
+    def _notes(self) -> Sequence[RenderedFile]:
+        """Return files that are excluded on purpose, and remarks, which a prompt without a budget shows besides."""
+        corpus = self._corpus
+        excluded = (
+            noted_file(file, corpus.source(number))
+            for number, file in enumerate(corpus.shown)
+            if number not in self.by_number and file.item.auto_aggregate
+        )
+        remarks = (each for each in corpus.others if each.file.is_remark and _is_asked_for(each))
+        return (*excluded, *(noted_file(remark.file, remark.source) for remark in remarks))
+
+    def _in_order(
+        self, fit: Fit, order: FileOrder, notes: Iterable[RenderedFile]
+    ) -> list[RenderedFile]:
+        shown = {
+            self.by_number[number].file.path: self.rendered(number, state)
+            for number, state in fit.shown.items()
+            if not state.is_empty or number in self._pinned
+        }
+        shown.update((file.path, file) for file in notes)
+        numbers, last = self._positions, len(self._positions)
+        configured = sorted(shown.values(), key=lambda file: numbers.get(file.path, last))
+        if order is not FileOrder.EDGES:
+            return configured
+        # The most relevant one stands last, the next one first, and so on to the middle.
+        ranks = {each.file.path: rank for rank, each in enumerate(self.in_rank_order)}
+        ranked = sorted(configured, key=lambda file: ranks.get(file.path, len(ranks)))
+        return [*ranked[1::2], *ranked[::2][::-1]]
+
+    def _warnings(self, files: Sequence[RenderedFile]) -> tuple[str, ...]:
+        read = self.files
+        remarks = [other.file for other in read.corpus.others if other.file.is_remark]
+        unnamed = [
+            other.file
+            for other in read.corpus.others
+            if not other.file.is_remark
+            and not _is_asked_for(other)
+            and other.file.path != ALL_FILES  # it matched nothing: there is no file at all
+        ]
+        if unnamed:
+            paths_of_all = [file.path for file in unnamed]
+            remarks.append(omission_remark(unnamed[0].entry, "unreadable", paths_of_all))
+        told = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
+        errors = (error_sentence(file) for file in files if file.error and file.path not in told)
+        paths = (file.path for file in files)
+        noted = read.reader.warnings(read.selection, errors, shown=paths)
+        return (*self._pins.doubts, *noted, *told.values())
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         # A prompt is laid out several times, with the same lines of most files.
@@ -269,7 +305,7 @@ class Candidates:
         )
 
     @cached_property
-    def hidden(self) -> Mapping[str, FileChoice]:
+    def _hidden(self) -> Mapping[str, FileChoice]:
         """What is told by path of candidates of which nothing is shown, kept for later budgets."""
         scored, content_hash = self._is_scored, self._corpus.content_hash
         return {
@@ -282,16 +318,44 @@ class Candidates:
                 rank=rank if scored else None,
                 reasons=ranked.reasons,
                 content_hash=content_hash(number).hex(),
-                size=self.estimates[number],
+                size=self._estimates[number],
             )
             for rank, (number, file, mode, ranked) in enumerate(self.in_rank_order, start=1)
         }
 
+    def choices(
+        self,
+        shown: Mapping[int, bytes],
+        later: Mapping[int, bytes],
+        tokens: Mapping[str, int],
+        named: Set[str],
+    ) -> tuple[FileChoice, ...]:
+        """Return what was decided about each file, by the lines that are shown and those that would be with more."""
+        numbers = {self.by_number[number].file.path: number for number in later}
+        choices: list[FileChoice] = []
+        for file in self.files.selection.files:
+            path = file.path
+            if file.is_remark or path == ALL_FILES:  # the glob itself, which matched nothing
+                continue
+            if path in numbers:
+                number = numbers[path]
+                marks = shown.get(number, b"")
+                choice = self.choice(number, marks, later[number], tokens=tokens.get(path, 0))
+            elif path in self._hidden:  # as most are: nothing of them is shown, whatever the budget
+                choice = self._hidden[path]
+            else:  # excluded, unreadable, or binary
+                is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
+                level = Level.NONE if is_excluded else Level.LEFT_OUT
+                most, size = LEVELS[file.entry.view_mode], tokens.get(path, 0)
+                choice = FileChoice(path, file.item.path, level, most, tokens=size)
+            choices.append(choice._replace(level=Level.NAME) if path in named else choice)
+        return tuple(choices)
+
     def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
         """Return what is told of a candidate that shows some lines, or does with some more of the budget."""
-        return self.hidden[self.by_number[number].file.path]._replace(
+        return self._hidden[self.by_number[number].file.path]._replace(
             level=self.level(number, marks),
-            pinned=number in self.pinned,
+            pinned=number in self._pinned,
             tokens=tokens,
             definitions=self._definitions_in_full(number, marks),
             next=self.level(number, later) if sum(later) > sum(marks) else None,
@@ -325,6 +389,11 @@ class Candidates:
                 if told.find(0, definition.signature - 1, definition.last) < 0
             )
         )
+
+
+def _is_asked_for(file: Reading) -> bool:
+    """Tell whether the user has named a file, or the glob that it belongs to."""
+    return file.file.item.path != ALL_FILES
 
 
 def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:

@@ -21,7 +21,7 @@ from aggregate.base.values import (
     ViewRequest,
 )
 from aggregate.code.syntax import LANGUAGES, fence_tag
-from aggregate.code.views import EXCLUDED
+from aggregate.code.views import EXCLUDED, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.file_reading import (
@@ -36,7 +36,6 @@ from aggregate.prompt.file_reading import (
 from aggregate.prompt.layout import view_error_text
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
-from aggregate.prompt.view_pool import render_all
 
 if TYPE_CHECKING:
     from aggregate.project.index import FileState

@@ -18,13 +18,13 @@ from aggregate.base.text import common_prefix, line_count
 from aggregate.base.tokens import count_all
 from aggregate.base.values import AS_THEY_ARE, View, ViewMode, ViewRequest
 from aggregate.code.syntax import LanguageKind, language_of, read_module
+from aggregate.code.views import render_all
 from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.file_reading import FileReader, Reading, remember
 from aggregate.prompt.file_rendering import name_traits, view_version
 from aggregate.prompt.selection import ResolvedFile, Selection
 from aggregate.prompt.token_counts import token_version
-from aggregate.prompt.view_pool import render_all
 
 # Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads.
 _FILES_AT_ONCE = 64

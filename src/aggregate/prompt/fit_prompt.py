@@ -1,63 +1,44 @@
 """One prompt within a number of tokens: laid out, filled with lines, laid out again until it fits and is full."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aggregate.base.errors import BudgetError
 from aggregate.base.monitor import get_monitor
 from aggregate.base.text import heading_text
-from aggregate.base.values import (
-    SEPARATOR,
-    Budget,
-    FileChoice,
-    FileOrder,
-    Level,
-    RenderedFile,
-    Section,
-    ViewMode,
-)
-from aggregate.code.views import is_the_text
+from aggregate.base.values import SEPARATOR, Budget, Cut, Level, Section, Segment
 from aggregate.project.index import Index
-from aggregate.prompt.assemble import Composition
-from aggregate.prompt.candidates import LEVELS, Candidates
-from aggregate.prompt.file_reading import Reading
-from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file
+from aggregate.prompt.assemble import Composition, with_references
+from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
-from aggregate.prompt.fit.steps import (
-    ALL_LINES,
-    CHARACTERS_PER_TOKEN,
-    WITH_TASK,
-    Fittable,
-    Run,
-    StepOrder,
-)
+from aggregate.prompt.fit.steps import ALL_LINES, Run
 from aggregate.prompt.layout import (
     FILES,
     FILES_SUMMARY,
     FILES_TIER3,
+    Omitted,
+    discussion_segments,
     files_section,
     rendered_segment,
 )
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
-from aggregate.prompt.request import ALL_FILES, Request
-from aggregate.prompt.section_shares import OtherSections, fit_sections, least_sections, with_more
+from aggregate.prompt.request import Request
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
-from aggregate.prompt.selection import omission_remark
 from aggregate.ranking import WEIGHTS
 
-# Further files that are put in order when all of those are shown, and twice as many each time.
-_FIRST_OTHERS = 100
+if TYPE_CHECKING:
+    from aggregate.prompt.sections.subagent_results import Results
+
 _REMAINDER = 0.025  # Of the budget, for what is not shown; the contract allows 0.03 (rule B-7)
 _LEAST_REMAINDER = 64  # Tokens for it in any case (rule B-7)
-# The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
-_WITHOUT_TASK = 0.5
 # How often a prompt is laid out again, that is a little over or has room: each round leaves a fraction of that.
 _ROUNDS = 4
 _NEXT = 0.1  # The part of the budget by which the audit says what more of it would buy (rule A-1)
-_LONGEST = 128  # Characters of the longest token of o200k, which is blanks
 _ALL = 1 << 62  # More tokens than there are
 # The largest of the pins that a budget is too small for; one of these is what to shorten.
 _PINS_NAMED = 3
@@ -88,6 +69,161 @@ def fit_prompt(request: Request, files: Candidates) -> Composition:
     if request.budget is None:
         raise ValueError("a prompt without a budget is not fitted")
     return _Filling(request, request.budget, files).prompt()
+
+
+Count = Callable[[str], int]
+_FOLDED = "shown by its summary and a reference"
+_LEFT_OUT = "the results have no more of the budget; the first ones go first"
+
+
+@dataclass(frozen=True, slots=True)
+class FittedSection:
+    """The last turns or results that are shown, what is left out before them, and the tokens.
+
+    ``needed`` are those of the section with all of them whole; ``cuts`` is what the audit tells (rule A-4).
+    """
+
+    shown: tuple[Any, ...] = ()
+    omitted: Omitted | None = None
+    tokens: int = 0
+    needed: int = 0
+    cuts: tuple[Cut, ...] = ()
+
+
+def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
+    """Return as many of the newest turns as have at most ``limit`` tokens more than the last one alone, a pin."""
+    segments = discussion_segments(history)
+    sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
+    needed = _tokens(segments, count)
+
+    def without(number: int) -> FittedSection:
+        """Return the discussion without so many of its first turns."""
+        if not number:
+            return FittedSection(tuple(history), None, needed, needed)
+        omitted = Omitted(number, sum(sizes[:number]))
+        turns = f"turns 1 to {number}" if number > 1 else "turn 1"
+        reason = "the discussion has no more of the budget; the oldest turns go first"
+        cut = Cut("history", turns, omitted.tokens, reason)
+        shown = tuple(history[number:])
+        tokens = _tokens(discussion_segments(shown, omitted), count)
+        return FittedSection(shown, omitted, tokens, needed, (cut,))
+
+    if len(history) < 2:
+        return without(0)
+    most = without(len(history) - 1).tokens + limit
+    if needed <= most:
+        return without(0)
+    numbers = range(1, len(history))
+    return without(1 + bisect_left(numbers, True, key=lambda each: without(each).tokens <= most))
+
+
+def fit_results(request: Request, limit: int, count: Count) -> FittedSection:
+    """Return the results within ``limit`` tokens: large ones fold to references first, then the first ones go."""
+    if not request.results:
+        return FittedSection()
+    from aggregate.prompt.sections.subagent_results import (
+        results_segments,  # few prompts have results
+    )
+
+    heading, *blocks = results_segments(request.results)
+    whole = [_tokens((block,), count) for block in blocks]
+    of_heading = _tokens((heading,), count)
+    needed = of_heading + sum(whole)
+    if needed <= limit:
+        return FittedSection(request.results, None, needed, needed)
+    shown, sizes = request.results, whole
+    if request.results_dir is not None:
+        shown, sizes = _folded(shown, whole, needed - limit, request.results_dir, count)
+    left_out, omitted = _left_out(sizes, whole, limit - of_heading, count)
+    shown = shown[left_out:]
+    cuts = tuple(
+        Cut("results", block.source, before - size, _FOLDED if size else _LEFT_OUT)
+        for block, before, size in zip(
+            blocks, whole, [0] * left_out + sizes[left_out:], strict=True
+        )
+        if size < before
+    )
+    tokens = _tokens(results_segments(shown, omitted), count)
+    return FittedSection(shown, omitted, tokens, needed, cuts)
+
+
+def _folded(
+    results: "tuple[Results, ...]", whole: Sequence[int], over: int, folder: Path, count: Count
+) -> "tuple[tuple[Results, ...], list[int]]":
+    """Return the results, the largest by references until that saves ``over`` tokens, and the tokens of each."""
+    from aggregate.prompt.sections.subagent_results import results_segments
+
+    shown, sizes = list(results), list(whole)
+    for number in sorted(range(len(shown)), key=lambda each: (-whole[each], each)):
+        if over <= 0:
+            break
+        folded = with_references((shown[number],), folder, 0)
+        saved = whole[number] - _tokens(results_segments(folded)[1:], count)
+        if saved > 0 and len(folded) == 1:
+            shown[number] = folded[0]
+            sizes[number] -= saved
+            over -= saved
+    return tuple(shown), sizes
+
+
+def _left_out(
+    sizes: Sequence[int], whole: Sequence[int], limit: int, count: Count
+) -> tuple[int, Omitted | None]:
+    """Return how many of the first results go so that the others fit, and what is told of them if that fits.
+
+    ``sizes`` are the tokens of the results as they would be shown, ``whole`` those before any was folded.
+    """
+    for number in range(len(sizes) + 1):
+        left = sum(sizes[number:])
+        if left <= limit:
+            omitted = Omitted(number, sum(whole[:number])) if number else None
+            note = count(omitted.sentence("more result") + SEPARATOR) if omitted else 0
+            if left + note <= limit:
+                return number, omitted
+    return len(sizes), None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSections:
+    """The sections beside the files, and the tokens that files do not get for them beyond the least that they have."""
+
+    history: FittedSection
+    results: FittedSection
+    reserved: int = 0
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        return (*self.history.cuts, *self.results.cuts)
+
+
+def least_sections(request: Request, count: Count) -> OtherSections:
+    return OtherSections(fit_history(request.history, 0, count), FittedSection())
+
+
+def fit_sections(
+    request: Request, budget: Budget, least: OtherSections, *, room: int, count: Count
+) -> OtherSections:
+    """Return the sections beside the files within their shares of ``room``, the tokens that the pins leave."""
+    of_history, of_results = int(room * budget.history), int(room * budget.results)
+    history = fit_history(request.history, of_history, count)
+    results = fit_results(request, of_results, count)
+    # The shares count, not what whole turns take of them: else a turn more would leave less for the files.
+    reserved = min(of_history, history.needed - least.history.tokens)
+    return OtherSections(history, results, reserved + min(of_results, results.needed))
+
+
+def with_more(
+    request: Request, others: OtherSections, least: OtherSections, *, left: int, count: Count
+) -> OtherSections:
+    shown = others.history.tokens
+    history = fit_history(request.history, shown - least.history.tokens + left, count)
+    left -= history.tokens - shown
+    results = fit_results(request, others.results.tokens + left, count)
+    return OtherSections(history, results, others.reserved)
+
+
+def _tokens(segments: Sequence[Segment], count: Count) -> int:
+    return sum(count(segment.text + SEPARATOR) for segment in segments)
 
 
 class _Fitted(NamedTuple):
@@ -122,20 +258,17 @@ class _Filling:
         fit, shown = fitted.fit, _marks(fitted.fit)
         if not fit.is_exhausted:
             fit.advance(fit.spent + int(self.budget.tokens * _NEXT))
-        choices = _choices(self.files, shown, _marks(fit), fitted.file_tokens, fitted.named)
+        choices = self.files.choices(shown, _marks(fit), fitted.file_tokens, fitted.named)
         missing = tuple(self.files.ranked.ranking.missing)
         return replace(fitted.composition, choices=choices, cut=fitted.others.cuts, missing=missing)
 
     def _whole(self, least: OtherSections) -> _Fitted | None:
         """Return the prompt that shows all (rule B-12), ``None`` where that, file by file, exceeds the budget."""
-        candidates, estimates = self.files.in_rank_order, self.files.estimates
-        as_they_are = (each for each in candidates if is_the_text(each.file.path, each.mode))
-        characters = CHARACTERS_PER_TOKEN * sum(estimates[each.number] for each in as_they_are)
         left = self.budget.tokens
-        if characters > left * _LONGEST:
+        if self.files.fewest_tokens > left:
             return None
-        fit = self._new_fit()
-        for candidate in candidates:
+        fit = self.files.new_fit()
+        for candidate in self.files.in_rank_order:
             fit.keep(candidate.number, (ALL_LINES,))
             if state := fit.shown.get(candidate.number):
                 block = rendered_segment(self.files.rendered(candidate.number, state)).text
@@ -144,14 +277,14 @@ class _Filling:
                 return None
         fit.is_exhausted = True
         others = with_more(self.request, least, least, left=_ALL, count=self.files.count)
-        for notes in (_notes(self.files), ()):
-            fitted = self._laid_out(fit, others, notes=notes)
+        for with_notes in (True, False):
+            fitted = self._laid_out(fit, others, with_notes=with_notes)
             if fitted.left >= 0:
                 return fitted
         return None
 
     def _filled(self, least: OtherSections) -> _Fitted:
-        pinned = self._laid_out(self._new_fit(), least)
+        pinned = self._laid_out(self.files.new_fit(), least)
         if pinned.left < 0:
             raise self._too_small(pinned)
         fitted = self._within(least, pinned.left, {})
@@ -183,14 +316,14 @@ class _Filling:
         reserve = min(self._reserve, limit // 2)
         target = limit - reserve
         if kept:
-            pins_alone = self._laid_out(self._new_fit(), others)
-            target -= pins_alone.left - self._laid_out(self._new_fit(kept), others).left
+            pins_alone = self._laid_out(self.files.new_fit(), others)
+            target -= pins_alone.left - self._laid_out(self.files.new_fit(kept), others).left
         for _ in range(_ROUNDS):
-            fit = self._new_fit(kept)
+            fit = self.files.new_fit(kept)
             bare = self._laid_out(fit, others).left
             filled = self._advanced(fit, others, target, bare)
             # Not what is left: that may be less with a larger budget, and the files must not have less then.
-            spare = reserve - most_tokens(self._hidden(fit), limit=reserve, count=count)
+            spare = reserve - most_tokens(self.files.left_out(fit), limit=reserve, count=count)
             if spare > 0:
                 filled = self._advanced(fit, others, target + spare, bare)
             prompt = self._laid_out(fit, others, remainder=max(min(filled.left, reserve), 0))
@@ -216,7 +349,7 @@ class _Filling:
         """Return the lines that stay as they were sent, given what would be shown for this task alone (rule B-9)."""
         numbers = {each.file.path: each.number for each in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)
-        choices = _choices(self.files, marks, marks, tokens, fitted.named)
+        choices = self.files.choices(marks, marks, tokens, fitted.named)
         hashes = {choice.path: choice.content_hash for choice in choices}
         sent = [file for file in self.request.kept if file.path in numbers]
         left = fitted.left if fitted.fit.is_exhausted else 0
@@ -229,99 +362,34 @@ class _Filling:
         }
         return {number: runs for number, runs in kept.items() if runs}
 
-    def _new_fit(self, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
-        """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
-        share = _WITHOUT_TASK if self.files.ranked.question.is_empty else WITH_TASK
-        fit = Fit(StepOrder(_groups(self.files), share), self.files.lines, self.files.count)
-        for number, runs in self.files.pinned.items():
-            fit.pin(number, runs)
-        fit.spent = 0
-        for number, runs in (kept or {}).items():
-            fit.keep(number, runs)
-        return fit
-
     def _laid_out(
-        self,
-        fit: Fit,
-        others: OtherSections,
-        *,
-        remainder: int = 0,
-        notes: Sequence[RenderedFile] = (),
+        self, fit: Fit, others: OtherSections, *, remainder: int = 0, with_notes: bool = False
     ) -> _Fitted:
-        """Return the prompt that shows what ``fit`` and ``others`` do, and ``notes`` as without a budget.
+        """Return the prompt that shows what ``fit`` and ``others`` do, and notes as without a budget.
 
         ``remainder`` is the most tokens for what is not shown, ``0`` for no such list.
         """
-        request, read = self.request, self.files.files
-        unreadable = [
-            noted_file(other.file, other.source)
-            for other in read.corpus.others
-            if not other.file.is_remark and _is_asked_for(other)
-        ]
-        files = self._in_order(fit, [*unreadable, *notes])
-        hidden = self._hidden(fit) if remainder else []
+        request = self.request
+        files = self.files.shown_files(
+            fit, self.budget.order, doubts=request.doubts, with_notes=with_notes
+        )
+        hidden = self.files.left_out(fit) if remainder else []
         named, segments = not_shown(hidden, limit=remainder, count=self.files.count)
         title = FILES_SUMMARY if request.is_summary else FILES
         title = FILES_TIER3 if request.is_tier3 else title
         composition = Composition(
             replace(request, history=others.history.shown, results=others.results.shown),
-            RenderedFiles(tuple(files), self._warnings(files), self.files.refused),
+            files,
             lay_out=lambda shown: files_section(
                 title, chain(map(rendered_segment, shown), segments)
             ),
             omitted=(others.history.omitted, others.results.omitted),
-        ).composed()
+        )
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]
         tokens += [self.files.count(text) for text in texts[-1:]]
         names = {path for path, _ in hidden[:named]}
         return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, others, names)
-
-    def _in_order(self, fit: Fit, notes: Sequence[RenderedFile]) -> list[RenderedFile]:
-        files = self.files
-        shown = {
-            files.by_number[number].file.path: files.rendered(number, state)
-            for number, state in fit.shown.items()
-            if not state.is_empty or number in files.pinned
-        }
-        shown.update((file.path, file) for file in notes)
-        numbers, last = files.positions, len(files.positions)
-        configured = sorted(shown.values(), key=lambda file: numbers.get(file.path, last))
-        if self.budget.order is not FileOrder.EDGES:
-            return configured
-        # The most relevant one stands last, the next one first, and so on to the middle.
-        ranks = {each.file.path: rank for rank, each in enumerate(files.in_rank_order)}
-        ranked = sorted(configured, key=lambda file: ranks.get(file.path, len(ranks)))
-        return [*ranked[1::2], *ranked[::2][::-1]]
-
-    def _warnings(self, files: Sequence[RenderedFile]) -> tuple[str, ...]:
-        read = self.files.files
-        remarks = [other.file for other in read.corpus.others if other.file.is_remark]
-        unnamed = [
-            other.file
-            for other in read.corpus.others
-            if not other.file.is_remark
-            and not _is_asked_for(other)
-            and other.file.path != ALL_FILES  # it matched nothing: there is no file at all
-        ]
-        if unnamed:
-            paths_of_all = [file.path for file in unnamed]
-            remarks.append(omission_remark(unnamed[0].entry, "unreadable", paths_of_all))
-        told = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
-        errors = (error_sentence(file) for file in files if file.error and file.path not in told)
-        paths = (file.path for file in files)
-        noted = read.reader.warnings(read.selection, errors, shown=paths)
-        return (*self.request.doubts, *self.files.pins.doubts, *noted, *told.values())
-
-    def _hidden(self, fit: Fit) -> list[tuple[str, int]]:
-        """Return the candidates of which nothing is shown with their sizes, the most relevant first."""
-        shown = {number for number, state in fit.shown.items() if not state.is_empty}
-        estimates = self.files.estimates
-        return [
-            (file.path, estimates[number])
-            for number, file, *_ in self.files.in_rank_order
-            if number not in shown
-        ]
 
     def _too_small(self, pinned: _Fitted) -> BudgetError:
         smallest = sum(pinned.tokens)
@@ -340,60 +408,3 @@ class _Filling:
 
 def _marks(fit: Fit) -> dict[int, bytes]:
     return {number: bytes(state.marks) for number, state in fit.shown.items()}
-
-
-def _groups(files: Candidates) -> Iterator[Sequence[Fittable]]:
-    ranked = [each.number for each in files.in_rank_order if each.ranked.pieces]
-    others = [each.number for each in files.in_rank_order if not each.ranked.pieces]
-    if ranked:
-        yield files.fittables(ranked)
-    size = _FIRST_OTHERS
-    while others:
-        yield files.fittables(others[:size])
-        others, size = others[size:], size * 2
-
-
-def _choices(
-    files: Candidates,
-    shown: Mapping[int, bytes],
-    later: Mapping[int, bytes],
-    tokens: Mapping[str, int],
-    named: Set[str],
-) -> tuple[FileChoice, ...]:
-    """Return what was decided about each file that was asked for, by the lines that are shown and, with more, later."""
-    numbers = {files.by_number[number].file.path: number for number in later}
-    choices: list[FileChoice] = []
-    for file in files.files.selection.files:
-        path = file.path
-        if file.is_remark or path == ALL_FILES:  # the glob itself, which matched nothing
-            continue
-        if path in numbers:
-            number = numbers[path]
-            marks = shown.get(number, b"")
-            choice = files.choice(number, marks, later[number], tokens=tokens.get(path, 0))
-        elif path in files.hidden:  # as most are: nothing of them is shown, whatever the budget
-            choice = files.hidden[path]
-        else:  # excluded, unreadable, or binary
-            is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
-            level = Level.NONE if is_excluded else Level.LEFT_OUT
-            most, size = LEVELS[file.entry.view_mode], tokens.get(path, 0)
-            choice = FileChoice(path, file.item.path, level, most, tokens=size)
-        choices.append(choice._replace(level=Level.NAME) if path in named else choice)
-    return tuple(choices)
-
-
-def _notes(files: Candidates) -> Sequence[RenderedFile]:
-    """Return files that are excluded on purpose, and remarks, which a prompt without a budget shows besides."""
-    corpus = files.files.corpus
-    excluded = (
-        noted_file(file, corpus.source(number))
-        for number, file in enumerate(corpus.shown)
-        if number not in files.by_number and file.item.auto_aggregate
-    )
-    remarks = (each for each in corpus.others if each.file.is_remark and _is_asked_for(each))
-    return (*excluded, *(noted_file(remark.file, remark.source) for remark in remarks))
-
-
-def _is_asked_for(file: Reading) -> bool:
-    """Tell whether the user has named a file, or the glob that it belongs to."""
-    return file.file.item.path != ALL_FILES

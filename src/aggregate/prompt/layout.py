@@ -18,7 +18,7 @@ from aggregate.base.values import (
     ViewMode,
     ViewRequest,
 )
-from aggregate.prompt.view_pool import render_all
+from aggregate.code.views import render_all
 
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"

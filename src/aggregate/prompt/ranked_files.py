@@ -1,11 +1,11 @@
 """The files of a request in the order of what the task says: read, kept for the next question, ranked."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from posixpath import normpath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aggregate.base.monitor import get_monitor
 from aggregate.base.values import FileChoice, Level, Missing, Place, Redaction, Task, ViewMode
@@ -14,12 +14,13 @@ from aggregate.project.index import Index, describe, look_at, user_index
 from aggregate.prompt.commit_history import read_history
 from aggregate.prompt.file_corpus import FileCorpus, read_corpus
 from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.request import Request
-from aggregate.prompt.selection import Selection, select_files
+from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.ranking import (
     MOST_READ,
     WEIGHTS,
     ChangedLines,
+    DefinedName,
     Question,
     Ranking,
     rank,
@@ -27,6 +28,13 @@ from aggregate.ranking import (
     similar_commits,
 )
 
+if TYPE_CHECKING:
+    from aggregate.prompt.fit.steps import Run
+
+# Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
+# thousand lines does not mean them all.
+_LONGEST = 60
+_CONTEXT = 12  # Lines on each side of a place in a longer one
 # Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``.
 _RECENT: Final = 120
 
@@ -86,6 +94,75 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
         return plain or None
     ending = [path for path in candidates if path.endswith(f"/{plain}")]
     return ending[0] if len(ending) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """Files that are shown whatever they cost: the places in each by its path, ``()`` for all of it.
+
+    ``doubts`` holds a sentence for each place that is none of the prompt's files.
+    """
+
+    files: dict[str, tuple[Place, ...]]
+    doubts: tuple[str, ...] = ()
+
+    def runs(self, path: str, definitions: Sequence[DefinedName]) -> "tuple[Run, ...]":
+        from aggregate.prompt.fit.steps import ALL_LINES  # most rankings fit nothing
+
+        return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
+
+
+def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
+    pinned: dict[str, tuple[Place, ...]] = {
+        file.path: ()
+        for file in files
+        if (file.item.force_full or file.entry.tier == FOCUS_TIER) and file.item.auto_aggregate
+    }
+    doubts: list[str] = []
+    focus = request.task.focus if request.task else ()
+    named = {place.path for place in focus}
+    wanted = (*focus, *(Place(path) for path in request.focus_files if path not in named))
+    index = FocusIndex((file.path, file.item.path) for file in files if wanted)
+    for place in wanted:
+        paths = [files[number].path for number in index.find(place.path)]
+        # Of a Tier 3 prompt's focus files the prompt itself tells.
+        if not paths and place.path not in request.focus_files:
+            doubts.append(unknown_focus(place.path, [file.path for file in files]))
+        for path in paths:
+            before = pinned.get(path)
+            is_whole = not place.first or before == ()
+            pinned[path] = () if is_whole else (*(before or ()), place)
+    return Pins(pinned, tuple(doubts))
+
+
+def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
+    """Yield the lines of places and the innermost definitions around them, with the signatures they stand in."""
+    from aggregate.prompt.fit.steps import signature_run
+
+    for place in places:
+        yield place.first, place.last
+        touching = [
+            number
+            for number, definition in enumerate(definitions)
+            if definition.first <= place.last and definition.last >= place.first
+        ]
+        outer = {definitions[number].outer for number in touching}
+        for number in touching:
+            yield signature_run(definitions[number])
+            if number not in outer:
+                yield _lines_around(place, number, definitions)
+
+
+def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> "Run":
+    """Return the lines of a definition around a place in it, all unless it is long and holds others."""
+    definition = definitions[number]
+    inner = [other for other in definitions if other.outer == number]
+    if not inner or definition.last - definition.first < _LONGEST:
+        return definition.first, definition.last
+    before = (other.last + 1 for other in inner if other.last < place.first)
+    behind = (other.first - 1 for other in inner if other.first > place.last)
+    first = max(definition.first, place.first - _CONTEXT, *before)
+    return first, min(definition.last, place.last + _CONTEXT, *behind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from aggregate.base.values import RenderedFile, Section, Segment, Stability, ViewMode, ViewRequest
 from aggregate.code.syntax import fence_tag, language_of
+from aggregate.code.views import render_all
 from aggregate.prompt.layout import (
     FILES_TIER3,
     file_block,
@@ -12,7 +13,6 @@ from aggregate.prompt.layout import (
     view_segment,
 )
 from aggregate.prompt.request import FOCUS_TIER, FocusIndex
-from aggregate.prompt.view_pool import render_all
 
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
 # Views that may be smaller than those above, the smallest first.

@@ -7,7 +7,7 @@ import pytest
 from aggregate import View, ViewMode
 from aggregate.base.values import ViewRequest
 from aggregate.code.syntax import language_of
-from aggregate.prompt import render_all
+from aggregate.code.views import render_all
 from tests.viewing import check_skeleton, masked_of, outline_of, sample, skeleton_of, summary_of
 
 JAVA = """\

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from aggregate.code.views.focused import *
     from aggregate.code.views.full import *
     from aggregate.code.views.rendering import *
+    from aggregate.code.views.view_pool import *
 else:
     __getattr__ = door(
         __name__,
@@ -16,6 +17,7 @@ else:
             "ast_parser": "ASTParser",
             "focused": "GAP focused",
             "full": "EXCLUDED",
-            "rendering": "NOTEBOOK_SUFFIX PARSED is_the_text packed_views render_view summarise_file takes_grammar view_of without_grammar",
+            "rendering": "NOTEBOOK_SUFFIX PARSED is_the_text render_view summarise_file view_of",
+            "view_pool": "render_all",
         },
     )

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from aggregate.base.concurrency import PATIENCE, Call, in_children
 from aggregate.base.values import PackedView, View, ViewRequest
-from aggregate.code.views import packed_views, render_view, takes_grammar, without_grammar
+from aggregate.code.views.rendering import packed_views, render_view, takes_grammar, without_grammar
 
 
 def render_all(
