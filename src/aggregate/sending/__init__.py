@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from aggregate.sending.request_log import *
     from aggregate.sending.send_plan import *
     from aggregate.sending.turn import *
+    from aggregate.sending.turn_composition import *
     from aggregate.sending.turn_preparation import *
 else:
     __getattr__ = door(
@@ -22,6 +23,7 @@ else:
             "model_selection": "COMPANIES ModelSelection SelectedModel select_model",
             "send_plan": "dollars plan_data plan_lines",
             "turn": "CompletedTurn send_turn",
-            "turn_preparation": "PreparedTurn prepare_turn",
+            "turn_composition": "PreparedTurn",
+            "turn_preparation": "prepare_turn",
         },
     )
