@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from aggregate.base.addresses import display_address, is_loopback, origin
 from aggregate.base.disk import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
 from aggregate.base.values import CLOUDS, Amount
@@ -27,7 +28,6 @@ from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.clouds import check_not_from_project
-from aggregate.sending.clients.credentials import display_address, is_loopback, origin
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, Effort, RequestOptions
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
 

@@ -79,7 +79,7 @@ def as_model(client: Model | ChatClient) -> Model:
 
 
 if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only
-    from aggregate.sending.clients import ScriptedReply
+    from aggregate.agents.script_file import ScriptedReply
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ def read_script(path: Path) -> ScriptedModel:
     Raises:
         ModelError: The file cannot be read, or holds something else.
     """
-    from aggregate.sending.clients import parse_script
+    from aggregate.agents.script_file import parse_script
 
     try:
         script = parse_script(read_text(path), path)
@@ -165,6 +165,6 @@ def read_script(path: Path) -> ScriptedModel:
 def _checked(answer: object) -> "str | ScriptedReply":
     if isinstance(answer, str):
         return answer
-    from aggregate.sending.clients import scripted_reply
+    from aggregate.agents.script_file import scripted_reply
 
     return scripted_reply(answer)

@@ -17,15 +17,10 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.values import FinishReason
-from aggregate.sending.clients.credentials import (
-    UNREADABLE,
-    ApiKey,
-    auth_headers,
-    display_address,
-    origin,
-)
+from aggregate.sending.clients.credentials import ApiKey, auth_headers
 from aggregate.sending.clients.retry import RETRYABLE, retry_after
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from aggregate.base.addresses import check_address
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.base.values import CLOUDS, bare_model_name
 from aggregate.project.configuration import PersonaTable, SendTable, user_config
@@ -11,7 +12,7 @@ from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.clouds import open_cloud
-from aggregate.sending.clients.credentials import ApiKey, check_address, find_api_key
+from aggregate.sending.clients.credentials import ApiKey, find_api_key
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.openai_api import OpenAiApi
