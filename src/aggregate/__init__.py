@@ -119,18 +119,18 @@ if (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
     )
-    from aggregate.sending import (
+    from aggregate.sending.clients import (
+        Client as Client,
+        RequestOptions as RequestOptions,
+        open_client as open_client,
+    )
+    from aggregate.sending.host_requests import (
         PlannedRequest as PlannedRequest,
         plan_for as plan_for,
         record as record,
         to_anthropic as to_anthropic,
         to_gemini as to_gemini,
         to_openai as to_openai,
-    )
-    from aggregate.sending.clients import (
-        Client as Client,
-        RequestOptions as RequestOptions,
-        open_client as open_client,
     )
 
 _HOMES = {
@@ -153,8 +153,8 @@ _HOMES = {
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context",
     "aggregate.prompt.assemble": "PromptStream",
     "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
-    "aggregate.sending": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.clients": "Client RequestOptions open_client",
+    "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.base.addresses import (
+    display_address,
+    host_in_url,
+    is_loopback,
+    is_loopback_host,
+    origin,
+)
 from aggregate.cli.program import run_program
-from aggregate.sending.clients import PROVIDERS, host_in_url, is_loopback_host
-from aggregate.sending.clients.credentials import display_address, is_loopback, origin
+from aggregate.sending.clients import PROVIDERS
 from tests.fakes.senders import dripping
 from tests.fakes.tattler import Server, tattling
 from tests.projects import project

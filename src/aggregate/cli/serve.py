@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.errors import ConfigError
 from aggregate.cli.asking import open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result
 from aggregate.mcp import CAP, LEAST_CAP
-from aggregate.sending.clients import host_in_url, is_loopback_host
 
 _TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
 _TOKEN_BYTES = 24

@@ -9,9 +9,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from aggregate.base.addresses import LOOPBACK, host_in_url
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
-from aggregate.sending.clients import LOOPBACK, host_in_url
 
 
 def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIApp:

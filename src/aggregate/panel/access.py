@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
-from aggregate.sending.clients import LOOPBACK, is_loopback_host
+from aggregate.base.addresses import LOOPBACK, is_loopback_host
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

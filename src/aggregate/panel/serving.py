@@ -16,6 +16,7 @@ from typing import Final
 import uvicorn
 from pydantic import TypeAdapter
 
+from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk import read_own_text, replace_own, state_folder
 from aggregate.base.errors import ConfigError, OutputError
@@ -27,7 +28,6 @@ from aggregate.panel.disk import single_files
 from aggregate.panel.session import Session
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
-from aggregate.sending.clients import host_in_url, is_loopback_host
 
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000  # Bytes of the file with the key

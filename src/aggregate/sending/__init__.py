@@ -6,11 +6,11 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.sending.discussions import *
-    from aggregate.sending.host_requests import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
     from aggregate.sending.send_plan import *
     from aggregate.sending.turn import *
+    from aggregate.sending.turn_composition import *
     from aggregate.sending.turn_preparation import *
 else:
     __getattr__ = door(
@@ -18,10 +18,10 @@ else:
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
             "discussions": "compact_discussion delete_discussion fork_discussion last_exchange prepare_compaction project_discussion take_back",
-            "host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
-            "model_selection": "COMPANIES ModelSelection SelectedModel select_model",
+            "model_selection": "ModelSelection SelectedModel select_model",
             "send_plan": "dollars plan_data plan_lines",
             "turn": "CompletedTurn send_turn",
-            "turn_preparation": "PreparedTurn prepare_turn",
+            "turn_composition": "PreparedTurn",
+            "turn_preparation": "prepare_turn",
         },
     )

@@ -45,7 +45,8 @@ from aggregate.prompt import (
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
-from aggregate.sending.turn_preparation import USER, PreparedTurn, prepare_turn
+from aggregate.sending.turn_composition import PreparedTurn
+from aggregate.sending.turn_preparation import USER, prepare_turn
 
 
 def project_discussion(project: Project, name: str, *, is_new: bool = False) -> DiscussionTurns:
@@ -135,7 +136,7 @@ class PreparedCompaction:
 
     @property
     def price(self) -> Decimal | None:
-        output = min(_SUMMARY_TOKENS, self.turn.options.max_output)
+        output = min(_SUMMARY_TOKENS, self.turn.selected.options.max_output)
         return self.turn.price(replace(self.turn.expected, output=output))
 
     @property
@@ -303,7 +304,7 @@ def compact_discussion(
 def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
     stop = completed.reply.stop
     if stop is not FinishReason.END:
-        most = prepared.turn.options.max_output
+        most = prepared.turn.selected.options.max_output
         limit = f" at {most:,} tokens" * (stop is FinishReason.LENGTH)
         raise ProviderError(
             f"the summary is not complete ({stop.value}{limit}): the discussion stays as it was"

@@ -9,8 +9,9 @@ names.
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from aggregate.base.addresses import display_address, is_loopback, origin
 from aggregate.base.disk import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
 from aggregate.base.values import CLOUDS, Amount
@@ -27,14 +28,13 @@ from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.clouds import check_not_from_project
-from aggregate.sending.clients.credentials import display_address, is_loopback, origin
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, Effort, RequestOptions
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 # The providers that have models of their own only.
-COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
+_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
 _SHOWN = 60  # characters of an alias that a sentence shows
 
 
@@ -50,7 +50,7 @@ class ModelSelection:
     redact: bool | None = None
     budget: Amount | str | None = None  # of the whole request by the provider's count
     cache: str = ""  # ``auto``, ``5m``, ``1h`` or ``off``
-    effort: Effort | None = None
+    effort: Effort | str | None = None
     temperature: float | None = None
     system: str = ""
     discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
@@ -59,13 +59,23 @@ class ModelSelection:
 @dataclass(frozen=True, slots=True)
 class SelectedModel:
     client: Client
+    project: Project  # with the budget of ``[send]`` as its usual one
     persona: PersonaTable
     options: RequestOptions
+    budget: Amount | str | None  # of the caller or the persona, else as the project says
     cache: CacheLifetime  # how long new entries are to live
     address: str  # ``""`` for the provider's own
     discussion: str  # which one goes on, ``""`` for the default one
     origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
     warnings: tuple[str, ...]  # what of the persona is not used, and what its project has named
+
+    def provider_for(self, model: str, usual: str) -> str:
+        """Return whom to ask for another model: nobody by name for an alias, its maker, or the ``usual`` one."""
+        if model in self.project.config.send.aliases or model in user_config().send.aliases:
+            return ""
+        asked, maker = self.client.provider, provider_of_model(model)
+        is_others = asked in _COMPANIES and maker and maker != asked.removesuffix("-cli")
+        return maker if is_others else usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,22 @@ class _Source:
     is_projects: bool = False
 
 
+class _Sources(NamedTuple):
+    """All that may say who is asked; of those that do, the first in order is followed."""
+
+    project: Project
+    selection: ModelSelection
+    users: SendTable
+    persona_name: str
+    persona: PersonaTable
+    is_strangers: bool  # whether somebody else may have written the project's file
+    in_order: Sequence[_Source]
+
+    @property
+    def projects(self) -> SendTable:
+        return self.project.config.send
+
+
 def select_model(
     project: Project,
     selection: ModelSelection,
@@ -89,29 +115,13 @@ def select_model(
     require_key: bool = True,
 ) -> SelectedModel:
     """Return who is asked: by an option, else the persona, else ``[send]`` of the project, else that of the user."""
-    projects, users = project.config.send, user_config().send
-    is_strangers = project.path is not None and not is_users_own(project.path)
-    persona_name = selection.persona or projects.persona or users.persona
-    persona = find_persona(project, persona_name)
-    sources = _sources(project, selection, persona_name, persona, is_strangers=is_strangers)
-    provider = _provider(sources)
-    named = (source for source in sources if source.base_url)
-    fitting = (source for source in named if source.provider == provider.provider)
-    address = sources[0] if sources[0].base_url else next(fitting, _Source(""))
-    model = _model(sources, provider, has_address=bool(address.base_url))
-    warnings: tuple[str, ...] = ()
-    asked = selection.model or users.model
-    target = projects.aliases.get(asked)
-    if is_strangers and target is not None and asked not in users.aliases:
-        warnings += (f'"{asked[:_SHOWN]}" is {target} by the project\'s [send.aliases]',)
-    warnings += _unused(sources, provider.provider)
-    if project.config.models and not is_users_own(project.path):
-        warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
+    asked = _sources(project, selection)
+    provider = _provider(asked.in_order)
+    address = _address(asked.in_order, provider)
+    model = _model(asked.in_order, provider, has_address=bool(address.base_url))
     if provider.key:
         check_not_from_project(provider.provider)
-    if address.key:
-        environ, address_warnings = _for_project_address(project, address, provider, environ)
-        warnings += address_warnings
+    environ, address_warnings = _for_project_address(project, address, provider, environ)
     client = open_client(
         provider.provider,
         model=model.model,
@@ -120,73 +130,38 @@ def select_model(
         on_wait=on_wait,
         require_key=require_key,
     )
-    if is_strangers and not is_trusted(project_root(project.folder)):
-        is_usual = model.is_projects or (provider.is_projects and model.name == USUAL)
-        chosen = [f"provider {client.provider}"] if provider.is_projects else []
-        chosen += [f"model {client.model}"] if is_usual else []
-        warnings += _decided_by_project(projects, selection, persona, chosen)
-    origins = {"provider": provider.name, "model": model.name}
-    options: dict[str, Any] = {}
-    for name in ("max_output", "effort", "temperature"):
-        for source in sources:
-            value = getattr(source.says, name, None)
-            if value is not None:
-                options[name], origins[name] = value, source.name
-                break
-    if persona_name:
-        origins["persona"] = persona_name
-    if "effort" in options:
-        options["effort"] = Effort(options["effort"])
-    discussion = selection.discussion
-    if not discussion and client.provider == SCRIPTED and project.path is not None:
-        # Where no model answers a discussion of its own goes on, unless one is configured.
-        turns = discussion_turns(project, None, scope=scope_of(project))
-        discussion = "" if turns.configured or turns.path else SCRIPTED
-    cache = selection.cache or (users.cache if "cache" in users.model_fields_set else "")
-    if not cache and projects.cache in ("1h", "off"):
-        # An hour costs more to write, and without a cache everything is paid in full.
-        warnings += (f'cache = "{projects.cache}" by [send] of the project',)
+    options, origins = _options(asked, {"provider": provider.name, "model": model.name})
+    warnings = (*_unfollowed(asked, provider.provider), *address_warnings)
+    warnings += _decided_by_project(asked, provider, model, client)
+    cache, cache_warnings = _cache_lifetime(asked)
     return SelectedModel(
         client,
-        persona,
-        replace(DEFAULT_OPTIONS, **options, system=selection.system or persona.system_prompt),
-        CacheLifetime(cache or projects.cache),
+        _with_default_budget(project),
+        asked.persona,
+        options,
+        asked.persona.budget if selection.budget is None else selection.budget,
+        cache,
         display_address(address.base_url) if address.base_url else "",
-        discussion,
+        _discussion(project, selection, client),
         origins,
-        warnings,
+        warnings + cache_warnings,
     )
 
 
-def with_default_budget(project: Project) -> Project:
-    """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
-    config = project.config
-    budget = config.send.budget
-    if budget is None and config.budget.tokens is None:
-        budget = user_config().send.budget
-    if budget is None:
-        return project
-    table = config.budget.model_copy(update={"tokens": budget})
-    return replace(project, config=config.model_copy(update={"budget": table}))
+def _sources(project: Project, selection: ModelSelection) -> _Sources:
+    projects, users = project.config.send, user_config().send
+    is_strangers = project.path is not None and not is_users_own(project.path)
+    persona_name = selection.persona or projects.persona or users.persona
+    persona = find_persona(project, persona_name)
 
-
-def _sources(
-    project: Project,
-    selection: ModelSelection,
-    persona_name: str,
-    persona: PersonaTable,
-    *,
-    is_strangers: bool,
-) -> Sequence[_Source]:
     def source(
         name: str, says: PersonaTable | SendTable, key: str = "", *, is_projects: bool = False
     ) -> _Source:
         provider = says.provider or (COMPATIBLE if says.base_url else "")
         return _Source(name, says, provider, says.model, says.base_url, key, is_projects)
 
-    projects, users = project.config.send, user_config().send
     has_projects_persona = is_strangers and persona_name in project.config.personas
-    all_sources = (
+    in_order = (
         _Source(OPTION, selection, selection.provider, selection.model, selection.base_url),
         source(
             f'persona "{persona_name}"',
@@ -202,7 +177,8 @@ def _sources(
         ),
         source("[send] of your configuration", users),
     )
-    return [_without_alias(each, projects, users, is_strangers) for each in all_sources]
+    named = [_without_alias(each, projects, users, is_strangers) for each in in_order]
+    return _Sources(project, selection, users, persona_name, persona, is_strangers, named)
 
 
 def _without_alias(
@@ -238,6 +214,15 @@ def _provider(sources: Sequence[_Source]) -> _Source:
     return option
 
 
+def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
+    """Return whose address is asked: the caller's, else the first one that is named for the same provider."""
+    if sources[0].base_url:
+        return sources[0]
+    named = (source for source in sources if source.base_url)
+    fitting = (source for source in named if source.provider == provider.provider)
+    return next(fitting, _Source(""))
+
+
 def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
     option, persona, *_ = sources
     asked = provider.provider
@@ -248,7 +233,7 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
         if source.provider:
             fits = source.provider == asked
         else:
-            fits = not maker or maker == asked.removesuffix("-cli") or asked not in COMPANIES
+            fits = not maker or maker == asked.removesuffix("-cli") or asked not in _COMPANIES
         # An option goes through as it is with a provider of the same rank; a persona and an option of lower rank are
         # looked at.
         if fits or (source is option and (provider.name == OPTION or has_address)):
@@ -268,6 +253,67 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
     return _Source(USUAL)
 
 
+def _options(asked: _Sources, origins: dict[str, str]) -> tuple[RequestOptions, Mapping[str, str]]:
+    """Return what is said of the request's options, and where this, and all before it, is from."""
+    options: dict[str, Any] = {}
+    for name in ("max_output", "effort", "temperature"):
+        for source in asked.in_order:
+            value = getattr(source.says, name, None)
+            if value is not None:
+                options[name], origins[name] = value, source.name
+                break
+    if asked.persona_name:
+        origins["persona"] = asked.persona_name
+    if "effort" in options:
+        options["effort"] = Effort(options["effort"])
+    system = asked.selection.system or asked.persona.system_prompt
+    return replace(DEFAULT_OPTIONS, **options, system=system), origins
+
+
+def _cache_lifetime(asked: _Sources) -> tuple[CacheLifetime, tuple[str, ...]]:
+    """Return how long entries are to live; only here the user goes before the project, which does not pay."""
+    users, projects = asked.users, asked.projects
+    own = asked.selection.cache or (users.cache if "cache" in users.model_fields_set else "")
+    if own or projects.cache not in ("1h", "off"):
+        return CacheLifetime(own or projects.cache), ()
+    # An hour costs more to write, and without a cache everything is paid in full.
+    warning = f'cache = "{projects.cache}" by [send] of the project'
+    return CacheLifetime(projects.cache), (warning,)
+
+
+def _with_default_budget(project: Project) -> Project:
+    """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
+    config = project.config
+    budget = config.send.budget
+    if budget is None and config.budget.tokens is None:
+        budget = user_config().send.budget
+    if budget is None:
+        return project
+    table = config.budget.model_copy(update={"tokens": budget})
+    return replace(project, config=config.model_copy(update={"budget": table}))
+
+
+def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:
+    if selection.discussion or client.provider != SCRIPTED or project.path is None:
+        return selection.discussion
+    # Where no model answers a discussion of its own goes on, unless one is configured.
+    turns = discussion_turns(project, None, scope=scope_of(project))
+    return "" if turns.configured or turns.path else SCRIPTED
+
+
+def _unfollowed(asked: _Sources, provider: str) -> tuple[str, ...]:
+    """Tell of an alias that the project alone explains, and of what is named for nothing."""
+    warnings: tuple[str, ...] = ()
+    name = asked.selection.model or asked.users.model
+    target = asked.projects.aliases.get(name)
+    if asked.is_strangers and target is not None and name not in asked.users.aliases:
+        warnings += (f'"{name[:_SHOWN]}" is {target} by the project\'s [send.aliases]',)
+    warnings += _unused(asked.in_order, provider)
+    if asked.project.config.models and not is_users_own(asked.project.path):
+        warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
+    return warnings
+
+
 def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
     option, persona, *_ = sources
     names = []
@@ -282,14 +328,21 @@ def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
 
 
 def _decided_by_project(
-    projects: SendTable, selection: ModelSelection, persona: PersonaTable, said: Sequence[str]
+    asked: _Sources, provider: _Source, model: _Source, client: Client
 ) -> tuple[str, ...]:
-    said = [*said]
+    """Tell what a project has chosen that the user may not have written and does not trust."""
+    if not asked.is_strangers or is_trusted(project_root(asked.project.folder)):
+        return ()
+    projects, selection = asked.projects, asked.selection
+    said = [f"provider {client.provider}"] if provider.is_projects else []
+    if model.is_projects or (provider.is_projects and model.name == USUAL):
+        said.append(f"model {client.model}")
     if projects.persona and not selection.persona:
         said.append(f'persona "{projects.persona}"')
     if projects.max_output is not None and selection.max_output is None:
         said.append(f"answers of up to {projects.max_output:,} tokens")
-    if projects.budget is not None and selection.budget is None and persona.budget is None:
+    has_budget = selection.budget is not None or asked.persona.budget is not None
+    if projects.budget is not None and not has_budget:
         said.append(f"budget {projects.budget}")
     if projects.effort is not None and selection.effort is None:
         said.append(f"effort {projects.effort}")
@@ -302,6 +355,8 @@ def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
     """A project that came from somebody else could else have the key, and the prompt, sent to an address of theirs."""
+    if not address.key:
+        return environ, ()
     base_url, users = address.base_url, user_config()
     tables: list[PersonaTable | SendTable] = [users.send, *users.personas.values()]
     named = (table for table in tables if table.base_url)

@@ -153,13 +153,10 @@ def log_written_prompt(
 
 
 def recent_requests(
-    output_dir: Path,
-    namespace: str,
-    *,
-    before: Path | None = None,
-    own: Collection[str] | None = None,
+    output_dir: Path, namespace: str, *, before: Path | None = None, is_own: bool = False
 ) -> Iterator[LoggedRequest]:
-    """Yield the last requests that have a record, newest first; only those ``before`` a prompt if that is given."""
+    """Yield the last requests that have a record, newest first; only those ``before`` a prompt, or the user's own."""
+    own = frozenset(own_hashes(output_dir)) if is_own else None
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
         paths = paths[: paths.index(before)]

@@ -8,7 +8,7 @@ from aggregate.project.history import DEFAULT
 from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
 from aggregate.sending.cache.request_plan import BlockRole, role_and_words
 from aggregate.sending.model_selection import OPTION
-from aggregate.sending.turn_preparation import PreparedTurn
+from aggregate.sending.turn_composition import PreparedTurn
 
 
 def plan_lines(turn: PreparedTurn) -> list[str]:
@@ -28,7 +28,7 @@ def plan_lines(turn: PreparedTurn) -> list[str]:
             lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
     client, usage, total = turn.client, turn.expected, turn.plan.total
     model = f"{client.provider} {client.model}".strip()
-    address = f" at {turn.address}" if turn.address else ""
+    address = f" at {turn.selected.address}" if turn.selected.address else ""
     segments = f"{len(turn.prompt.segments):>9,}"
     lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
     lines.append(_origins_sentence(turn))
@@ -52,8 +52,8 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
     return {
         "provider": turn.client.provider,
         "model": turn.client.model,
-        "address": turn.address,
-        "origins": dict(turn.origins),
+        "address": turn.selected.address,
+        "origins": dict(turn.selected.origins),
         "discussion": turn.request.discussion or DEFAULT,
         "tokens": turn.plan.total,
         "provider_tokens": turn.provider_tokens,
@@ -74,7 +74,7 @@ def plan_data(turn: PreparedTurn) -> dict[str, Any]:
 
 
 def _origins_sentence(turn: PreparedTurn) -> str:
-    options, client = turn.options, turn.client
+    options, client = turn.selected.options, turn.client
     chosen = {
         "provider": f"provider {client.provider}",
         "model": f"model {client.model or 'its own'}",
@@ -84,7 +84,7 @@ def _origins_sentence(turn: PreparedTurn) -> str:
     }
     parts = [
         f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
-        for name, source in turn.origins.items()
+        for name, source in turn.selected.origins.items()
     ]
     if turn.request.discussion:
         source = "its own" if turn.request.discussion == SCRIPTED else OPTION

@@ -1,11 +1,12 @@
 """One turn of a discussion: prepared, sent, its answer kept as it comes, and what was sent recorded."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
+from typing import cast
 
 from aggregate.base.disk import confined, create_private, project_root
 from aggregate.base.errors import OutputError, ProviderError
@@ -18,7 +19,7 @@ from aggregate.sending.clients.own_models import truncation_warning
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.clients.token_ratios import record_usage
 from aggregate.sending.request_log import LoggedRequest, write_request
-from aggregate.sending.turn_preparation import USER, PreparedTurn
+from aggregate.sending.turn_composition import PreparedTurn
 
 ASSISTANT = "AI"  # who answers, as the discussion calls them
 
@@ -67,9 +68,8 @@ def send_turn(
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
         try:
-            reply = received or client.exchange(
-                prepared.plan, on_text=file, options=prepared.options
-            )
+            asked = client.request(prepared.plan, options=prepared.selected.options)
+            reply = received or client.exchange(asked, file)
             file.finish(_text_or_refusal(reply))
         except BaseException as error:
             if not file.is_empty:
@@ -111,10 +111,8 @@ def _record(log: LoggedRequest) -> None:
 def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:
     # Confined once more: the answer took its time, and a link may stand there now.
     path = confined(history, prepared.request.written_in)
-    turns = [
-        {"role": USER, "content": prepared.message},
-        {"role": ASSISTANT, "content": reply.text},
-    ]
+    question = cast("Mapping[str, str]", prepared.request.history[-1])
+    turns = (question, {"role": ASSISTANT, "content": reply.text})
     if not prepared.replaces:
         append_turns(path, turns)
     elif not replace_last_turns(path, prepared.replaces, turns):

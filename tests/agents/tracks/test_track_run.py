@@ -21,6 +21,7 @@ from aggregate import (
     open_project,
     run_worker_lifecycle,
 )
+from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.attempt import (
@@ -34,7 +35,6 @@ from aggregate.agents.tracks.worker import ModelWorker, ScriptedWorker
 from aggregate.base.errors import WorkerError
 from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import SimulatedCache, charge
-from aggregate.sending.clients import ScriptedReply
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import TRACK, MemoryQueue, Says, conducted, track_project
 from tests.fakes.transports import Hangs

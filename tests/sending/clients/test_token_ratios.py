@@ -11,14 +11,17 @@ from aggregate.base.disk import STATE_VARIABLE
 from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients import OWN_COUNT, TokenRatio, shipped_ratio, token_ratio
+from aggregate.sending.clients import shipped_ratio
 from aggregate.sending.clients.own_models import check_window
 from aggregate.sending.clients.token_ratios import (
     HIGHEST,
     LOWEST,
+    OWN_COUNT,
     RATIOS_FILE,
+    TokenRatio,
     record_usage,
     reported_ratio,
+    token_ratio,
 )
 
 MODEL = "claude-sonnet-4-5"

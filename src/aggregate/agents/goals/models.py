@@ -13,13 +13,7 @@ from aggregate.agents.goals.questions import Completion, Model, Question, Questi
 from aggregate.base.disk import read_text
 from aggregate.base.errors import ModelError
 from aggregate.base.values import FinishReason, Prompt
-from aggregate.sending.clients import (
-    DEFAULT_OPTIONS,
-    ChatClient,
-    Client,
-    RequestOptions,
-    cache_policy,
-)
+from aggregate.sending.clients import ChatClient, Client, RequestOptions, cache_policy
 
 _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",
@@ -46,7 +40,7 @@ class ChatModel:
     prompted: frozenset[QuestionKind] | None = None
 
     def ask(self, question: Question) -> Completion:
-        most = DEFAULT_OPTIONS.max_output
+        most = RequestOptions().max_output
         left = most if question.tokens_left is None else question.tokens_left
         options = RequestOptions(
             max_output=max(1, min(most, left)),
@@ -79,7 +73,7 @@ def as_model(client: Model | ChatClient) -> Model:
 
 
 if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only
-    from aggregate.sending.clients import ScriptedReply
+    from aggregate.agents.script_file import ScriptedReply
 
 
 @dataclass(slots=True)
@@ -149,7 +143,7 @@ def read_script(path: Path) -> ScriptedModel:
     Raises:
         ModelError: The file cannot be read, or holds something else.
     """
-    from aggregate.sending.clients import parse_script
+    from aggregate.agents.script_file import parse_script
 
     try:
         script = parse_script(read_text(path), path)
@@ -165,6 +159,6 @@ def read_script(path: Path) -> ScriptedModel:
 def _checked(answer: object) -> "str | ScriptedReply":
     if isinstance(answer, str):
         return answer
-    from aggregate.sending.clients import scripted_reply
+    from aggregate.agents.script_file import scripted_reply
 
     return scripted_reply(answer)

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
@@ -22,8 +23,6 @@ from aggregate.sending.clients import (
     ChatClient,
     RedactingClient,
     RequestOptions,
-    ScriptedReply,
-    load_replies,
     open_client,
 )
 

@@ -6,24 +6,18 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.sending.clients.client import *
-    from aggregate.sending.clients.credentials import *
     from aggregate.sending.clients.own_models import *
     from aggregate.sending.clients.protocol import *
     from aggregate.sending.clients.providers import *
-    from aggregate.sending.clients.retry import *
-    from aggregate.sending.clients.script_file import *
     from aggregate.sending.clients.token_ratios import *
 else:
     __getattr__ = door(
         __name__,
         {
             "client": "Client RedactingClient",
-            "credentials": "LOOPBACK host_in_url is_loopback_host",
-            "own_models": "age_note cache_policy context_window cost",
-            "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",
-            "providers": "NAMES PROVIDERS exceeded_window models_to_choose open_client provider_of_model",
-            "retry": "RequestStop",
-            "script_file": "ScriptedReply load_replies parse_script scripted_reply",
-            "token_ratios": "OWN_COUNT TokenRatio shipped_ratio token_ratio",
+            "own_models": "cache_policy context_window cost",
+            "protocol": "ChatClient RequestOptions SendOptions",
+            "providers": "NAMES PROVIDERS exceeded_window open_client priced_models usual_recipient",
+            "token_ratios": "shipped_ratio",
         },
     )

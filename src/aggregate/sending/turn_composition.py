@@ -1,0 +1,415 @@
+"""Compose a turn in sight of the last send: what a cache may hold of it, what it has shown, and what changes often.
+
+The files are ordered so that a cache reads most, and with a budget they are fitted until the whole request keeps to it.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from aggregate.base.disk import is_file, project_root
+from aggregate.base.errors import BudgetError
+from aggregate.base.redaction import redact
+from aggregate.base.text import short_list
+from aggregate.base.tokens import count
+from aggregate.base.values import (
+    Budget,
+    Image,
+    Prompt,
+    Redaction,
+    Section,
+    SentFile,
+    Usage,
+    unknown_names,
+)
+from aggregate.project.configuration import is_trusted
+from aggregate.project.git import touched_files
+from aggregate.project.history import NO_DISCUSSION
+from aggregate.prompt import (
+    Composition,
+    Request,
+    compose_prompt,
+    count_prompt,
+    grown_files,
+    request_log_path,
+)
+from aggregate.prompt.sections import gone_segment
+from aggregate.sending.cache.breakpoints import BlockLayout, Pauses
+from aggregate.sending.cache.file_order import (
+    FORGET,
+    OrderedPrompt,
+    count_changes,
+    file_digests,
+    order_for_sending,
+)
+from aggregate.sending.cache.fingerprint import (
+    HashedPrompt,
+    HashedSegment,
+    PrefixReport,
+    PromptFingerprint,
+    compare_prefixes,
+    digest,
+)
+from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
+from aggregate.sending.cache.request_plan import RequestPlan, plan_request
+from aggregate.sending.cache.retention import CachedPrompt
+from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
+from aggregate.sending.clients.client import Client, scripted_client
+from aggregate.sending.clients.own_models import age_note, cache_policy, cost
+from aggregate.sending.clients.token_ratios import OWN_COUNT
+from aggregate.sending.model_selection import SelectedModel
+from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
+
+_FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
+_SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
+_Compose = Callable[[Request], Composition]
+_LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
+
+
+@dataclass(frozen=True, slots=True)
+class LastRequest:
+    logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
+    sent: SentRecord = field(default_factory=lambda: SentRecord("", "", (), ()))
+    # it went to the model that is asked now, with the same instructions
+    may_be_cached: bool = False
+    age: float = 0.0  # seconds since it was sent
+    # What is a secret, and is not sent, not even again
+    redaction: Redaction = field(default_factory=Redaction)
+    is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
+
+    @property
+    def fingerprint(self) -> PromptFingerprint | None:
+        return self.logged.fingerprint if self.logged else None
+
+    @property
+    def shown(self) -> tuple[SentFile, ...]:
+        """How much of each file it has shown, if it had a budget; another discussion was about something else."""
+        return self.sent.shown if self.is_own else ()
+
+    @property
+    def layout(self) -> BlockLayout | None:
+        if self.logged is None or not self.may_be_cached:
+            return None
+        sent = self.sent
+        digests = self.logged.fingerprint.digests
+        return BlockLayout(digests, sent.ends, sent.breakpoints, sent.lifetimes)
+
+    @property
+    def pauses(self) -> Pauses:
+        earlier = Pauses(self.sent.pauses)
+        is_pause = self.logged is not None and self.is_own and self.age <= _LONGEST_PAUSE
+        return earlier.then(self.age) if is_pause else earlier
+
+    def is_alive(self, usual: float) -> bool:
+        return self.age <= max(self.sent.lifetimes, default=usual)
+
+    def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
+        if self.logged is None:
+            return None
+        readable: tuple[int, ...] | None = ()
+        if policy.lookup is CacheLookup.BREAKPOINTS and self.layout:
+            readable = self.layout.alive(self.age, policy.seconds)
+        elif self.may_be_cached and self.age <= policy.seconds:
+            readable = None
+        return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
+
+    def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
+        if self.logged:
+            return count_changes(prompt, seen=self.sent.files, changes=self.sent.changes)
+        files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
+        changes: dict[str, float] = {}
+        for number, names in enumerate(touched_files(str(request.base_dir))):
+            for name in files.intersection(names):
+                changes[name] = changes.get(name, 0.0) + FORGET**number
+        return {path: round(often, 4) for path, often in sorted(changes.items())}
+
+    def _read(self, logged: LoggedRequest, number: int) -> str | None:
+        """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
+        text = read_segment(logged, number)
+        if text is None or not self.redaction.replaces:
+            return text
+        return None if redact(text, self.redaction).findings else text
+
+
+def find_last_request(
+    request: Request, client: Client, system: str, lifetime: float
+) -> LastRequest:
+    """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
+
+    Where no cache holds that one it is the last one of another discussion that a cache holds, since the files begin
+    both; else the last one of this discussion to any model, else of any.
+    """
+    recipient = (client.provider, client.model, digest(system))
+    own = other = last = None
+    # What the user has not written here counts in a trusted project alone.
+    is_own = not is_trusted(project_root(request.base_dir))
+    for logged in recent_requests(request.output_dir, request.namespace, is_own=is_own):
+        if logged.sent is None:
+            continue
+        sent = _last_request(logged, logged.sent, request, recipient)
+        last = sent if last is None or (sent.is_own and not last.is_own) else last
+        if not sent.may_be_cached:
+            continue
+        is_alive = sent.is_alive(lifetime)
+        if sent.is_own and own is None:
+            own = sent
+        if (sent.is_own and is_alive) or (own is not None and not is_alive):
+            break  # what is older is no longer cached either
+        if is_alive and other is None:
+            other = sent
+    if own is not None and own.is_alive(lifetime):
+        return own
+    return other or own or last or LastRequest()
+
+
+def _last_request(
+    logged: LoggedRequest, sent: SentRecord, request: Request, recipient: tuple[str, str, str]
+) -> LastRequest:
+    reached = (sent.provider, sent.model, logged.fingerprint.digests[0])
+    lookup = cache_policy(sent.provider, sent.model).lookup
+    was_written = bool(sent.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
+    try:
+        age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
+    except OSError:
+        age = float("inf")
+    may_be_cached = reached == recipient and was_written
+    is_own = sent.discussion in (request.discussion, request.continues)
+    return LastRequest(logged, sent, may_be_cached, age, request.redaction, is_own)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTurn:
+    client: Client  # who is asked
+    selected: SelectedModel  # its instructions are not redacted; those of the plan are
+    request: Request  # what was composed; the last turn of its history is what the user says
+    composition: Composition  # in the order of the configuration
+    ordered: OrderedPrompt  # in the order for sending
+    plan: RequestPlan
+    expected: Usage  # what the provider's cache is expected to read and write
+    sent: SentRecord  # what will be recorded
+    # What is kept of the prompt sent before, ``None`` for the first one
+    report: PrefixReport | None
+    budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
+    warnings: tuple[str, ...]  # what was left out or is doubtful
+    # The last turns, in whose place its turns come once it is answered
+    replaces: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def provider_tokens(self) -> int:
+        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
+        return self.client.ratio.provider_tokens(self.plan.total)
+
+    @property
+    def news(self) -> list[str]:
+        older, extra = self.ordered.older, self.ordered.extra
+        diffs = (
+            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
+        )
+        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        age = age_note(self.client.provider, self.client.model, date.today())
+        name = self.request.discussion
+        is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
+        begins = f'the discussion "{name}" begins' if is_first else ""
+        return tuple(filter(None, (begins, age)))
+
+    def price(self, usage: Usage) -> Decimal | None:
+        return cost(usage, self.client.model, provider=self.client.provider)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.ordered.prompt.prompt
+
+    @property
+    def fingerprint(self) -> PromptFingerprint:
+        return self.ordered.prompt.fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class _FittedTurn:
+    request: Request
+    composition: Composition
+    ordered: OrderedPrompt
+    changes: dict[str, float]  # how often each file has changed
+
+    @property
+    def shown(self) -> tuple[SentFile, ...]:
+        """Of a file that stands as it was sent before: what was shown then, and not what a diff behind it adds."""
+        choices = {choice.path: choice for choice in self.composition.choices}
+        now = file_digests(self.composition.prompt)
+        earlier = {file.path: file for file in self.request.kept}
+        files: list[SentFile] = []
+        for part in self.ordered.prompt.segments:
+            choice = choices.get(part.path) if part.section is Section.FILES else None
+            if choice is None:
+                continue
+            sent = SentFile(part.path, choice.level, choice.lines, choice.content_hash, part.tokens)
+            is_older = now[part.path] != part.hash.digest
+            files.append(earlier.get(part.path, sent) if is_older else sent)
+        return tuple(files)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnComposer:
+    """Composes a turn, with a budget so that the whole request keeps to it by the provider's count (rule B-10)."""
+
+    selected: SelectedModel
+    client: Client  # the selected one, which knows how its provider counts
+    policy: CachePolicy
+    ordering: CachePolicy  # ``NO_CACHE`` where no older version of a file is to be sent
+    system: str  # the instructions without secrets
+    images: Mapping[Image, int]
+    last: LastRequest
+
+    def compose(
+        self,
+        request: Request,
+        *,
+        on_start: Callable[[int], None] | None = None,
+        on_done: Callable[[int], None] | None = None,
+    ) -> PreparedTurn:
+        compose = partial(compose_prompt, on_start=on_start, on_done=on_done)
+        if request.budget is None:
+            return self._planned(self._ordered_turn(request, compose))
+        turn = self._planned(self._fitted(request, request.budget, compose))
+        return replace(turn, budget=request.budget.tokens)
+
+    def _fitted(self, request: Request, whole: Budget, compose: _Compose) -> _FittedTurn:
+        ratio = self.client.ratio
+        others = count(self.system) + sum(self.images.values())
+        own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - others, 1)
+        budget = replace(whole, tokens=own_tokens)
+        # Where no cache holds how files were sent any more a fit afresh costs no more.
+        earlier = self.last.cached_prompt(self.ordering)
+        is_paid = self.ordering.read < self.ordering.write
+        is_lost = earlier is not None and not earlier.readable()[-1] and is_paid
+        kept = () if is_lost else self.last.shown
+        request = replace(request, budget=budget, kept=kept)
+        try:
+            turn = self._ordered_turn(request, compose)
+        except BudgetError as error:
+            if not others and ratio.thousandths == OWN_COUNT.thousandths:
+                raise
+            raise self._in_whole_requests(error, others) from None
+        return self._within(budget, turn)
+
+    def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
+        """Return what is too little for the files as what is too little for the request, by the provider's count."""
+        ratio, own = self.client.ratio, error.smallest + others
+        smallest = max(ratio.provider_tokens(own), own)
+        beside = "instructions and images" if self.images else "instructions"
+        return BudgetError(
+            f"{error.reason}; with {others:,} tokens of {beside} and by {self.client.provider}'s count "
+            f"({ratio.value:g} for each of o200k, {ratio.source}), {smallest:,} would do",
+            smallest=smallest,
+        )
+
+    def _within(self, budget: Budget, first: _FittedTurn) -> _FittedTurn:
+        """Return the turn, composed anew where older versions of files with their diffs exceed the budget."""
+        turn, tokens = first, budget.tokens
+        for _ in range(_FITS):
+            over = turn.ordered.prompt.tokens - turn.ordered.prompt.image_tokens - budget.tokens
+            if over <= 0:
+                return turn
+            tokens -= over + _SPARE
+            if tokens <= 0:
+                break
+            try:
+                smaller = replace(first.request, budget=replace(budget, tokens=tokens))
+                turn = self._ordered_turn(smaller, compose_prompt)
+            except BudgetError:
+                break
+        # Every file as it is now, in one piece: just what was fitted.
+        plain = self._ordered(first.request, first.composition, first.changes, NO_CACHE)
+        return replace(first, ordered=plain)
+
+    def _ordered_turn(self, request: Request, compose: _Compose) -> _FittedTurn:
+        composition = compose(request)
+        composition.check_scope()
+        changes = self.last.changes(composition.prompt, request)
+        ordered = self._ordered(request, composition, changes, self.ordering)
+        return _FittedTurn(request, composition, ordered, changes)
+
+    def _ordered(
+        self,
+        request: Request,
+        composition: Composition,
+        changes: Mapping[str, float],
+        policy: CachePolicy,
+    ) -> OrderedPrompt:
+        prompt = composition.prompt
+        earlier = self.last.cached_prompt(policy)
+        if earlier:
+            # What was sent and is not there; a file that is there was taken out by the user.
+            sections = (Section.FILES, Section.CHANGED)
+            segments = earlier.fingerprint.segments
+            sent = {part.source for part in segments if part.section in sections}
+            shown = {segment.source for segment in prompt.segments}
+            unshown = filter(None, sorted(sent - shown))
+            gone = (path for path in unshown if not is_file(request.base_dir / path))
+            parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
+            earlier = replace(earlier, gone=parts)
+        hashed = HashedPrompt.of(
+            prompt,
+            count_prompt(prompt).segments,
+            system=self.system,
+            system_tokens=count(self.system),
+            images=self.images,
+        )
+        return order_for_sending(
+            hashed,
+            policy,
+            earlier=earlier,
+            changes=changes,
+            count=count,
+            grown=grown_files(request.kept, composition.choices) if request.budget else None,
+        )
+
+    def _planned(self, turn: _FittedTurn) -> PreparedTurn:
+        last, prompt = self.last, turn.ordered.prompt
+        plan = plan_request(
+            prompt,
+            self.policy,
+            earlier=last.layout,
+            replaced=turn.ordered.replaced,
+            age=last.age,
+            lifetime=self.selected.cache,
+            # An entry that is never read costs more than none.
+            writes=turn.request.discussion != NO_DISCUSSION,
+            pauses=last.pauses,
+        )
+        record = SentRecord(
+            self.client.provider,
+            self.client.model,
+            plan.layout.ends,
+            plan.layout.breakpoints,
+            turn.changes,
+            file_digests(turn.composition.prompt),
+            turn.shown if turn.request.budget else (),
+            lifetimes=plan.layout.lifetimes,
+            pauses=tuple(last.pauses.seconds),
+            discussion=turn.request.discussion,
+        )
+        client, before = self.client, last.fingerprint
+        if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
+            cache = SimulatedCache.after(last.layout, age=last.age) if last.layout else None
+            client = scripted_client(cache=cache, model=client.model)
+        return PreparedTurn(
+            client,
+            self.selected,
+            turn.request,
+            turn.composition,
+            turn.ordered,
+            plan,
+            expected_usage(plan, last.layout, age=last.age),
+            record,
+            compare_prefixes(before, prompt.fingerprint) if before else None,
+            None,
+            (*unknown_names(turn.composition.missing), *turn.composition.warnings),
+        )
