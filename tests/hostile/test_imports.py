@@ -29,9 +29,8 @@ def shadow_modules(folder: Path) -> Path:
 def test_no_module_of_the_project_is_imported(tmp_path: Path) -> None:
     """Neither the program nor its workers import from the current folder, also where it is started with ``-m``."""
     witness = shadow_modules(tmp_path)
-    big = "".join(f"def f{number}():\n    '''{'x' * 500}'''\n" for number in range(2_000))
-    for number in range(2):  # enough for workers
-        (tmp_path / f"big{number}.py").write_text(big, encoding="utf-8")
+    for number in range(2):  # which a worker parses
+        (tmp_path / f"big{number}.py").write_text(f"def f{number}(): pass\n", encoding="utf-8")
     (tmp_path / "manual_slop.toml").write_text(
         '[files]\npaths = [{ path = "big*.py", view_mode = "outline" }]\n', encoding="utf-8"
     )
@@ -44,5 +43,5 @@ def test_no_module_of_the_project_is_imported(tmp_path: Path) -> None:
         timeout=60,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "f1999()" in ended.stdout
+    assert "f1()" in ended.stdout
     assert not witness.exists(), witness.read_text()

@@ -178,7 +178,7 @@ class Wordy:
 
 
 LARGE_TEXTS: dict[str, Value] = {
-    "texts": [LARGE] * 100_000,
+    "texts": [LARGE] * 20_000,
     "lists of texts": {"a": [[LARGE] * 1_000] * 1_000},
     "keys": [{LARGE: 1}] * 10_000,
     "bytes": [LARGE.encode()] * 10_000,

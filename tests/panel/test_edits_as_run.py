@@ -57,7 +57,9 @@ def _rows(session: Session) -> dict[str, Any]:
     return {key: value for key, value in data.items() if key != "revision"}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 def test_edits_in_any_order_compose_what_run_writes(tmp_path: Path, seed: int) -> None:
     """After each edit, undo or change on the disk, prompt and table are those of a fresh start, by their bytes (E-7)."""
     chance = random.Random(seed)

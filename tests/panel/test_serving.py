@@ -90,9 +90,9 @@ def _half_asked(served: _Served, *, user: int | None = None) -> socket.socket:
 def test_requests_that_are_held_back_keep_nobody_out(
     served: _Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The page answers beside hundreds of half-sent requests: the longest waiting make room, and nothing is logged."""
+    """The page answers beside more half-sent requests than are kept: the longest waiting make room, and nothing is logged."""
     with ExitStack() as held:
-        for _ in range(300):
+        for _ in range(150):
             held.enter_context(_half_asked(served))
         served.open()
         assert len(served.server.server_state.connections) <= 100

@@ -19,10 +19,10 @@ def job(folder: Path, code: str) -> Job:
 
 def test_cost_counts_children(tmp_path: Path) -> None:
     """CPU seconds and memory are those of a program and of the programs that it starts."""
-    child = "x = b'x' * 60_000_000; import time; end = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+    child = "x = b'x' * 60_000_000; import time; end = time.process_time() + 0.1\nwhile time.process_time() < end: pass"
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True)"
     cost = compare([job(tmp_path, code)], 1)["code"]
-    assert cost.cpu >= 0.3
+    assert cost.cpu >= 0.1
     assert cost.peak_mb >= 60
     assert cost.wall > 0
 

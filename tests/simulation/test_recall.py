@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from simulation.prompt_makers import Ask, Ours, WholeFiles, recount
-from simulation.recall import Outcome, Plan, measure, tables
+from simulation.recall import Outcome, Plan, measure_clone, tables
 from simulation.recall_asks import FORMS, asked
 from simulation.recall_metrics import changed_definitions, read_blocks, recall, shown_lines
 from simulation.task_commits import ChangedFile, Kind, TaskCommit, Tree, kind_of, task_commits
@@ -239,7 +239,7 @@ def test_a_clone_is_measured(clone: Path, tmp_path: Path) -> None:
         left_out=(),
         work=tmp_path / "work",
     )
-    outcomes = list(measure([clone], plan, jobs=1))
+    outcomes = measure_clone(clone, plan)
     assert [outcome.commit for outcome in outcomes] == [task.name for task in task_commits(clone)]
     assert all(outcome.shares["line"] == 1.0 for outcome in outcomes)
     assert all(not outcome.is_over and not outcome.failure for outcome in outcomes)

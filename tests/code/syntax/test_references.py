@@ -33,21 +33,24 @@ def table(references: tuple[SyntaxReference, ...]) -> str:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_names_that_a_program_uses_are_told_with_what_stands_before_them(name: str) -> None:
-    """Each kind of reference is found in each language, in order, once for each place (rule I-1)."""
+    """Each kind of reference is found in each language, in order, once for each place (rule I-1).
+
+    The byte and the line of a reference are those of its name in the text, also in embedded programs. No query of
+    references has a capture of views, so that none of theirs has one of references.
+    """
     text, expected = PROGRAMS[name]
     assert table(read_references(text, language_called(name))) == expected
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_every_reference_stands_at_its_place(name: str) -> None:
-    """The byte and the line of a reference are those of its name in the text, also in embedded programs."""
-    text = "\n" + PROGRAMS[name][0]
+    text = "\n" + text
     source = text.encode()
     for each in read_references(text, language_called(name)):
         assert source[: each.start].count(b"\n") + 1 == each.line
         before, _, _ = source[each.start :].partition(each.name.encode())
         assert before == b"" or before.endswith((b"/", b"::", b".", b"<"))
         assert len(before) < 30
+    captures = captures_of(name, "reference", "embedded")  # which is compiled by now
+    if any(capture.startswith("embedded") for capture in captures):
+        captures = captures_of(name, "reference")
+    assert [each for each in captures if not each.startswith(("_", "reference."))] == []
 
 
 @pytest.mark.parametrize("name", [row.name for row in LANGUAGES if row.is_installed])
@@ -58,20 +61,10 @@ def test_texts_in_every_language_are_read(name: str) -> None:
         read_references(text, language_called(name))
 
 
-def captures_of(name: str, wanted: str) -> set[str]:
+def captures_of(name: str, *wanted: str) -> set[str]:
     """Return the captures of the patterns that are compiled where something is wanted."""
-    query, _, _ = query_of(language_called(name), frozenset({wanted}))
+    query, _, _ = query_of(language_called(name), frozenset(wanted))
     return {query.capture_name(place) for place in range(query.capture_count)}
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_no_pattern_is_both_of_views_and_of_references(name: str) -> None:
-    """No query of references has a capture of views, so that none of theirs has one of references (rule I-1)."""
-    assert {
-        capture
-        for capture in captures_of(name, "reference")
-        if capture[0] != "_" and not capture.startswith("reference.")
-    } == set()
 
 
 @pytest.mark.parametrize("name", ["python", "go", "rust", "java", "c", "bash"])
@@ -140,4 +133,5 @@ def test_time_grows_with_the_size_alone(shape: str) -> None:
         read_references(build(size), language_called(name))
         return thread_time() - began
 
-    assert min(seconds(4_000), seconds(4_000)) < 10 * max(0.02, seconds(1_000))
+    most = 10 * max(0.02, seconds(1_000))
+    assert seconds(4_000) < most or seconds(4_000) < most

@@ -17,12 +17,22 @@ from tests.viewing import (
     summary_of,
 )
 
-NAMES = sorted(path.stem for path in SAMPLES.glob("*.txt"))
+SLOW = {"tsx"}
+"""Languages whose patterns take long to compile, and are those of another one here."""
+NAMES = [
+    pytest.param(path.stem, marks=pytest.mark.slow if path.stem in SLOW else ())
+    for path in sorted(SAMPLES.glob("*.txt"))
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_skeleton(name: str) -> None:
-    """Bodies are cut out, wherever they stand; all else stays byte for byte, line by line (M-33)."""
+def test_every_view(name: str) -> None:
+    """Skeleton, outline, digest and masks of a sample, with each grammar and its patterns loaded once.
+
+    Bodies are cut out, wherever they stand; all else stays byte for byte, line by line (M-33). The outline has a row
+    per definition, nested; the digest names what the file is made of (M-32, M-34). A symbol stands for all its
+    overloads, by name or path; a local name is no symbol (M-35, M-X15).
+    """
     shown = sample(name)
     language = language_of(shown.path, shown.text)
     assert language is not None
@@ -30,19 +40,7 @@ def test_skeleton(name: str) -> None:
     check_skeleton(shown.path, shown.text)
     if language.kind is LanguageKind.CODE:
         assert skeleton_of(shown.path, shown.text) == shown.cut(language.placeholder)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_outline_and_digest(name: str) -> None:
-    """The outline has a row per definition, nested; the digest names what the file is made of (M-32, M-34)."""
-    shown = sample(name)
     assert outline_of(shown.path, shown.text) == shown.views["outline"]
     assert summary_of(shown.path, shown.text) + "\n" == shown.views["summary"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_masks(name: str) -> None:
-    """A symbol stands for all its overloads, by name or path; a local name is no symbol (M-35, M-X15)."""
-    shown = sample(name)
     for mask, text in shown.masks:
         assert masked_of(shown.path, shown.text, mask) + "\n" == text, mask

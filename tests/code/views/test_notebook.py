@@ -238,13 +238,13 @@ def test_a_damaged_notebook_says_so(cut: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"cells": ' + "[" * 20_000,
-        '{"cells": [' + '{"cell_type": "code", "outputs": ' + "[" * 20_000 + "]" * 20_000 + "}]}",
-        '{"cells": [{"source": "' + "\\u0061" * 300_000 + '"}]}',
-        '{"cells": [{"source": [' + '"a",' * 20_000 + '"b"]}]}',
-        '{"cells": [' + '{"source": "x"},' * 2_000 + "{}]}",
-        '{"cells": [{"source": "' + "\\" * 400_000,
-        '{"cells": [{"source": "def f():\\n' + "  if a:\\n" * 5_000 + '"}]}',
+        '{"cells": ' + "[" * 5_000,
+        '{"cells": [' + '{"cell_type": "code", "outputs": ' + "[" * 5_000 + "]" * 5_000 + "}]}",
+        '{"cells": [{"source": "' + "\\u0061" * 60_000 + '"}]}',
+        '{"cells": [{"source": [' + '"a",' * 5_000 + '"b"]}]}',
+        '{"cells": [' + '{"source": "x"},' * 1_000 + "{}]}",
+        '{"cells": [{"source": "' + "\\" * 80_000,
+        '{"cells": [{"source": "def f():\\n' + "  if a:\\n" * 2_000 + '"}]}',
     ],
     ids=["open", "deep", "escapes", "pieces", "cells", "backslashes", "bad code"],
 )
