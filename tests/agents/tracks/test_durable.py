@@ -42,7 +42,7 @@ from aggregate.agents.tracks.durable.heartbeat import (
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.tickets import load_tickets
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError, TrackError
 from aggregate.base.values import FailurePolicy, Section, Stability

@@ -10,7 +10,7 @@ import pytest
 from aggregate import NeuronAgent, open_client
 from aggregate.agents.goals import EngineLimits, Question, QuestionKind, new_record, recorded
 from aggregate.agents.goals.models import as_model
-from aggregate.agents.goals.replies import choice_schema
+from aggregate.agents.goals.questions import choice_schema
 from tests.sending.clients.conftest import Aimock, serving
 
 FIXTURES = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, replies
+from aggregate.agents.goals import formatting
 from aggregate.agents.goals.answer_selection import (
     extract_quantity,
     is_failure,
@@ -27,7 +27,7 @@ from aggregate.agents.goals.goal_result import (
     TraceKind,
 )
 from aggregate.agents.goals.models import as_model
-from aggregate.agents.goals.questions import Model, QuestionKind
+from aggregate.agents.goals.questions import Model, QuestionKind, first_line, json_value, yes_or_no
 from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
@@ -184,7 +184,7 @@ def _relevant_keys(run: GoalContext, branch: Branch, keys: list[str]) -> list[st
     if len(keys) > MOST_KEYS:
         branch.node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = run.ask(branch.node, QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    named = (replies.json_value(reply, dict) or {}).get("relevant_keys")
+    named = (json_value(reply, dict) or {}).get("relevant_keys")
     texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
     return [key for key in dict.fromkeys(texts) if key in keys]
 
@@ -208,7 +208,7 @@ def _check_answer(
     except LimitReached as reached:
         branch.node.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
-    step = replies.first_line(reply)
+    step = first_line(reply)
     if not step:
         return missing, []
     context = {**branch.context, "answer_so_far": answer.summary}
@@ -230,7 +230,7 @@ def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
         return by_rule
     summary = formatting.fenced_data(answer.summary, formatting.ALL)
     reply = run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
-    if replies.yes_or_no(reply) is not False:
+    if yes_or_no(reply) is not False:
         return ""
     reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
     sentence = " ".join((reply or "").split())

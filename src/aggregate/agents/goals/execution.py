@@ -8,12 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, replies
+from aggregate.agents.goals import formatting
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.heuristics import fields_of, find_list, is_vague, item_identity, words
-from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.goals.replies import arguments_schema, reflection_schema
+from aggregate.agents.goals.questions import (
+    QuestionKind,
+    arguments_schema,
+    first_line,
+    json_value,
+    parse_code,
+    reflection_schema,
+    says_valid,
+    syntax_error,
+    yes_or_no,
+)
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value
@@ -77,7 +86,7 @@ def execute_step(
         if result is not None and result != "":
             fenced = formatting.fenced_data(result, formatting.ALL)
             reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
-            if replies.yes_or_no(reply) is not False:
+            if yes_or_no(reply) is not False:
                 return outcome
         feedback = FailureFeedback(REJECTED)
     branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
@@ -99,7 +108,7 @@ def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
         known = formatting.known_results(branch.context, each=most, most=most)
         text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
         if text is not None and (lacking := _NO_TOOL.match(text)):
-            reason = replies.first_line(lacking[1]) or "not said why"
+            reason = first_line(lacking[1]) or "not said why"
             raise StepFailed(f"no tool fits the step: {reason}")
         if text is not None and text.strip():
             # Nothing but outer blank space is taken from it: a one-word line may be the answer (P17).
@@ -116,7 +125,7 @@ def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
         return step
     names = formatting.field_names(fields)
     reply = run.ask(branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
-    clarified = replies.first_line(reply)
+    clarified = first_line(reply)
     clarified_words = set(words(clarified))
     names_a_field = any(set(words(field)) <= clarified_words for field in fields)
     return clarified if names_a_field else step
@@ -142,7 +151,7 @@ def _reflect(
         known=formatting.known_results(branch.context),
         schema=reflection_schema(tool),
     )
-    reflection = replies.json_value(reply, dict)
+    reflection = json_value(reply, dict)
     if reflection is None or not isinstance(reflection.get("diagnosis"), str):
         reflection = {"diagnosis": (reply or "").strip()}
     fix, suggested = reflection.get("suggested_fix"), reflection.get("suggested_params")
@@ -206,7 +215,7 @@ def _asked_arguments(
         trouble=feedback.text,
         schema=arguments_schema(tool),
     )
-    answer: Mapping[str, Any] | None = replies.json_value(text, dict)
+    answer: Mapping[str, Any] | None = json_value(text, dict)
     if answer is None or any(name in answer for name in _names(tool)):
         return answer
     # It may hold them under a key of its own.
@@ -276,12 +285,12 @@ def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback
     reply = run.ask(
         branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
     )
-    code = replies.parse_code(reply)
-    error = replies.syntax_error(code)
+    code = parse_code(reply)
+    error = syntax_error(code)
     if not code or not error:
         return code
     clipped = formatting.clip(code, formatting.ANSWER)
     reply = run.ask(branch.node, QuestionKind.VALIDATE_CODE, error=error, code=clipped)
-    if replies.says_valid(reply):
+    if says_valid(reply):
         return code
-    return replies.parse_code(reply) or code
+    return parse_code(reply) or code

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, replies
+from aggregate.agents.goals import formatting
 from aggregate.agents.goals.answer_selection import failure_message, is_failure
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.formatting import DENDRITES, envelope_content
@@ -30,7 +30,7 @@ from aggregate.agents.goals.heuristics import (
     without_attached,
     words,
 )
-from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.questions import QuestionKind, first_line, parse_steps, yes_or_no
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value, jsonable
 
@@ -54,7 +54,7 @@ def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> 
     text = run.ask(branch.node, QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
-    parts = replies.parse_steps(text)
+    parts = parse_steps(text)
     return parts if 2 <= len(parts) <= MOST_PARTS else []
 
 
@@ -159,10 +159,10 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
 def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
     item = formatting.fenced_data(loop.source.items[0], formatting.ALL)
     reply = run.ask(branch.node, QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
-    if replies.yes_or_no(reply) is not False:
+    if yes_or_no(reply) is not False:
         return False
     reply = run.ask(branch.node, QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
-    return replies.yes_or_no(reply) is True
+    return yes_or_no(reply) is True
 
 
 def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> str:
@@ -172,7 +172,7 @@ def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> 
         return by_rule
     fields = formatting.field_names(fields_of(loop.source.items) or ["item"])
     reply = run.ask(branch.node, QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
-    return replies.first_line(reply) or by_rule or loop.step
+    return first_line(reply) or by_rule or loop.step
 
 
 def item_branches(

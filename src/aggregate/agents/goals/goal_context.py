@@ -21,14 +21,15 @@ from aggregate.agents.goals.goal_result import (
 )
 from aggregate.agents.goals.questions import (
     QUESTIONS,
+    SCHEMAS,
     TEMPERATURES,
     USUAL_TEMPERATURE,
     Completion,
     Model,
     Question,
     QuestionKind,
+    Schema,
 )
-from aggregate.agents.goals.replies import SCHEMAS, Schema
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError, StateError

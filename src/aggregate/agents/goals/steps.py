@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from aggregate.agents.goals import fan_out, formatting, replies
+from aggregate.agents.goals import fan_out, formatting
 from aggregate.agents.goals.answer_selection import failure_message, is_failure, select_answer
 from aggregate.agents.goals.execution import execute_step, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
@@ -17,7 +17,7 @@ from aggregate.agents.goals.goal_result import (
     final_dict,
 )
 from aggregate.agents.goals.heuristics import Iteration, advice, find_iteration, is_compound
-from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.questions import QuestionKind, parse_plan
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import Tool
 from aggregate.base.concurrency import ordered_map
@@ -65,7 +65,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
             memory=memory,
             most=most,
         )
-        if steps := replies.parse_plan(reply or "", branch.goal):
+        if steps := parse_plan(reply or "", branch.goal):
             break
     if len(steps) > most:
         run.budget.reach(Limit.STEPS)

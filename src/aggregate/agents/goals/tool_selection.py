@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.agents.goals import replies
 from aggregate.agents.goals.formatting import clip
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import STOP, significant_words, words
-from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text
 from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
 from aggregate.base.text import fence
 
@@ -146,9 +145,9 @@ def _asked_tool(
                 trouble=trouble,
                 tools=fence("\n".join(map(_tool_line, shown))),
                 rest=f"You are shown these after NONE: {names}" if names else "",
-                schema=replies.choice_schema([tool.name for tool in shown]),
+                schema=choice_schema([tool.name for tool in shown]),
             )
-            text = replies.named_text(reply or "", "tool")
+            text = named_text(reply or "", "tool")
             if _NONE.match(text):
                 break
             mentioned = [tool for tool in _mentioned_tools(text, run.tools) if tool in shown]

@@ -22,8 +22,9 @@ from aggregate.agents.sandbox.limits import (
     WORKER_BYTES,
     SandboxLimits,
     check_length,
+    parse_answer,
+    parse_reply,
 )
-from aggregate.agents.sandbox.plain_data import parse_answer, parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.errors import SandboxError, Stopped

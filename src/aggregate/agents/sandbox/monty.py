@@ -20,8 +20,13 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Final
 
-from aggregate.agents.sandbox.limits import EXTRA, SandboxLimits, check_length
-from aggregate.agents.sandbox.plain_data import require_plain, shorten_error
+from aggregate.agents.sandbox.limits import (
+    EXTRA,
+    SandboxLimits,
+    check_length,
+    require_plain,
+    shorten_error,
+)
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 

@@ -10,7 +10,6 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.agents.tools.analysis import *
-    from aggregate.agents.tools.calls import *
     from aggregate.agents.tools.dates import *
     from aggregate.agents.tools.registry import *
     from aggregate.agents.tools.standard import *
@@ -20,10 +19,9 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "registry": "CallLimits ToolRegistry discover_tools",
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
-            "calls": "CallLimits",
             "dates": "add_date_tools",
-            "registry": "ToolRegistry discover_tools",
             "standard": "standard_tools",
             "state": "state_store",
             "tool": "Parameter Permission Tool ToolContext make_tool tool",

@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from aggregate.agents.tracks.attempt import run_worker_lifecycle
     from aggregate.agents.tracks.preview import PreviewStep, preview
     from aggregate.agents.tracks.run_control import TrackProgress
-    from aggregate.agents.tracks.run_files import ReportLine, account, dollars, duration
-    from aggregate.agents.tracks.run_options import (
+    from aggregate.agents.tracks.run_files import (
         PollingOptions,
+        ReportLine,
         RunOptions,
         TicketEvent,
         TicketState,
         TrackResult,
+        account,
+        dollars,
+        duration,
     )
-    from aggregate.agents.tracks.scaffold import new_track
     from aggregate.agents.tracks.service import conduct, run_worker
     from aggregate.agents.tracks.terms import WorkerTerms, open_recipients, user_limits
     from aggregate.agents.tracks.tickets import Ticket
-    from aggregate.agents.tracks.track import Track, list_tracks, open_track
+    from aggregate.agents.tracks.track import Track, list_tracks, new_track, open_track
     from aggregate.agents.tracks.worker import Worker, make_worker, parse_worker
     from aggregate.agents.tracks.worker_context import WorkerContexts
 else:
     __getattr__ = door(
         __name__,
         {
+            "tickets": "Ticket",
+            "run_files": "PollingOptions ReportLine RunOptions TicketEvent TicketState TrackResult account dollars duration",
+            "track": "Track list_tracks new_track open_track",
             "attempt": "run_worker_lifecycle",
             "preview": "PreviewStep preview",
             "run_control": "TrackProgress",
-            "run_files": "ReportLine account dollars duration",
-            "run_options": "PollingOptions RunOptions TicketEvent TicketState TrackResult",
-            "scaffold": "new_track",
             "service": "conduct run_worker",
             "terms": "WorkerTerms open_recipients user_limits",
-            "tickets": "Ticket",
-            "track": "Track list_tracks open_track",
             "worker": "Worker make_worker parse_worker",
             "worker_context": "WorkerContexts",
         },

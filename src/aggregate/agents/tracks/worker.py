@@ -10,9 +10,8 @@ from typing import Protocol
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
-from aggregate.agents.tracks.metered_client import MeteredClient
 from aggregate.agents.tracks.terms import OWN, USUAL, Recipient, TicketLimits, WorkerTerms
-from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, work_with_tools
+from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, MeteredClient, work_with_tools
 from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
 from aggregate.base.tokens import count
 from aggregate.base.values import Section
