@@ -12,17 +12,16 @@ from simulation.killed_goals import PARCELS, killed_goal
 
 from aggregate import ClientSetupError, GoalResult, NeuronAgent, ToolRegistry
 from aggregate.agents.goals import (
-    Completion,
     EngineLimits,
-    Limit,
-    Question,
-    ScriptedModel,
     new_record,
     recorded,
     scripted_model,
     unfinished_goals,
 )
 from aggregate.agents.goals.goal_record import KEPT
+from aggregate.agents.goals.goal_result import Limit
+from aggregate.agents.goals.models import ScriptedModel
+from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.tools import Permission, make_tool
 from aggregate.base.errors import StateError
 

@@ -18,11 +18,11 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "questions": "Completion Model Question QuestionKind",
             "agent": "NeuronAgent",
             "answer_selection": "extract_quantity select_answer",
             "goal_record": "RecordedGoal new_record recorded records_folder unfinished_goals",
-            "goal_result": "EngineLimits GoalResult Limit MAX_DEPTH MAX_RETRIES Neuron Trace TraceKind",
-            "models": "ChatModel ScriptedModel read_script scripted_model",
+            "goal_result": "EngineLimits GoalResult Trace",
+            "models": "ChatModel read_script scripted_model",
+            "questions": "Model",
         },
     )

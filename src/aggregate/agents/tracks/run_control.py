@@ -24,7 +24,7 @@ from aggregate.agents.tracks.durable.run_table import (
     RunRow,
     RunTable,
 )
-from aggregate.agents.tracks.run_files import ReportLine
+from aggregate.agents.tracks.run_files import ReportLine, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track
@@ -44,6 +44,10 @@ class TrackProgress:
     untouched: tuple[str, ...]  # not begun, or not over when the run was cancelled
     approvals: tuple[str, ...]  # wait for a person's decision
     tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
+
+    @property
+    def account(self) -> str:
+        return account(self.lines)
 
 
 class PastRun:

@@ -105,6 +105,12 @@ class ReportLine:
     def state(self) -> str:
         return "left out" if self.left_out else _STATES.get(self.status, "not run")
 
+    @property
+    def account(self) -> str:
+        """How it stands and what it took, such as ``done, 12 s, 512 tokens, $0.0200``."""
+        taken = [duration(self.seconds), f"{self.tokens:,} tokens", dollars(self.cost)]
+        return ", ".join([self.state, *(filter(None, taken) if self.attempts else ())])
+
     @classmethod
     def of(cls, ticket: Ticket, end: TicketOutcome) -> "ReportLine":
         attempts = end.attempts if ticket.asks else 0
