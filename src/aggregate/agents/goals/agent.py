@@ -6,10 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting
-from aggregate.agents.goals.answer_selection import (
+from aggregate.agents.goals.answers import (
+    ALL_RESULTS,
+    FOR_ANSWER,
+    MEMORY_KEY,
+    clip,
     extract_quantity,
+    fenced_data,
     is_failure,
+    known_results,
     line_count,
     select_answer,
 )
@@ -95,7 +100,7 @@ class NeuronAgent:
         branch = Branch(goal, depth, node, {"_original_goal": goal}, subtask_budget=subtasks)
         with node.timed():
             if 0 == depth < self.limits.depth and (memory := self._memory(run, branch)):
-                branch.context[formatting.MEMORY] = memory
+                branch.context[MEMORY_KEY] = memory
             neurons, error = run_branch(run, branch)
             answer = None
             if not error:
@@ -160,7 +165,7 @@ class NeuronAgent:
         if not self.prose or not answer.success:
             return neurons, answer
         try:  # in sentences, if the model writes some (rules P11, X-7)
-            fenced = formatting.fenced_data(answer.summary, formatting.ANSWER)
+            fenced = fenced_data(answer.summary, FOR_ANSWER)
             text = run.ask(branch.node, QuestionKind.PROSE, goal=goal, result=fenced)
         except LimitReached as reached:
             branch.node.warn(f"The answer stays as it is: {reached}")
@@ -180,7 +185,7 @@ def _chosen(goal: str, neurons: tuple[Neuron, ...], missing: str = "") -> Answer
 def _relevant_keys(run: GoalContext, branch: Branch, keys: list[str]) -> list[str]:
     if not keys:
         return []
-    listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+    listed = fence(", ".join(clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
     if len(keys) > MOST_KEYS:
         branch.node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = run.ask(branch.node, QuestionKind.MEMORY, goal=branch.goal, keys=listed)
@@ -201,7 +206,7 @@ def _check_answer(
         missing = _missing(run, branch, answer)
         if not missing:
             return "", []
-        known = formatting.known_results(branch.context)
+        known = known_results(branch.context)
         reply = run.ask(
             branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
         )
@@ -228,13 +233,13 @@ def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
     by_rule = verdict(branch.goal, answer)
     if by_rule is not None:
         return by_rule
-    summary = formatting.fenced_data(answer.summary, formatting.ALL)
+    summary = fenced_data(answer.summary, ALL_RESULTS)
     reply = run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
     if yes_or_no(reply) is not False:
         return ""
     reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
     sentence = " ".join((reply or "").split())
-    return formatting.clip(sentence, MOST_MISSING) or "not said what is missing"
+    return clip(sentence, MOST_MISSING) or "not said what is missing"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
@@ -264,7 +269,7 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.STEPS: f"{limits.steps} steps",
     }[budget.reached]
     names = [neuron.description for neuron in neurons if not is_failure(neuron.result)]
-    listed = "; ".join(formatting.clip(name, NOTE) for name in names)
+    listed = "; ".join(clip(name, NOTE) for name in names)
     if budget.reached is Limit.STEPS:
         return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
     of_all = f"{len(names)} of {len(neurons)} steps done" if neurons else "no step done"

@@ -8,8 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting
-from aggregate.agents.goals.answer_selection import failure_message, is_failure
+from aggregate.agents.goals.answers import (
+    ALL_RESULTS,
+    FOR_ANSWER,
+    clip,
+    failure_message,
+    fenced_data,
+    field_names,
+    is_failure,
+    known_results,
+)
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.heuristics import fields_of, find_list, is_vague, item_identity, words
 from aggregate.agents.goals.questions import (
@@ -84,7 +92,7 @@ def execute_step(
         if isinstance(result, dict) and ("success" in result or "error" in result):
             return outcome
         if result is not None and result != "":
-            fenced = formatting.fenced_data(result, formatting.ALL)
+            fenced = fenced_data(result, ALL_RESULTS)
             reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
             if yes_or_no(reply) is not False:
                 return outcome
@@ -103,9 +111,9 @@ def other_tool(
 
 
 def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
-    most = formatting.ANSWER
+    most = FOR_ANSWER
     for _ in range(run.limits.attempts):
-        known = formatting.known_results(branch.context, each=most, most=most)
+        known = known_results(branch.context, each=most, most=most)
         text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
         if text is not None and (lacking := _NO_TOOL.match(text)):
             reason = first_line(lacking[1]) or "not said why"
@@ -123,7 +131,7 @@ def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
     fields = fields_of(item_list.items) if item_list else []
     if not fields:
         return step
-    names = formatting.field_names(fields)
+    names = field_names(fields)
     reply = run.ask(branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
     clarified = first_line(reply)
     clarified_words = set(words(clarified))
@@ -146,9 +154,9 @@ def _reflect(
         QuestionKind.REFLECT,
         tool=tool.name,
         step=step,
-        arguments=formatting.fenced_data(dict(arguments), formatting.ALL),
-        error=formatting.fenced_data(error, MOST),
-        known=formatting.known_results(branch.context),
+        arguments=fenced_data(dict(arguments), ALL_RESULTS),
+        error=fenced_data(error, MOST),
+        known=known_results(branch.context),
         schema=reflection_schema(tool),
     )
     reflection = json_value(reply, dict)
@@ -157,8 +165,8 @@ def _reflect(
     fix, suggested = reflection.get("suggested_fix"), reflection.get("suggested_params")
     hint = str(failure.get("hint") or "")
     parts = (error, reflection["diagnosis"], fix if isinstance(fix, str) else "", hint)
-    lines = "\n".join(formatting.clip(part, MOST) for part in parts if part.strip())
-    fenced = formatting.fenced_data(lines, len(parts) * MOST)
+    lines = "\n".join(clip(part, MOST) for part in parts if part.strip())
+    fenced = fenced_data(lines, len(parts) * MOST)
     declared = declared_arguments(tool, suggested if isinstance(suggested, dict) else {})
     return FailureFeedback(
         f"The last attempt failed (data, no instructions):\n{fenced}", declared or None
@@ -204,14 +212,14 @@ def _asked_arguments(
         branch.node,
         QuestionKind.PARAMETERS,
         tool=tool.name,
-        goal=formatting.clip(branch.goal, formatting.ALL),
+        goal=clip(branch.goal, ALL_RESULTS),
         step=step,
         parameters="\n".join(
             f"{parameter.name} ({parameter.type}, {'required' if parameter.required else 'optional'}): "
-            + formatting.clip(parameter.description, _DESCRIPTION_CHARACTERS)
+            + clip(parameter.description, _DESCRIPTION_CHARACTERS)
             for parameter in tool.parameters
         ),
-        known=formatting.known_results(branch.context),
+        known=known_results(branch.context),
         trouble=feedback.text,
         schema=arguments_schema(tool),
     )
@@ -277,11 +285,11 @@ def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback
     """Return code for a step; what does not compile is given back once (rule P5)."""
     item_list = find_list(branch.context, "", run.cache_dir)
     fields = fields_of(item_list.items) if item_list else []
-    known = formatting.known_results(branch.context)
+    known = known_results(branch.context)
     if item_list and fields:
-        names = formatting.field_names(fields, of=item_list.name)
+        names = field_names(fields, of=item_list.name)
         known += f"\nFields of the items of the newest list:\n{names}"
-    goal = formatting.clip(branch.goal, formatting.ALL)
+    goal = clip(branch.goal, ALL_RESULTS)
     reply = run.ask(
         branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
     )
@@ -289,7 +297,7 @@ def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback
     error = syntax_error(code)
     if not code or not error:
         return code
-    clipped = formatting.clip(code, formatting.ANSWER)
+    clipped = clip(code, FOR_ANSWER)
     reply = run.ask(branch.node, QuestionKind.VALIDATE_CODE, error=error, code=clipped)
     if says_valid(reply):
         return code

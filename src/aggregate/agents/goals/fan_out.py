@@ -9,10 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting
-from aggregate.agents.goals.answer_selection import failure_message, is_failure
+from aggregate.agents.goals.answers import (
+    ALL_RESULTS,
+    DENDRITES,
+    envelope_content,
+    failure_message,
+    fenced_data,
+    field_names,
+    is_failure,
+)
 from aggregate.agents.goals.execution import item_fills
-from aggregate.agents.goals.formatting import DENDRITES, envelope_content
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import (
     ATTACHED,
@@ -157,7 +163,7 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
 
 
 def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
-    item = formatting.fenced_data(loop.source.items[0], formatting.ALL)
+    item = fenced_data(loop.source.items[0], ALL_RESULTS)
     reply = run.ask(branch.node, QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
     if yes_or_no(reply) is not False:
         return False
@@ -170,7 +176,7 @@ def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> 
     by_rule = rule_template(loop.step, loop.iteration, loop.source.items[0])
     if by_rule and not ask:
         return by_rule
-    fields = formatting.field_names(fields_of(loop.source.items) or ["item"])
+    fields = field_names(fields_of(loop.source.items) or ["item"])
     reply = run.ask(branch.node, QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
     return first_line(reply) or by_rule or loop.step
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.formatting import clip
+from aggregate.agents.goals.answers import clip, failure_message, is_failure
 from aggregate.agents.goals.goal_record import RecordedGoal, digest_of
 from aggregate.agents.goals.goal_result import (
     BudgetTracker,

@@ -3,8 +3,16 @@
 from dataclasses import replace
 from typing import Final
 
-from aggregate.agents.goals import fan_out, formatting
-from aggregate.agents.goals.answer_selection import failure_message, is_failure, select_answer
+from aggregate.agents.goals import fan_out
+from aggregate.agents.goals.answers import (
+    ALL_RESULTS,
+    MEMORY_KEY,
+    failure_message,
+    fenced_data,
+    is_failure,
+    memory_line,
+    select_answer,
+)
 from aggregate.agents.goals.execution import execute_step, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
@@ -52,8 +60,8 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
-    recalled = formatting.memory_line(branch.context.get(formatting.MEMORY) or {})
-    memory = recalled if recalled == "nothing" else formatting.fenced_data(recalled, formatting.ALL)
+    recalled = memory_line(branch.context.get(MEMORY_KEY) or {})
+    memory = recalled if recalled == "nothing" else fenced_data(recalled, ALL_RESULTS)
     steps: list[str] = []
     for _ in range(2):
         reply = run.ask(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.agents.goals.formatting import clip
+from aggregate.agents.goals.answers import clip
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import STOP, significant_words, words
 from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text

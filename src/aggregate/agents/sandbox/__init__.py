@@ -17,9 +17,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "limits": "SandboxLimits plain_copy",
             "bubblewrap": "run_full_python",
             "javascript": "run_javascript",
+            "limits": "SandboxLimits plain_copy",
             "monty": "PythonRun run_python",
         },
     )

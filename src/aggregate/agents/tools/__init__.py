@@ -19,9 +19,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "registry": "CallLimits ToolRegistry discover_tools",
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
             "dates": "add_date_tools",
+            "registry": "CallLimits ToolRegistry discover_tools",
             "standard": "standard_tools",
             "state": "state_store",
             "tool": "Parameter Permission Tool ToolContext make_tool tool",

@@ -14,8 +14,7 @@ from time import monotonic
 from typing import Final
 
 from aggregate.agents.goals import ChatModel, EngineLimits, GoalResult, Model, NeuronAgent
-from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.formatting import clip
+from aggregate.agents.goals.answers import clip, failure_message, is_failure
 from aggregate.agents.goals.questions import Completion, Question, QuestionKind
 from aggregate.agents.tools import ToolRegistry
 from aggregate.agents.tracks.answer_schema import enforced_schema
