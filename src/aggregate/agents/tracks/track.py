@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from textwrap import wrap
-from typing import Final
 from urllib.parse import unquote
 
 from aggregate.agents.tracks.tickets import TICKETS, Ticket, Tickets, load_tickets
@@ -262,16 +261,16 @@ def _read(path: Path) -> str:
         ) from None
 
 
-_SLUG_CHARACTERS: Final = 40  # of an id's name, part of file names beside a date and a ticket
-_REGISTER: Final = "# Project Tracks\n"
-_PHASE: Final = """\
+_SLUG_CHARACTERS = 40  # of an id's name, part of file names beside a date and a ticket
+_REGISTER = "# Project Tracks\n"
+_PHASE = """\
 ## Phase 1
 
 - [ ] Task: Research the question
 - [ ] Task: Answer the question
 """
-_LOOK: Final = "Find what in the files bears on this question, with paths, and what speaks against:"
-_TICKETS: Final = """\
+_LOOK = "Find what in the files bears on this question, with paths, and what speaks against:"
+_TICKETS = """\
 # Each ticket is a worker's job. All keys that it may have:
 {keys}
 

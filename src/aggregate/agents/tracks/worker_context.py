@@ -134,7 +134,7 @@ class WorkerContexts:
             sharing: list[Ticket] = []
             if 2 * len(exceeding) > len(group):
                 least = LEAST_ROOM * self.granted(group[0]).budget.tokens
-                sharing = [ticket for ticket in group if self._room(ticket) >= least]
+                sharing = [ticket for ticket in group if self._shared_room(ticket) >= least]
             if len(sharing) > 1:
                 beginning = self._compose_beginning(sharing)
                 self._beginnings |= dict.fromkeys((each.id for each in sharing), beginning)
@@ -225,17 +225,17 @@ class WorkerContexts:
         granted = self.granted(ticket)
         if granted.is_named or not self._parts.asked(ticket).entries:
             return granted.is_named
-        own = granted.budget.tokens - self._parts.around(ticket) - self._for_results(ticket)
-        return _exceeds(self._parts.whole_prompt(ticket), own)
+        return _exceeds(self._parts.whole_prompt(ticket), self._room(ticket))
 
     def _room(self, ticket: Ticket) -> int:
-        own = sum(map(tokens_of, self._parts.files.in_full(ticket.focus_files).values()))
-        tokens = self.granted(ticket).budget.tokens
-        return tokens - self._parts.around(ticket) - own - self._for_results(ticket)
-
-    def _for_results(self, ticket: Ticket) -> int:
+        """Return what a ticket's budget leaves beside its task and the results that it waits for."""
         budget = self.granted(ticket).budget
-        return int(budget.tokens * budget.results) if ticket.depends_on else 0
+        results = int(budget.tokens * budget.results) if ticket.depends_on else 0
+        return budget.tokens - self._parts.around(ticket) - results
+
+    def _shared_room(self, ticket: Ticket) -> int:
+        own = self._parts.files.in_full(ticket.focus_files).values()
+        return self._room(ticket) - sum(map(tokens_of, own))
 
     def _fits_surely(self, ticket: Ticket, budget: Budget) -> bool:
         """Tell whether a budget exceeds all that must be shown by far, so that nothing needs to be composed to know it.
@@ -286,7 +286,7 @@ class WorkerContexts:
     def _compose_beginning(self, tickets: Sequence[Ticket]) -> SharedBeginning:
         """Return the beginning of tickets with one budget: what matters for the tasks of all, within the least room."""
         request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
-        budget = replace(granted.budget, tokens=min(map(self._room, tickets)))
+        budget = replace(granted.budget, tokens=min(map(self._shared_room, tickets)))
         words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
         asked = replace(request, entries=self._entries(request), task=Task(words))
         _, composition = self._compose_within(asked, granted._replace(budget=budget))
