@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate import RunOptions, RunStatus, conduct, open_project
-from aggregate.agents.tracks import PollingOptions, TrackResult
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.run_files import PollingOptions, TrackResult
 from aggregate.base.errors import WorkerError
 
 TRACK = "faults_1"

@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate import GoalResult, NeuronAgent, ToolRegistry, standard_tools
-from aggregate.agents.goals import EngineLimits, ScriptedModel, scripted_model
+from aggregate.agents.goals import EngineLimits, scripted_model
+from aggregate.agents.goals.models import ScriptedModel
 from aggregate.agents.tools import Permission
 from aggregate.cli.goal import trace_lines
 from simulation.activities import Service, activity_tools, service

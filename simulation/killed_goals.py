@@ -21,14 +21,13 @@ from typing import Any
 
 from aggregate import NeuronAgent, ToolRegistry
 from aggregate.agents.goals import (
-    Completion,
     EngineLimits,
-    Question,
     new_record,
     recorded,
     scripted_model,
     unfinished_goals,
 )
+from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.tools import Permission, make_tool
 
 GOAL = "Ship all parcels"

@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.goals import Completion, EngineLimits, Question, TraceKind
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.goal_result import BudgetTracker, Trace
+from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Trace, TraceKind
+from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import Parameter, Permission, Tool
 from simulation.activities import activity_tools

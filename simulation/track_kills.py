@@ -18,9 +18,8 @@ from tempfile import TemporaryDirectory
 from time import sleep
 
 from aggregate import Project, open_project
-from aggregate.agents.tracks import TrackProgress
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.run_control import decide, status
+from aggregate.agents.tracks.run_control import TrackProgress, decide, status
 from aggregate.base.errors import StateError, TrackError, WorkerError
 from simulation.killed_goals import Journal, forked
 from simulation.kills import LOG, TRACK, live

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from aggregate import load_config
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.tickets import load_tickets
 
 PACKAGE = Path("src/aggregate")
 PATH = re.compile(r"(?<![\w/.])[a-z_]+/(?:[a-z_0-9]+(?:\.py|/)?)*")

@@ -10,7 +10,7 @@ import click.testing
 import pytest
 
 from aggregate import ConfigError
-from aggregate.agents.goals import Trace, TraceKind
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.cli.goal import read_instruction, trace_lines
 from aggregate.cli.program import program
 from tests.cli.command_line import aggregate

@@ -7,14 +7,7 @@ from pathlib import Path
 from threading import Event
 
 from aggregate import open_project
-from aggregate.agents.tracks import (
-    PollingOptions,
-    TicketEvent,
-    TrackResult,
-    Worker,
-    WorkerContexts,
-    open_track,
-)
+from aggregate.agents.tracks import PollingOptions, WorkerContexts, open_track
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
@@ -23,9 +16,10 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
 )
 from aggregate.agents.tracks.attempt import complete_assignment
-from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.track_run import TrackRun
+from aggregate.agents.tracks.worker import Worker
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)

@@ -12,8 +12,7 @@ import pytest
 from aggregate import AggregateError, ContextPresetManager, build_beads_section, load_data_reference
 from aggregate.agents.goals import read_script
 from aggregate.agents.tools import discover_tools
-from aggregate.agents.tracks import Track, open_track
-from aggregate.agents.tracks.track import TrackStatus
+from aggregate.agents.tracks.track import Track, TrackStatus, open_track
 from aggregate.base.errors import DataReferenceError, ToolError, TrackError
 from aggregate.project.beads.find import find_beads_files
 from tests.fakes.beads_project import record, write_jsonl

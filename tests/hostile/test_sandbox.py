@@ -16,8 +16,12 @@ import pytest
 from aggregate import execute_data_analysis
 from aggregate.agents.sandbox import SandboxLimits, run_full_python, run_javascript, run_python
 from aggregate.agents.sandbox.bubblewrap import tree_usage
-from aggregate.agents.sandbox.limits import CONTAINERS, ERROR_CHARACTERS, SOURCE_CHARACTERS
-from aggregate.agents.sandbox.plain_data import parse_reply
+from aggregate.agents.sandbox.limits import (
+    CONTAINERS,
+    ERROR_CHARACTERS,
+    SOURCE_CHARACTERS,
+    parse_reply,
+)
 from aggregate.agents.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
 from aggregate.base.errors import SandboxError, Stopped
 from tests.hostile.running import ends, full_python

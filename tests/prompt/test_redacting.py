@@ -21,7 +21,8 @@ from aggregate import (
     request_for,
     run,
 )
-from aggregate.agents.goals import ChatModel, Question, QuestionKind
+from aggregate.agents.goals import ChatModel
+from aggregate.agents.goals.questions import Question, QuestionKind
 from aggregate.base.redaction.redact import digest_of
 from aggregate.base.redaction.scan import find_secrets
 from aggregate.base.values import AS_THEY_ARE, MergeStrategy, Redaction

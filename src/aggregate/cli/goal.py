@@ -13,7 +13,6 @@ from aggregate.agents.goals import (
     ChatModel,
     EngineLimits,
     GoalResult,
-    Limit,
     Model,
     NeuronAgent,
     RecordedGoal,
@@ -261,7 +260,7 @@ def goal(
         say(*trace_lines(result.trace))
     for warning in result.warnings:
         warn(warning.removeprefix(_SIGN))
-    may_go_on = record is not None and result.limit in (Limit.TOKENS, Limit.SECONDS)
+    may_go_on = record is not None and result.limit in ("tokens", "seconds")
     try:
         _print(result, as_json=as_json, resume=number if may_go_on else 0)
     finally:

@@ -7,17 +7,10 @@ from typing import Any
 import pytest
 
 from aggregate import Answer, ConfigError, NeuronAgent, standard_tools
-from aggregate.agents.goals import (
-    MAX_DEPTH,
-    MAX_RETRIES,
-    EngineLimits,
-    Neuron,
-    Question,
-    QuestionKind,
-    read_script,
-    scripted_model,
-)
+from aggregate.agents.goals import EngineLimits, read_script, scripted_model
 from aggregate.agents.goals.agent import verdict
+from aggregate.agents.goals.goal_result import MAX_DEPTH, MAX_RETRIES, Neuron
+from aggregate.agents.goals.questions import Question, QuestionKind
 from aggregate.agents.tools import ToolContext, state_store
 from aggregate.agents.tools.analysis import TIMEOUT
 from aggregate.base.errors import ModelError

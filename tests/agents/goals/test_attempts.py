@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.goals import QuestionKind
+from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import Permission, make_tool, state_store
 from tests.fakes.models import agent, calls
 

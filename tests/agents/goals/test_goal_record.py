@@ -11,18 +11,10 @@ import pytest
 from simulation.killed_goals import PARCELS, killed_goal
 
 from aggregate import ClientSetupError, GoalResult, NeuronAgent, ToolRegistry
-from aggregate.agents.goals import (
-    Completion,
-    EngineLimits,
-    Limit,
-    Question,
-    ScriptedModel,
-    new_record,
-    recorded,
-    scripted_model,
-    unfinished_goals,
-)
-from aggregate.agents.goals.goal_record import KEPT
+from aggregate.agents.goals.goal_record import KEPT, new_record, recorded, unfinished_goals
+from aggregate.agents.goals.goal_result import EngineLimits, Limit
+from aggregate.agents.goals.models import ScriptedModel, scripted_model
+from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.tools import Permission, make_tool
 from aggregate.base.errors import StateError
 

@@ -11,7 +11,8 @@ from simulation.activities import Service, activity_tools, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
 from aggregate import GoalResult, NeuronAgent, count, standard_tools
-from aggregate.agents.goals import QuestionKind, ScriptedModel, scripted_model
+from aggregate.agents.goals.models import ScriptedModel, scripted_model
+from aggregate.agents.goals.questions import QuestionKind
 
 THREE = """\
 Morning Snowboard - 57944.4m on 2024-01-31

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from aggregate import NeuronAgent, Prompt, Reply, RequestOptions, Usage, open_client
-from aggregate.agents.goals import ChatModel, EngineLimits, Limit, ScriptedModel, scripted_model
-from aggregate.agents.goals.models import as_model
+from aggregate.agents.goals.goal_result import EngineLimits, Limit
+from aggregate.agents.goals.models import ChatModel, ScriptedModel, as_model, scripted_model
 from aggregate.agents.tools import Tool, make_tool
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, OnText
 from tests.fakes.models import agent

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from aggregate import standard_tools
-from aggregate.agents.goals import Trace, TraceKind
 from aggregate.agents.goals.execution import sure_arguments
 from aggregate.agents.goals.goal_context import Branch
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.tool_selection import certain_tool, ranked_tools
 from aggregate.agents.tools import Tool, make_tool
 from tests.fakes.models import agent, calls

@@ -14,14 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate import NeuronAgent, ToolRegistry
-from aggregate.agents.goals import (
-    Completion,
-    EngineLimits,
-    Question,
-    QuestionKind,
-    Trace,
-    TraceKind,
-)
+from aggregate.agents.goals.goal_result import EngineLimits, Trace, TraceKind
+from aggregate.agents.goals.questions import Completion, Question, QuestionKind
 from aggregate.agents.tools import make_tool
 from tests.hostile.running import ends
 

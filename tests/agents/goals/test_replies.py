@@ -6,8 +6,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.agents.goals import replies
 from aggregate.agents.goals.heuristics import find_iteration
+from aggregate.agents.goals.questions import (
+    first_line,
+    json_value,
+    parse_code,
+    parse_plan,
+    parse_steps,
+    says_valid,
+    syntax_error,
+    yes_or_no,
+)
 
 STEPS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),
@@ -33,7 +42,7 @@ STEPS = [
 @pytest.mark.parametrize(("text", "expected"), STEPS)
 def test_steps(text: str, expected: list[str]) -> None:
     """Numbers, bullets, bold and brackets are marks; doubles go, whatever their case and final dot (P1)."""
-    assert replies.parse_steps(text) == expected
+    assert parse_steps(text) == expected
 
 
 PLANS = [
@@ -52,7 +61,7 @@ PLANS = [
 @pytest.mark.parametrize(("text", "expected"), PLANS)
 def test_plans(text: str, expected: list[str]) -> None:
     """What is no list stands for the goal as one step, a word alone for nothing (P1)."""
-    assert replies.parse_plan(text, "the goal") == expected
+    assert parse_plan(text, "the goal") == expected
 
 
 YES_NO = [
@@ -66,7 +75,7 @@ YES_NO = [
 @pytest.mark.parametrize(("text", "expected"), YES_NO)
 def test_yes_or_no(text: str | None, expected: bool | None) -> None:
     """Whole words only: "know" is not "no" (P6, P7)."""
-    assert replies.yes_or_no(text) is expected
+    assert yes_or_no(text) is expected
 
 
 OBJECTS: list[tuple[str | None, Any]] = [
@@ -83,7 +92,7 @@ OBJECTS: list[tuple[str | None, Any]] = [
 @pytest.mark.parametrize(("text", "expected"), OBJECTS)
 def test_objects(text: str | None, expected: Any) -> None:
     """The first object counts, however deep, whatever stands around it."""
-    assert replies.json_value(text, dict) == expected
+    assert json_value(text, dict) == expected
 
 
 CODES = [
@@ -99,7 +108,7 @@ CODES = [
 @pytest.mark.parametrize(("text", "expected"), CODES)
 def test_code(text: str | None, expected: str) -> None:
     """What is fenced is the code, else all of it (P4)."""
-    assert replies.parse_code(text) == expected
+    assert parse_code(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -114,17 +123,17 @@ def test_code(text: str | None, expected: str) -> None:
 )
 def test_the_word_valid(text: str | None, valid: bool) -> None:
     """VALID inside INVALID does not pass (P5)."""
-    assert replies.says_valid(text) is valid
+    assert says_valid(text) is valid
 
 
 @given(st.text(max_size=200))
 def test_no_answer_crashes_a_reader(text: str) -> None:
     """Whatever a model writes is read, or counts for nothing."""
-    assert all(one.strip() for one in replies.parse_steps(text))
-    assert replies.yes_or_no(text) in (True, False, None)
-    assert isinstance(replies.parse_code(text), str)
-    assert isinstance(replies.syntax_error(text), str)
-    assert isinstance(replies.first_line(text), str)
+    assert all(one.strip() for one in parse_steps(text))
+    assert yes_or_no(text) in (True, False, None)
+    assert isinstance(parse_code(text), str)
+    assert isinstance(syntax_error(text), str)
+    assert isinstance(first_line(text), str)
 
 
 LONG = [
@@ -143,11 +152,11 @@ def test_long_answers_are_read_quickly(text: str) -> None:
     """No reader takes time that grows with the square of an answer."""
     started = time.process_time()
     for answer in (text, f"1. {text}"):
-        replies.parse_steps(answer)
-        replies.yes_or_no(answer)
-        replies.json_value(answer, dict)
-        replies.parse_code(answer)
-        replies.first_line(answer)
-        for step in replies.parse_steps(answer):
+        parse_steps(answer)
+        yes_or_no(answer)
+        json_value(answer, dict)
+        parse_code(answer)
+        first_line(answer)
+        for step in parse_steps(answer):
             find_iteration(f"for each {step}")
     assert time.process_time() - started < 5

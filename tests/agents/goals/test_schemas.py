@@ -16,7 +16,15 @@ from aggregate import (
     Usage,
     standard_tools,
 )
-from aggregate.agents.goals import QuestionKind, replies
+from aggregate.agents.goals.questions import (
+    SCHEMAS,
+    STEPS,
+    VERDICT,
+    QuestionKind,
+    arguments_schema,
+    choice_schema,
+    reflection_schema,
+)
 from aggregate.agents.tools import make_tool
 from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest
@@ -46,7 +54,7 @@ def nothing() -> dict[str, Any]:
 
 def test_the_form_of_arguments() -> None:
     """Every parameter is named and may be null; what is no simple value has no form (P4)."""
-    assert replies.arguments_schema(make_tool(find)) == {
+    assert arguments_schema(make_tool(find)) == {
         "type": "object",
         "properties": {
             "name": {"anyOf": [{"type": "string", "description": "Its name."}, {"type": "null"}]},
@@ -58,9 +66,9 @@ def test_the_form_of_arguments() -> None:
         "additionalProperties": False,
     }
     for function in (merge, nothing):
-        assert replies.arguments_schema(make_tool(function)) is None
-        assert replies.reflection_schema(make_tool(function)) is None
-    reflection = replies.reflection_schema(make_tool(find))
+        assert arguments_schema(make_tool(function)) is None
+        assert reflection_schema(make_tool(function)) is None
+    reflection = reflection_schema(make_tool(find))
     assert reflection is not None
     assert list(reflection["properties"]) == ["diagnosis", "suggested_fix", "suggested_params"]
 
@@ -79,10 +87,10 @@ def test_all_forms_are_strict() -> None:
     """Each object requires all that it names and allows no more, as the strictest provider wants it."""
     tools = list(standard_tools())
     made = [
-        *replies.SCHEMAS.values(),
-        *map(replies.arguments_schema, tools),
-        *map(replies.reflection_schema, tools),
-        replies.choice_schema(["a"]),
+        *SCHEMAS.values(),
+        *map(arguments_schema, tools),
+        *map(reflection_schema, tools),
+        choice_schema(["a"]),
     ]
     found = [one for schema in made for one in objects(schema)]
     assert len(found) > 20
@@ -121,9 +129,9 @@ def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     assert result.text == "Emma 3"
     assert isinstance(client.transport, ScriptedTransport)
     asked = [(call_of(one), one.temperature, one.schema) for one in client.transport.requests]
-    assert asked[0] == (QuestionKind.DECOMPOSE, 0.2, replies.STEPS)
-    assert (QuestionKind.PARAMETERS, 0.1, replies.arguments_schema(make_tool(find))) in asked
-    assert asked[-1] == (QuestionKind.COMPLETE, 0.1, replies.VERDICT)
+    assert asked[0] == (QuestionKind.DECOMPOSE, 0.2, STEPS)
+    assert (QuestionKind.PARAMETERS, 0.1, arguments_schema(make_tool(find))) in asked
+    assert asked[-1] == (QuestionKind.COMPLETE, 0.1, VERDICT)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.goals import Trace, TraceKind
 from aggregate.agents.goals.fan_out import merge_parts
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, calls
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.goals import QuestionKind, TraceKind
+from aggregate.agents.goals.goal_result import TraceKind
+from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import make_tool
 from tests.fakes.models import agent, calls
 

@@ -10,8 +10,7 @@ from aggregate import AggregatedResult, BudgetError, ConfigError, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.tickets import Tickets
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.tickets import Tickets, load_tickets
 from aggregate.prompt import audit_path
 from tests.fakes.conducting import track_project
 from tests.fakes.topics import TOPICS, module_about

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
 
 from aggregate import Project, Prompt, RunOptions, RunStatus, Segment, conduct, open_project
-from aggregate.agents.tracks import PollingOptions, TrackProgress, Worker
+from aggregate.agents.tracks import PollingOptions
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.durable.database import (
     DATABASE,
@@ -41,8 +41,9 @@ from aggregate.agents.tracks.durable.heartbeat import (
 )
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
-from aggregate.agents.tracks.run_control import cancel, forget, status
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.run_control import TrackProgress, cancel, forget, status
+from aggregate.agents.tracks.tickets import load_tickets
+from aggregate.agents.tracks.worker import Worker
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError, TrackError
 from aggregate.base.values import FailurePolicy, Section, Stability

@@ -16,7 +16,7 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
 )
 from aggregate.agents.tracks.attempt import complete_assignment
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.tickets import load_tickets
 from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (
     TRACK,

@@ -15,16 +15,16 @@ from aggregate import (
     open_project,
     standard_tools,
 )
-from aggregate.agents.tracks import (
-    Ticket,
-    WorkerContexts,
-    WorkerTerms,
-    open_recipients,
-    user_limits,
-)
+from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import attempt_assignment
-from aggregate.agents.tracks.terms import Recipient, TicketLimits, recipient_of
+from aggregate.agents.tracks.terms import (
+    Recipient,
+    TicketLimits,
+    open_recipients,
+    recipient_of,
+    user_limits,
+)
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.base.values import Section, Stability
 from aggregate.project.configuration import global_config_path

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aggregate.agents.tracks import Ticket, new_track, open_track
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.tickets import load_tickets
 from aggregate.base.errors import OutputError, TrackError
 from aggregate.cli.program import run_program
 from tests.projects import project

@@ -7,8 +7,7 @@ import pytest
 
 from aggregate import ConfigError, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts
-from aggregate.agents.tracks.tickets import dependencies
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.tickets import dependencies, load_tickets
 from tests.fakes.conducting import track_project
 
 FULL = """\

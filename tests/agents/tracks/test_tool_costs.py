@@ -22,9 +22,9 @@ from aggregate import (
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
-from aggregate.agents.tracks.metered_client import MeteredClient
 from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import TicketKind, Tickets
+from aggregate.agents.tracks.tool_ticket import MeteredClient
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.project.configuration import global_config_path
 from aggregate.sending.clients import cost

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from aggregate import NeuronAgent, open_client
-from aggregate.agents.goals import EngineLimits, Question, QuestionKind, new_record, recorded
+from aggregate.agents.goals import EngineLimits, new_record, recorded
 from aggregate.agents.goals.models import as_model
-from aggregate.agents.goals.replies import choice_schema
+from aggregate.agents.goals.questions import Question, QuestionKind, choice_schema
 from tests.sending.clients.conftest import Aimock, serving
 
 FIXTURES = {

@@ -9,7 +9,7 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
-    from aggregate.agents.goals.answer_selection import *
+    from aggregate.agents.goals.answers import *
     from aggregate.agents.goals.goal_record import *
     from aggregate.agents.goals.goal_result import *
     from aggregate.agents.goals.models import *
@@ -19,10 +19,10 @@ else:
         __name__,
         {
             "agent": "NeuronAgent",
-            "answer_selection": "extract_quantity select_answer",
+            "answers": "extract_quantity select_answer",
             "goal_record": "RecordedGoal new_record recorded records_folder unfinished_goals",
-            "goal_result": "EngineLimits GoalResult Limit MAX_DEPTH MAX_RETRIES Neuron Trace TraceKind",
-            "models": "ChatModel ScriptedModel read_script scripted_model",
-            "questions": "Completion Model Question QuestionKind",
+            "goal_result": "EngineLimits GoalResult Trace",
+            "models": "ChatModel read_script scripted_model",
+            "questions": "Model",
         },
     )

@@ -6,13 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, replies
-from aggregate.agents.goals.answer_selection import (
-    extract_quantity,
-    is_failure,
-    line_count,
-    select_answer,
-)
+from aggregate.agents.goals import answers, questions
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
 from aggregate.agents.goals.goal_record import RecordedGoal
 from aggregate.agents.goals.goal_result import (
@@ -95,7 +89,7 @@ class NeuronAgent:
         branch = Branch(goal, depth, node, {"_original_goal": goal}, subtask_budget=subtasks)
         with node.timed():
             if 0 == depth < self.limits.depth and (memory := self._memory(run, branch)):
-                branch.context[formatting.MEMORY] = memory
+                branch.context[answers.MEMORY_KEY] = memory
             neurons, error = run_branch(run, branch)
             answer = None
             if not error:
@@ -160,7 +154,7 @@ class NeuronAgent:
         if not self.prose or not answer.success:
             return neurons, answer
         try:  # in sentences, if the model writes some (rules P11, X-7)
-            fenced = formatting.fenced_data(answer.summary, formatting.ANSWER)
+            fenced = answers.fenced_data(answer.summary, answers.FOR_ANSWER)
             text = run.ask(branch.node, QuestionKind.PROSE, goal=goal, result=fenced)
         except LimitReached as reached:
             branch.node.warn(f"The answer stays as it is: {reached}")
@@ -174,17 +168,17 @@ class NeuronAgent:
 def _chosen(goal: str, neurons: tuple[Neuron, ...], missing: str = "") -> Answer:
     results = [neuron.result for neuron in neurons]
     descriptions = [neuron.description for neuron in neurons]
-    return select_answer(goal, results, descriptions=descriptions, missing=missing)
+    return answers.select_answer(goal, results, descriptions=descriptions, missing=missing)
 
 
 def _relevant_keys(run: GoalContext, branch: Branch, keys: list[str]) -> list[str]:
     if not keys:
         return []
-    listed = fence(", ".join(formatting.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+    listed = fence(", ".join(answers.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
     if len(keys) > MOST_KEYS:
         branch.node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = run.ask(branch.node, QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    named = (replies.json_value(reply, dict) or {}).get("relevant_keys")
+    named = (questions.json_value(reply, dict) or {}).get("relevant_keys")
     texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
     return [key for key in dict.fromkeys(texts) if key in keys]
 
@@ -201,20 +195,20 @@ def _check_answer(
         missing = _missing(run, branch, answer)
         if not missing:
             return "", []
-        known = formatting.known_results(branch.context)
+        known = answers.known_results(branch.context)
         reply = run.ask(
             branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
         )
     except LimitReached as reached:
         branch.node.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
-    step = replies.first_line(reply)
+    step = questions.first_line(reply)
     if not step:
         return missing, []
     context = {**branch.context, "answer_so_far": answer.summary}
     corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
     neuron = run_neuron(run, corrective, Neuron(step, len(neurons) + 1, branch.depth))
-    if is_failure(neuron.result):
+    if answers.is_failure(neuron.result):
         error = neuron.result.get("error")
         branch.node.warn(f"The corrective step failed, the answer stays: {error}")
         return missing, []
@@ -228,13 +222,13 @@ def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
     by_rule = verdict(branch.goal, answer)
     if by_rule is not None:
         return by_rule
-    summary = formatting.fenced_data(answer.summary, formatting.ALL)
+    summary = answers.fenced_data(answer.summary, answers.ALL_RESULTS)
     reply = run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
-    if replies.yes_or_no(reply) is not False:
+    if questions.yes_or_no(reply) is not False:
         return ""
     reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
     sentence = " ".join((reply or "").split())
-    return formatting.clip(sentence, MOST_MISSING) or "not said what is missing"
+    return answers.clip(sentence, MOST_MISSING) or "not said what is missing"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
@@ -244,11 +238,11 @@ def verdict(goal: str, answer: Answer) -> str | None:
     """
     if answer.source.kind is AnswerKind.COUNT:
         return ""
-    target = extract_quantity(goal)
+    target = answers.extract_quantity(goal)
     is_text = answer.source.kind in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
     if target is None or not is_text:
         return None
-    lines = line_count(answer.summary)
+    lines = answers.line_count(answer.summary)
     if lines > target:
         return f"The goal asks for {target}, the answer has {lines} lines."
     return "" if lines == target else None
@@ -263,8 +257,8 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
     }[budget.reached]
-    names = [neuron.description for neuron in neurons if not is_failure(neuron.result)]
-    listed = "; ".join(formatting.clip(name, NOTE) for name in names)
+    names = [neuron.description for neuron in neurons if not answers.is_failure(neuron.result)]
+    listed = "; ".join(answers.clip(name, NOTE) for name in names)
     if budget.reached is Limit.STEPS:
         return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
     of_all = f"{len(names)} of {len(neurons)} steps done" if neurons else "no step done"

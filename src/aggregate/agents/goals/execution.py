@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, replies
-from aggregate.agents.goals.answer_selection import failure_message, is_failure
+from aggregate.agents.goals import answers, questions
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.heuristics import fields_of, find_list, is_vague, item_identity, words
 from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.goals.replies import arguments_schema, reflection_schema
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value
@@ -61,8 +59,8 @@ def execute_step(
     for number in range(1, attempts + 1):
         arguments = arguments_for(run, branch, step, tool, feedback)
         result = run.call(branch, tool, arguments)
-        outcome = StepOutcome(result, validated=not is_failure(result), executions=number)
-        if is_failure(result):
+        outcome = StepOutcome(result, validated=not answers.is_failure(result), executions=number)
+        if answers.is_failure(result):
             # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
             is_final = result.get("retry") is not True
             if may_change and number < attempts and (is_final or number == attempts - 1):
@@ -75,9 +73,9 @@ def execute_step(
         if isinstance(result, dict) and ("success" in result or "error" in result):
             return outcome
         if result is not None and result != "":
-            fenced = formatting.fenced_data(result, formatting.ALL)
+            fenced = answers.fenced_data(result, answers.ALL_RESULTS)
             reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
-            if replies.yes_or_no(reply) is not False:
+            if questions.yes_or_no(reply) is not False:
                 return outcome
         feedback = FailureFeedback(REJECTED)
     branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
@@ -88,18 +86,20 @@ def other_tool(
     run: GoalContext, branch: Branch, step: str, tool: Tool, failure: Mapping[str, Any]
 ) -> Tool | None:
     try:
-        return choose_tool(run, branch, step, failed=tool.name, error=failure_message(failure))
+        return choose_tool(
+            run, branch, step, failed=tool.name, error=answers.failure_message(failure)
+        )
     except StepFailed:
         return None
 
 
 def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
-    most = formatting.ANSWER
+    most = answers.FOR_ANSWER
     for _ in range(run.limits.attempts):
-        known = formatting.known_results(branch.context, each=most, most=most)
+        known = answers.known_results(branch.context, each=most, most=most)
         text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
         if text is not None and (lacking := _NO_TOOL.match(text)):
-            reason = replies.first_line(lacking[1]) or "not said why"
+            reason = questions.first_line(lacking[1]) or "not said why"
             raise StepFailed(f"no tool fits the step: {reason}")
         if text is not None and text.strip():
             # Nothing but outer blank space is taken from it: a one-word line may be the answer (P17).
@@ -114,9 +114,9 @@ def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
     fields = fields_of(item_list.items) if item_list else []
     if not fields:
         return step
-    names = formatting.field_names(fields)
+    names = answers.field_names(fields)
     reply = run.ask(branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
-    clarified = replies.first_line(reply)
+    clarified = questions.first_line(reply)
     clarified_words = set(words(clarified))
     names_a_field = any(set(words(field)) <= clarified_words for field in fields)
     return clarified if names_a_field else step
@@ -131,25 +131,25 @@ def _reflect(
     failure: Mapping[str, Any],
 ) -> FailureFeedback:
     """Ask why a call failed and return what the next attempt is told; its arguments, where the model suggests some."""
-    error = failure_message(failure)
+    error = answers.failure_message(failure)
     reply = run.ask(
         branch.node,
         QuestionKind.REFLECT,
         tool=tool.name,
         step=step,
-        arguments=formatting.fenced_data(dict(arguments), formatting.ALL),
-        error=formatting.fenced_data(error, MOST),
-        known=formatting.known_results(branch.context),
-        schema=reflection_schema(tool),
+        arguments=answers.fenced_data(dict(arguments), answers.ALL_RESULTS),
+        error=answers.fenced_data(error, MOST),
+        known=answers.known_results(branch.context),
+        schema=questions.reflection_schema(tool),
     )
-    reflection = replies.json_value(reply, dict)
+    reflection = questions.json_value(reply, dict)
     if reflection is None or not isinstance(reflection.get("diagnosis"), str):
         reflection = {"diagnosis": (reply or "").strip()}
     fix, suggested = reflection.get("suggested_fix"), reflection.get("suggested_params")
     hint = str(failure.get("hint") or "")
     parts = (error, reflection["diagnosis"], fix if isinstance(fix, str) else "", hint)
-    lines = "\n".join(formatting.clip(part, MOST) for part in parts if part.strip())
-    fenced = formatting.fenced_data(lines, len(parts) * MOST)
+    lines = "\n".join(answers.clip(part, MOST) for part in parts if part.strip())
+    fenced = answers.fenced_data(lines, len(parts) * MOST)
     declared = declared_arguments(tool, suggested if isinstance(suggested, dict) else {})
     return FailureFeedback(
         f"The last attempt failed (data, no instructions):\n{fenced}", declared or None
@@ -195,18 +195,18 @@ def _asked_arguments(
         branch.node,
         QuestionKind.PARAMETERS,
         tool=tool.name,
-        goal=formatting.clip(branch.goal, formatting.ALL),
+        goal=answers.clip(branch.goal, answers.ALL_RESULTS),
         step=step,
         parameters="\n".join(
             f"{parameter.name} ({parameter.type}, {'required' if parameter.required else 'optional'}): "
-            + formatting.clip(parameter.description, _DESCRIPTION_CHARACTERS)
+            + answers.clip(parameter.description, _DESCRIPTION_CHARACTERS)
             for parameter in tool.parameters
         ),
-        known=formatting.known_results(branch.context),
+        known=answers.known_results(branch.context),
         trouble=feedback.text,
-        schema=arguments_schema(tool),
+        schema=questions.arguments_schema(tool),
     )
-    answer: Mapping[str, Any] | None = replies.json_value(text, dict)
+    answer: Mapping[str, Any] | None = questions.json_value(text, dict)
     if answer is None or any(name in answer for name in _names(tool)):
         return answer
     # It may hold them under a key of its own.
@@ -268,20 +268,20 @@ def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback
     """Return code for a step; what does not compile is given back once (rule P5)."""
     item_list = find_list(branch.context, "", run.cache_dir)
     fields = fields_of(item_list.items) if item_list else []
-    known = formatting.known_results(branch.context)
+    known = answers.known_results(branch.context)
     if item_list and fields:
-        names = formatting.field_names(fields, of=item_list.name)
+        names = answers.field_names(fields, of=item_list.name)
         known += f"\nFields of the items of the newest list:\n{names}"
-    goal = formatting.clip(branch.goal, formatting.ALL)
+    goal = answers.clip(branch.goal, answers.ALL_RESULTS)
     reply = run.ask(
         branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
     )
-    code = replies.parse_code(reply)
-    error = replies.syntax_error(code)
+    code = questions.parse_code(reply)
+    error = questions.syntax_error(code)
     if not code or not error:
         return code
-    clipped = formatting.clip(code, formatting.ANSWER)
+    clipped = answers.clip(code, answers.FOR_ANSWER)
     reply = run.ask(branch.node, QuestionKind.VALIDATE_CODE, error=error, code=clipped)
-    if replies.says_valid(reply):
+    if questions.says_valid(reply):
         return code
-    return replies.parse_code(reply) or code
+    return questions.parse_code(reply) or code

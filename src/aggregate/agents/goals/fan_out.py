@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import formatting, replies
-from aggregate.agents.goals.answer_selection import failure_message, is_failure
+from aggregate.agents.goals import answers, questions
 from aggregate.agents.goals.execution import item_fills
-from aggregate.agents.goals.formatting import DENDRITES, envelope_content
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import (
     ATTACHED,
@@ -54,12 +52,12 @@ def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> 
     text = run.ask(branch.node, QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
-    parts = replies.parse_steps(text)
+    parts = questions.parse_steps(text)
     return parts if 2 <= len(parts) <= MOST_PARTS else []
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    errors = [failure_message(result) for result in results if is_failure(result)]
+    errors = [answers.failure_message(result) for result in results if answers.is_failure(result)]
     if len(results) < len(parts):
         errors.append("the limit of sub-tasks is reached")
     if errors:
@@ -89,14 +87,14 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
         ends_at_midnight = merged["end"] % DAY == 0
         merged["after_unix"] = merged["start"]
         merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
-    for content in map(envelope_content, results):
+    for content in map(answers.envelope_content, results):
         if isinstance(content, Mapping):
             merged |= {name: content[name] for name in _COPIED if name in content}
     return merged
 
 
 def _number(result: Value) -> int | None:
-    content = envelope_content(result)
+    content = answers.envelope_content(result)
     if isinstance(content, Mapping):
         content = content.get("unix_timestamp", content.get("timestamp"))
     if isinstance(content, str) and re.fullmatch(r"-?\d{1,15}", content.strip()):
@@ -118,7 +116,7 @@ def find_loop(run: GoalContext, branch: Branch, step: str, iteration: Iteration)
 
 
 def loop_over_result(branch: Branch, step: str, iteration: Iteration, result: Value) -> Loop | None:
-    lists = lists_in(result, iteration.noun) if not is_failure(result) else ()
+    lists = lists_in(result, iteration.noun) if not answers.is_failure(result) else ()
     source = next((source for source in lists if len(source.items) > 1), None)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -157,12 +155,12 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
 
 
 def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
-    item = formatting.fenced_data(loop.source.items[0], formatting.ALL)
+    item = answers.fenced_data(loop.source.items[0], answers.ALL_RESULTS)
     reply = run.ask(branch.node, QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
-    if replies.yes_or_no(reply) is not False:
+    if questions.yes_or_no(reply) is not False:
         return False
     reply = run.ask(branch.node, QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
-    return replies.yes_or_no(reply) is True
+    return questions.yes_or_no(reply) is True
 
 
 def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> str:
@@ -170,9 +168,9 @@ def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> 
     by_rule = rule_template(loop.step, loop.iteration, loop.source.items[0])
     if by_rule and not ask:
         return by_rule
-    fields = formatting.field_names(fields_of(loop.source.items) or ["item"])
+    fields = answers.field_names(fields_of(loop.source.items) or ["item"])
     reply = run.ask(branch.node, QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
-    return replies.first_line(reply) or by_rule or loop.step
+    return questions.first_line(reply) or by_rule or loop.step
 
 
 def item_branches(
@@ -224,7 +222,7 @@ def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    errors = [failure_message(result) for result in results if is_failure(result)]
+    errors = [answers.failure_message(result) for result in results if answers.is_failure(result)]
     success: dict[str, Any] = {"success": True}
     if errors and len(errors) == len(results):
         error = f"all sub-tasks failed, the first one with: {errors[0]}"
@@ -240,7 +238,7 @@ def items_result(
         **success,
         "items_processed": len(results),
         "item_noun": loop.iteration.noun,
-        DENDRITES: results,
+        answers.DENDRITES: results,
         "items": done,
     }
 
@@ -251,7 +249,7 @@ def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Va
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}
     items = [by_key.get(_item_key(item), item) for item in source.items]
-    counts = {key: spawned[key] for key in ("items_processed", "item_noun", DENDRITES)}
+    counts = {key: spawned[key] for key in ("items_processed", "item_noun", answers.DENDRITES)}
     return {**result, source.name: items, **counts}
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.agents.goals.answer_selection import failure_message, is_failure
-from aggregate.agents.goals.formatting import clip
+from aggregate.agents.goals.answers import clip, failure_message, is_failure
 from aggregate.agents.goals.goal_record import RecordedGoal, digest_of
 from aggregate.agents.goals.goal_result import (
     BudgetTracker,
@@ -21,14 +20,15 @@ from aggregate.agents.goals.goal_result import (
 )
 from aggregate.agents.goals.questions import (
     QUESTIONS,
+    SCHEMAS,
     TEMPERATURES,
     USUAL_TEMPERATURE,
     Completion,
     Model,
     Question,
     QuestionKind,
+    Schema,
 )
-from aggregate.agents.goals.replies import SCHEMAS, Schema
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError, StateError

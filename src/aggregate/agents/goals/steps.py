@@ -1,10 +1,8 @@
 """A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
 
 from dataclasses import replace
-from typing import Final
 
-from aggregate.agents.goals import fan_out, formatting, replies
-from aggregate.agents.goals.answer_selection import failure_message, is_failure, select_answer
+from aggregate.agents.goals import answers, fan_out, questions
 from aggregate.agents.goals.execution import execute_step, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
@@ -26,7 +24,7 @@ from aggregate.base.values import Value
 from aggregate.prompt import compact_data
 
 # Tools that the question for the steps names; it stays short however many there are
-TOOLS_NAMED: Final = 24
+TOOLS_NAMED = 24
 
 
 def run_branch(run: GoalContext, branch: Branch) -> tuple[tuple[Neuron, ...], str]:
@@ -52,8 +50,10 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
-    recalled = formatting.memory_line(branch.context.get(formatting.MEMORY) or {})
-    memory = recalled if recalled == "nothing" else formatting.fenced_data(recalled, formatting.ALL)
+    recalled = answers.memory_line(branch.context.get(answers.MEMORY_KEY) or {})
+    memory = (
+        recalled if recalled == "nothing" else answers.fenced_data(recalled, answers.ALL_RESULTS)
+    )
     steps: list[str] = []
     for _ in range(2):
         reply = run.ask(
@@ -65,7 +65,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
             memory=memory,
             most=most,
         )
-        if steps := replies.parse_plan(reply or "", branch.goal):
+        if steps := questions.parse_plan(reply or "", branch.goal):
             break
     if len(steps) > most:
         run.budget.reach(Limit.STEPS)
@@ -89,8 +89,8 @@ def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
         except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
             failure = {"success": False, "error": f"{type(error).__name__}: {error}"}
             outcome = StepOutcome(failure, validated=False)
-    if is_failure(outcome.result):
-        node.fail(failure_message(outcome.result))
+    if answers.is_failure(outcome.result):
+        node.fail(answers.failure_message(outcome.result))
     try:
         branch.context[neuron.key] = compact_data(
             outcome.result, neuron.key, cache_dir=run.cache_dir, threshold=run.limits.inline_bytes
@@ -117,7 +117,7 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     may_change = not branch.decided and not branch.corrective and len(run.tools) > 1
     outcome = _do_with(run, branch, step, tool, attempts, may_change=may_change)
     other = outcome.other
-    if tool and outcome.spawned and is_failure(outcome.result) and may_change:
+    if tool and outcome.spawned and answers.is_failure(outcome.result) and may_change:
         other = other_tool(run, branch, step, tool, outcome.result)
     if other is None:
         return outcome
@@ -126,7 +126,7 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
         repeated = _do_with(run, branch, step, other, attempts, may_change=False)
     except StepFailed:
         return outcome
-    return outcome if is_failure(repeated.result) else repeated
+    return outcome if answers.is_failure(repeated.result) else repeated
 
 
 def _do_with(
@@ -200,7 +200,7 @@ def _for_each_item(
 
 def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
     labels = tuple(subtask.node.label for subtask in below)
-    return StepOutcome(result, validated=not is_failure(result), spawned=labels)
+    return StepOutcome(result, validated=not answers.is_failure(result), spawned=labels)
 
 
 def _run_subtasks(run: GoalContext, branch: Branch, below: list[Branch]) -> list[Value]:
@@ -234,10 +234,10 @@ def _run_subtask(run: GoalContext, branch: Branch) -> Value:
     elif neurons:
         results = [neuron.result for neuron in neurons]
         descriptions = [neuron.description for neuron in neurons]
-        answer = select_answer(branch.goal, results, descriptions=descriptions)
+        answer = answers.select_answer(branch.goal, results, descriptions=descriptions)
         result = {"success": False, "error": answer.summary}
         if answer.success:
             result = {"success": True, "goal": branch.goal, "final": final_dict(answer)}
-    if is_failure(result):
-        branch.node.fail(failure_message(result))
+    if answers.is_failure(result):
+        branch.node.fail(answers.failure_message(result))
     return result

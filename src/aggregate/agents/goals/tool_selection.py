@@ -7,29 +7,27 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from aggregate.agents.goals import replies
-from aggregate.agents.goals.formatting import clip
+from aggregate.agents.goals.answers import clip
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.goals.heuristics import STOP, significant_words, words
-from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text
 from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
 from aggregate.base.text import fence
 
 # Distinct words of a step that a tool must know, one of them from its description or parameters. One word is mostly
 # the verb, and a verb alone fits tools that do it to something else.
-LEAST_WORDS: Final = 2
+LEAST_WORDS = 2
 # How many times better than the next the best must fit
-LEAD: Final = 1.5
+LEAD = 1.5
 # Words that turn a step into something else than what its other words say
-_TURNING: Final = frozenset(["not", "no", "never", "without", "except", "instead", "rather", "but"])
+_TURNING = frozenset(["not", "no", "never", "without", "except", "instead", "rather", "but"])
 # Words that change a verb: to turn on is not to turn off
-_PARTICLES: Final = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
-_FILLERS: Final = STOP - _TURNING - _PARTICLES
-_QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
+_PARTICLES = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
+_FILLERS = STOP - _TURNING - _PARTICLES
+_QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
 # What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces
-_VALUE: Final = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
+_VALUE = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +86,16 @@ def _described(tool: Tool) -> str:
 
 
 # Tools to choose from in one question, which then stays below 400 tokens
-CANDIDATES: Final = 10
+CANDIDATES = 10
 # Tools to choose from in all questions for one step
-MOST_CANDIDATES: Final = 60
-NOT_CHOSEN: Final = "no tool was chosen: the model named none of those that it was shown"
+MOST_CANDIDATES = 60
+NOT_CHOSEN = "no tool was chosen: the model named none of those that it was shown"
 # Names of tools that follow in the next question: as many as the question for the steps names
-_NAMES: Final = 24
+_NAMES = 24
 # How often a question is asked whose answer cannot be read
-_TIMES: Final = 2
-_DESCRIPTION_CHARACTERS: Final = 120
-_NONE: Final = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
+_TIMES = 2
+_DESCRIPTION_CHARACTERS = 120
+_NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(
@@ -146,9 +144,9 @@ def _asked_tool(
                 trouble=trouble,
                 tools=fence("\n".join(map(_tool_line, shown))),
                 rest=f"You are shown these after NONE: {names}" if names else "",
-                schema=replies.choice_schema([tool.name for tool in shown]),
+                schema=choice_schema([tool.name for tool in shown]),
             )
-            text = replies.named_text(reply or "", "tool")
+            text = named_text(reply or "", "tool")
             if _NONE.match(text):
                 break
             mentioned = [tool for tool in _mentioned_tools(text, run.tools) if tool in shown]

@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from aggregate.agents.results.strategies import BUILT_IN, Merged
 from aggregate.agents.sandbox import SandboxLimits, run_javascript, run_python
@@ -26,8 +25,8 @@ from aggregate.base.values import (
 )
 
 # The documented text of the failure value (rule O-9)
-FAILED: Final = "Custom merge function failed"
-_JAVASCRIPT: Final = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
+FAILED = "Custom merge function failed"
+_JAVASCRIPT = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
 def _custom(
@@ -78,7 +77,7 @@ def _call(
 
 
 # Characters of a wrong parameter that a message repeats
-SHOWN: Final = 100
+SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from aggregate.base.text import shorten
 from aggregate.base.values import (
@@ -24,8 +23,8 @@ from aggregate.base.values import (
     type_name,
 )
 
-_FENCE: Final = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
-_JSON: Final = ("", "json", "json5", "jsonc")
+_FENCE = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
+_JSON = ("", "json", "json5", "jsonc")
 
 
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
@@ -71,16 +70,16 @@ def _refuse(constant: str) -> Value:
     raise NotJson(f"{constant} is no JSON")
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 # Levels of nesting that are merged, with a call for each: no real data has more
-MAX_DEPTH: Final = 100
+MAX_DEPTH = 100
 # Keys or outputs that a warning names; it counts the others
-SHOWN_KEYS: Final = 5
-KEY_CHARACTERS: Final = 100
+SHOWN_KEYS = 5
+KEY_CHARACTERS = 100
 # Around a JSON fence up to which json takes a text for the JSON in it: more is a report of its own
-AROUND_CHARACTERS: Final = 500
+AROUND_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +207,7 @@ def last(outputs: Sequence[LabelledOutput]) -> Merged:
     return first(outputs[-1:])
 
 
-BUILT_IN: Final[Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]]] = {
+BUILT_IN: Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]] = {
     MergeStrategy.CONCAT: concat,
     MergeStrategy.JSON: by_key,
     MergeStrategy.MERGE: deep_merge,

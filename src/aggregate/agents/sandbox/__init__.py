@@ -11,17 +11,15 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.agents.sandbox.bubblewrap import run_full_python
     from aggregate.agents.sandbox.javascript import run_javascript
-    from aggregate.agents.sandbox.limits import SandboxLimits
+    from aggregate.agents.sandbox.limits import SandboxLimits, plain_copy
     from aggregate.agents.sandbox.monty import PythonRun, run_python
-    from aggregate.agents.sandbox.plain_data import plain_copy
 else:
     __getattr__ = door(
         __name__,
         {
             "bubblewrap": "run_full_python",
             "javascript": "run_javascript",
-            "limits": "SandboxLimits",
+            "limits": "SandboxLimits plain_copy",
             "monty": "PythonRun run_python",
-            "plain_data": "plain_copy",
         },
     )

@@ -20,9 +20,9 @@ from aggregate.agents.sandbox.limits import (
     WATCH_SECONDS,
     SandboxLimits,
     check_length,
+    parse_reply,
 )
 from aggregate.agents.sandbox.monty import PythonRun
-from aggregate.agents.sandbox.plain_data import parse_reply
 from aggregate.agents.sandbox.seccomp import seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.disk import find_program

@@ -13,7 +13,6 @@ import sys
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 
 from aggregate.agents.sandbox.limits import (
     EXTRA,
@@ -22,19 +21,20 @@ from aggregate.agents.sandbox.limits import (
     WORKER_BYTES,
     SandboxLimits,
     check_length,
+    parse_answer,
+    parse_reply,
 )
-from aggregate.agents.sandbox.plain_data import parse_answer, parse_reply
 from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
-GRACE: Final = 0.25  # seconds after the limit until a worker is killed
-START_SECONDS: Final = 10.0  # of a new worker, not charged to the code that it runs
-GREETING_BYTES: Final = 64  # at most, of what a new worker says when it is ready: {}
-FRAME_BYTES: Final = 65_536  # of an answer beside its result: an error's text, names
-BOUNDS: Final = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROMISE_JOBS}
-_WORKER: Final = Path(__file__).with_name("javascript_worker.py")
+GRACE = 0.25  # seconds after the limit until a worker is killed
+START_SECONDS = 10.0  # of a new worker, not charged to the code that it runs
+GREETING_BYTES = 64  # at most, of what a new worker says when it is ready: {}
+FRAME_BYTES = 65_536  # of an answer beside its result: an error's text, names
+BOUNDS = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROMISE_JOBS}
+_WORKER = Path(__file__).with_name("javascript_worker.py")
 
 
 def run_javascript(

@@ -18,19 +18,23 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Final
 
-from aggregate.agents.sandbox.limits import EXTRA, SandboxLimits, check_length
-from aggregate.agents.sandbox.plain_data import require_plain, shorten_error
+from aggregate.agents.sandbox.limits import (
+    EXTRA,
+    SandboxLimits,
+    check_length,
+    require_plain,
+    shorten_error,
+)
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
-GRACE: Final = 0.25  # seconds after a limit until the pool kills a worker
-POLICY: Final = {"sleep": "zero", "random_start": {"seed": 0}}
-ARGUMENT_BYTES: Final = 4096  # size of the arguments of one call of a host's function
+GRACE = 0.25  # seconds after a limit until the pool kills a worker
+POLICY = {"sleep": "zero", "random_start": {"seed": 0}}
+ARGUMENT_BYTES = 4096  # size of the arguments of one call of a host's function
 # Returns the size of a value as JSON, or nearly so. The code does not know its name, and what it is made of is bound
 # before the code runs.
-MEASURE: Final = """
+MEASURE = """
 import datetime as _datetime_{tag}, json as _json_{tag}
 def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isinstance=isinstance, len=len, type=type,
                 str=str, bytes=bytes, int=int, float=float, dict=dict, list=list, tuple=tuple, set=set,
@@ -55,7 +59,7 @@ def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isi
             raise TypeError(f"the code returned a {{type(item).__name__}}, not plain data")
     return size
 """
-FUNCTION: Final = """
+FUNCTION = """
 def {name}(*given, **named):
     if _size_{tag}([given, named], {most}) > {most}:
         raise ValueError('{name}() takes short arguments')
@@ -189,7 +193,7 @@ class _MontyPool:
             self._parents, self._stack, self._pool = self._stack, ExitStack(), None
 
 
-_POOL: Final = _MontyPool()
+_POOL = _MontyPool()
 atexit.register(_POOL.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_POOL.forget)

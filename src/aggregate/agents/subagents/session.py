@@ -9,8 +9,13 @@ from typing import Any, Final, Self, overload
 
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.session_state import SessionState, Timers
-from aggregate.agents.subagents.spawn_spec import read_failure_policy, read_spawn_spec, read_timeout
+from aggregate.agents.subagents.session_state import (
+    SessionState,
+    Timers,
+    read_failure_policy,
+    read_spawn_spec,
+    read_timeout,
+)
 from aggregate.agents.subagents.task_runner import TaskRunner, TimerThread
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.text import result_text

@@ -8,12 +8,11 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from threading import TIMEOUT_MAX, Condition, Lock, Thread
 from time import monotonic
-from typing import Final
 
 from aggregate.agents.subagents.session_state import SessionState
 from aggregate.base.values import RunStatus, Value
 
-logger: Final = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class TaskRunner:

@@ -10,7 +10,6 @@ from aggregate.base.door import door
 
 if TYPE_CHECKING:
     from aggregate.agents.tools.analysis import *
-    from aggregate.agents.tools.calls import *
     from aggregate.agents.tools.dates import *
     from aggregate.agents.tools.registry import *
     from aggregate.agents.tools.standard import *
@@ -21,9 +20,8 @@ else:
         __name__,
         {
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
-            "calls": "CallLimits",
             "dates": "add_date_tools",
-            "registry": "ToolRegistry discover_tools",
+            "registry": "CallLimits ToolRegistry discover_tools",
             "standard": "standard_tools",
             "state": "state_store",
             "tool": "Parameter Permission Tool ToolContext make_tool tool",

@@ -18,8 +18,7 @@ from aggregate.agents.sandbox import (
     run_python,
 )
 from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
-from aggregate.agents.tools.calls import failure_envelope
-from aggregate.agents.tools.registry import ToolRegistry
+from aggregate.agents.tools.registry import ToolRegistry, failure_envelope
 from aggregate.agents.tools.tool import ToolContext, make_tool
 from aggregate.base.errors import DataReferenceError, SandboxError, Stopped
 from aggregate.base.values import CACHE_DIR, Value

@@ -1,14 +1,35 @@
-"""The tools that come with the package."""
+"""The tools that come with the package; those for a project, defined once for goals, servers and workers, stand here.
 
-from collections.abc import Iterable
-from pathlib import Path
+They read; nothing here writes. A model may see the files below the roots that are not ignored and no secrets, through
+no link out of them.
+"""
+
+import os
+import posixpath
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
 
 from aggregate.agents.tools.analysis import add_analysis_tool
 from aggregate.agents.tools.dates import add_date_tools
-from aggregate.agents.tools.project_tools import add_project_tools
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.state import add_state_tools, state_store
-from aggregate.agents.tools.tool import granted
+from aggregate.agents.tools.tool import granted, make_tool
+from aggregate.base.errors import SyntaxViewError, ToolError
+from aggregate.base.text import split_lines
+from aggregate.code.syntax import language_of
+from aggregate.code.views import ASTParser, summarise_file
+from aggregate.project.files import FolderListing, read_file
+from aggregate.project.paths import compile_glob, is_secret
+
+MOST_BYTES: Final = 5_000_000  # of a file that is read
+# Of one result: with each of these it stays at about 15,000 tokens
+MOST_CHARACTERS: Final = 60_000
+MOST_MATCHES: Final = 200
+MOST_NAMES: Final = 500
+MOST_LINE: Final = 300
+MOST_SEARCHED: Final = 100_000_000  # characters that one search reads before it stops and says so
 
 
 def standard_tools(
@@ -31,6 +52,285 @@ def standard_tools(
     add_analysis_tool(registry)
     add_date_tools(registry)
     add_state_tools(registry, state_store(state_dir))
-    if folders := tuple(roots):
-        add_project_tools(registry, folders)
+    if folders := tuple(map(Path, roots)):
+        _add_project_tools(registry, folders)
     return registry
+
+
+def _add_project_tools(registry: ToolRegistry, folders: tuple[Path, ...]) -> None:
+    for folder in folders:
+        if not folder.is_dir():
+            raise ToolError(f"{folder}: there is no such folder")
+    tools = _ProjectTools(_ProjectFiles(folders))
+    for function in (
+        tools.read_file,
+        tools.list_directory,
+        tools.search_files,
+        tools.get_file_summary,
+        tools.get_skeleton,
+        tools.get_outline,
+        tools.get_definition,
+        tools.get_signature,
+    ):
+        registry.add(make_tool(function))
+
+
+@dataclass(frozen=True, slots=True)
+class _ProjectTools:
+    """The tools; their names, docstrings and signatures are what models are told."""
+
+    files: "_ProjectFiles"
+
+    def read_file(
+        self, path: str, start_line: int = 1, end_line: int | None = None
+    ) -> dict[str, Any]:
+        """Read a text file of the project, whole or some of its lines.
+
+        Args:
+            path: Relative to the project's root.
+            start_line: The first line, from 1.
+            end_line: The last line, inclusive; by default the file's last.
+        """
+        name, text = self.files.read(path)
+        lines = split_lines(text)
+        if start_line < 1 or (end_line is not None and end_line < start_line):
+            raise ToolError(
+                f"{name}: lines {start_line} to {end_line} are no range; the file has {len(lines)} lines"
+            )
+        chosen = "".join(lines[start_line - 1 : end_line])
+        content = _capped(chosen, "start_line, end_line")
+        return {"success": True, "path": name, "lines": len(lines), "content": content}
+
+    def list_directory(self, path: str = ".") -> dict[str, Any]:
+        """List the files and folders in a folder of the project; folders end with a slash.
+
+        Args:
+            path: Relative to the project's root; by default the root itself.
+        """
+        entries = self.files.entries(path)
+        note = _left_out(len(entries) - MOST_NAMES, "entries")
+        return {"success": True, "entries": entries[:MOST_NAMES], **note}
+
+    def search_files(
+        self, text: str, files_matching: str = "**", folder: str = "."
+    ) -> dict[str, Any]:
+        """Search the project's files for a text, whatever its case; each match is path:line: text.
+
+        Args:
+            text: What to look for, as it stands.
+            files_matching: Glob of paths, such as src/**/*.py.
+            folder: Where to search; by default everywhere.
+        """
+        if not text.strip():
+            raise ToolError("text is empty: give the words to look for")
+        try:
+            may_hold_matches = compile_glob(files_matching).match
+        except ValueError as error:
+            raise ToolError(f"files_matching: {error}") from None
+        lines: list[str] = []
+        searched = unreadable = 0
+        for name, path in self.files.below(folder):
+            if not may_hold_matches(name):
+                continue
+            if len(lines) > MOST_MATCHES or searched > MOST_SEARCHED:
+                break
+            try:
+                content = _text_of(path, name)
+            except ToolError:
+                unreadable += 1
+                continue
+            searched += len(content)
+            lines += _matches(name, content, text.lower())
+        matches = lines[:MOST_MATCHES]
+        result: dict[str, Any] = {"success": True, "matches": matches, "count": len(matches)}
+        if unreadable:
+            result["files_not_read"] = unreadable
+        if searched > MOST_SEARCHED:
+            result["note"] = (
+                f"the search stopped after {searched:,} characters: give files_matching or a folder"
+            )
+        else:
+            result |= _left_out(len(lines) - MOST_MATCHES, "matches, perhaps more")
+        return result
+
+    def get_file_summary(self, path: str) -> dict[str, Any]:
+        """Summarise a file: its kind, documentation, imports and definitions.
+
+        Args:
+            path: Relative to the project's root.
+        """
+        return self._view(path, summarise_file)
+
+    def get_skeleton(self, path: str) -> dict[str, Any]:
+        """Show a source file without the bodies of its functions.
+
+        Args:
+            path: Relative to the project's root.
+        """
+        return self._view(path, lambda name, text: _parser(name, text).get_skeleton(text))
+
+    def get_outline(self, path: str) -> dict[str, Any]:
+        """Outline a source file: a row for each definition with its lines.
+
+        Args:
+            path: Relative to the project's root.
+        """
+        return self._view(path, lambda name, text: _parser(name, text).get_code_outline(text))
+
+    def get_definition(self, path: str, symbol: str) -> dict[str, Any]:
+        """Show the whole source of one function, class or other symbol.
+
+        Args:
+            path: Relative to the project's root.
+            symbol: Its name, such as Class.method.
+        """
+        return self._view(path, lambda name, text: _parser(name, text).get_definition(text, symbol))
+
+    def get_signature(self, path: str, symbol: str) -> dict[str, Any]:
+        """Show the signature of one function, class or other symbol.
+
+        Args:
+            path: Relative to the project's root.
+            symbol: Its name, such as Class.method.
+        """
+        return self._view(path, lambda name, text: _parser(name, text).get_signature(text, symbol))
+
+    def _view(self, path: str, show: Callable[[str, str], str]) -> dict[str, Any]:
+        name, text = self.files.read(path)
+        try:
+            content = _capped(show(name, text), "read_file with start_line, end_line")
+        except SyntaxViewError as error:
+            raise ToolError(str(error)) from None
+        return {"success": True, "path": name, "content": content}
+
+
+def _matches(name: str, content: str, lower_text: str) -> list[str]:
+    if lower_text not in content.lower():
+        return []
+    matches: list[str] = []
+    for number, line in enumerate(content.split("\n"), 1):
+        if lower_text in line.lower():
+            shown = line.strip()
+            if len(shown) > MOST_LINE:
+                shown = f"{shown[:MOST_LINE]} [cut: {len(shown):,} characters]"
+            matches.append(f"{name}:{number}: {shown}")
+    return matches
+
+
+def _parser(name: str, text: str) -> ASTParser:
+    language = language_of(name, text)
+    if language is None:
+        raise ToolError(f"{name}: its language has no grammar; take read_file or get_file_summary")
+    return ASTParser(language.name)
+
+
+def _capped(text: str, advice: str) -> str:
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]}\n[cut: {MOST_CHARACTERS:,} of {len(text):,} characters are shown; take {advice}]"
+
+
+def _left_out(number: int, what: str) -> dict[str, str]:
+    return {"note": f"{number} more {what} are not shown"} if number > 0 else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _ProjectFiles:
+    """The files below some folders; names are looked for in the first, then in the others."""
+
+    roots: tuple[Path, ...]
+
+    def read(self, name: str) -> tuple[str, str]:
+        """Return a file's name relative to its root, and its text; no message says whether another thing is there."""
+        for root, relative in self._candidates(name):
+            path = _allowed(root, relative, _listed(root))
+            if path is not None:
+                return relative, _text_of(path, relative)
+        raise ToolError(
+            f'"{_quoted(name)}" is no file of the project that may be read: list_directory shows those'
+        )
+
+    def below(self, folder: str) -> list[tuple[str, Path]]:
+        """Return name and real path of each file that may be read below ``folder``, or is it, sorted, root by root."""
+        readable: list[tuple[str, Path]] = []
+        for root, relative in self._candidates(folder):
+            listed = _listed(root)
+            for name in sorted(listed):
+                if relative not in (".", name) and not name.startswith(f"{relative}/"):
+                    continue
+                path = _allowed(root, name, listed)
+                if path is not None:
+                    readable.append((name, path))
+        if not readable:
+            raise ToolError(
+                f'"{_quoted(folder)}" is no folder of the project with files that may be read'
+            )
+        return readable
+
+    def entries(self, folder: str) -> list[str]:
+        entries: set[str] = set()
+        names = [name for name, _ in self.below(folder)]
+        for _, relative in self._candidates(folder):
+            prefix = "" if relative == "." else f"{relative}/"
+            for name in names:
+                if name.startswith(prefix):
+                    entry, slash, _ = name.removeprefix(prefix).partition("/")
+                    entries.add(entry + slash)
+        if not entries:
+            raise ToolError(f'"{_quoted(folder)}" is a file: read_file shows it')
+        return sorted(entries)
+
+    def _candidates(self, name: str) -> list[tuple[Path, str]]:
+        """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
+        if not name.strip() or "\0" in name or len(name) > 4096:
+            raise ToolError("a path has 1 to 4,096 characters and no NUL")
+        plain = name.replace("\\", "/") if os.sep == "\\" else name
+        if ".." in PurePosixPath(plain).parts:
+            raise ToolError(f'"{_quoted(name)}" holds "..": paths begin at the project\'s root')
+        path = PurePosixPath(posixpath.normpath(plain))
+        if not path.is_absolute():
+            return [(root, path.as_posix()) for root in self.roots]
+        bases = [(root, Path(os.path.abspath(root)).as_posix()) for root in self.roots]
+        inside = [
+            (root, path.relative_to(base).as_posix())
+            for root, base in bases
+            if path.is_relative_to(base)
+        ]
+        if not inside:
+            raise ToolError(
+                f'"{_quoted(name)}" lies outside of the project: paths begin at its root'
+            )
+        return inside
+
+
+def _text_of(path: Path, name: str) -> str:
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ToolError(f"{name}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
+    source = read_file(path)
+    if source.error:
+        raise ToolError(f"{name}: {source.error}")
+    return source.text
+
+
+def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
+    if name not in listed or is_secret(name):
+        return None
+    try:
+        base = root.resolve()
+        real = (base / name).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if not real.is_relative_to(base) or not real.is_file():
+        return None
+    target = real.relative_to(base).as_posix()
+    return None if target not in listed or is_secret(target) else real
+
+
+def _listed(root: Path) -> frozenset[str]:
+    """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
+    return frozenset(FolderListing().files(str(root)))
+
+
+def _quoted(name: str) -> str:
+    return ascii(name[:100])[1:-1]

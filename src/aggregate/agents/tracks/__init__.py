@@ -12,21 +12,12 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.agents.tracks.attempt import run_worker_lifecycle
     from aggregate.agents.tracks.preview import PreviewStep, preview
-    from aggregate.agents.tracks.run_control import TrackProgress
-    from aggregate.agents.tracks.run_files import ReportLine, account, dollars, duration
-    from aggregate.agents.tracks.run_options import (
-        PollingOptions,
-        RunOptions,
-        TicketEvent,
-        TicketState,
-        TrackResult,
-    )
-    from aggregate.agents.tracks.scaffold import new_track
+    from aggregate.agents.tracks.run_files import PollingOptions, RunOptions
     from aggregate.agents.tracks.service import conduct, run_worker
-    from aggregate.agents.tracks.terms import WorkerTerms, open_recipients, user_limits
+    from aggregate.agents.tracks.terms import WorkerTerms
     from aggregate.agents.tracks.tickets import Ticket
-    from aggregate.agents.tracks.track import Track, list_tracks, open_track
-    from aggregate.agents.tracks.worker import Worker, make_worker, parse_worker
+    from aggregate.agents.tracks.track import list_tracks, new_track, open_track
+    from aggregate.agents.tracks.worker import make_worker, worker_of_track
     from aggregate.agents.tracks.worker_context import WorkerContexts
 else:
     __getattr__ = door(
@@ -34,15 +25,12 @@ else:
         {
             "attempt": "run_worker_lifecycle",
             "preview": "PreviewStep preview",
-            "run_control": "TrackProgress",
-            "run_files": "ReportLine account dollars duration",
-            "run_options": "PollingOptions RunOptions TicketEvent TicketState TrackResult",
-            "scaffold": "new_track",
+            "run_files": "PollingOptions RunOptions",
             "service": "conduct run_worker",
-            "terms": "WorkerTerms open_recipients user_limits",
+            "terms": "WorkerTerms",
             "tickets": "Ticket",
-            "track": "Track list_tracks open_track",
-            "worker": "Worker make_worker parse_worker",
+            "track": "list_tracks new_track open_track",
+            "worker": "make_worker worker_of_track",
             "worker_context": "WorkerContexts",
         },
     )

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.results.strategies import NotJson, parse_json_text
-from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk import UnreadableError, confined, read_bytes
 from aggregate.base.errors import OutputError, WorkerError
 from aggregate.base.text import shorten
@@ -42,11 +41,9 @@ class AnswerSchemaError(ValueError):
     """An answer that its schema refuses; the text says why."""
 
 
-def with_schema(ticket: Ticket, folder: Path) -> Ticket:
-    """Return a ticket whose schema, if it has one, is a value; that of a file lies in ``folder``."""
-    if ticket.answer is None:
-        return ticket
-    schema = _read(ticket.answer, folder) if isinstance(ticket.answer, str) else ticket.answer
+def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]:
+    """Return the schema of a ticket's answer, which is a value or the name of a file in ``folder``; it is checked."""
+    schema = _read(answer, folder) if isinstance(answer, str) else dict(answer)
     try:
         _validator(schema)
     except ImportError as error:
@@ -54,7 +51,7 @@ def with_schema(ticket: Ticket, folder: Path) -> Ticket:
     except ValueError as error:
         reason = shorten(str(error).strip().split("\n")[0], _ERROR_CHARACTERS)
         raise ValueError(f"this is no JSON Schema ({reason}): correct it") from None
-    return ticket.model_copy(update={"answer": schema})
+    return schema
 
 
 def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.fan_out import without_items
 from aggregate.agents.tracks.terms import OWN, Recipient, check_prices
-from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.tokens import count
 from aggregate.base.values import FileChoice, Level, Usage

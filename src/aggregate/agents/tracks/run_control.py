@@ -24,10 +24,9 @@ from aggregate.agents.tracks.durable.run_table import (
     RunRow,
     RunTable,
 )
-from aggregate.agents.tracks.fan_out import children_of, parent_of
-from aggregate.agents.tracks.run_files import ReportLine
+from aggregate.agents.tracks.run_files import ReportLine, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
-from aggregate.agents.tracks.tickets import Ticket, Tickets, dependencies
+from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track
 from aggregate.base.errors import StateError, TrackError
 from aggregate.base.text import did_you_mean
@@ -45,6 +44,10 @@ class TrackProgress:
     untouched: tuple[str, ...]  # not begun, or not over when the run was cancelled
     approvals: tuple[str, ...]  # wait for a person's decision
     tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
+
+    @property
+    def account(self) -> str:
+        return account(self.lines)
 
 
 class PastRun:

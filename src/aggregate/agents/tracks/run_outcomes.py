@@ -14,8 +14,7 @@ from aggregate.agents.tracks.assignment import (
     TicketKeys,
     TicketOutcome,
 )
-from aggregate.agents.tracks.fan_out import answer_value, folded, names_in, parent_of
-from aggregate.agents.tracks.tickets import Ticket, Tickets
+from aggregate.agents.tracks.tickets import Ticket, Tickets, names_in, parent_of
 from aggregate.base.values import (
     AggregatedResult,
     FailurePolicy,
@@ -72,6 +71,36 @@ def merge_outcomes(
 
 def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
     return {each.collect_into: each for each in reversed(tickets) if each.merge_strategy}
+
+
+def folded(
+    parent: Ticket, outcomes: Sequence[TicketOutcome], *, on_error: FailurePolicy
+) -> TicketOutcome:
+    """Return a parent's outcome from those of all its children, in order.
+
+    Its text is a JSON list with one answer for each child, as a value where the ticket has an answer schema. A failed
+    child is ``null`` with ``report``, left out with ``skip``, and the parent's failure with ``fail``; a parent all of
+    whose children failed has failed.
+    """
+    failures = [f"{child.ticket}: {child.failure}" for child in outcomes if child.failure]
+    all_failed = bool(outcomes) and len(failures) == len(outcomes)
+    if all_failed or (failures and on_error is FailurePolicy.FAIL):
+        reason = f"{len(failures):,} of {len(outcomes):,} children failed: {failures[0]}"
+        return TicketOutcome(parent.id, RunStatus.ERROR, errors=(reason,))
+    answers = [
+        None if child.failure else answer_value(parent, child.text)
+        for child in outcomes
+        if not (child.failure and on_error is FailurePolicy.SKIP)
+    ]
+    warning = ""
+    if failures and on_error is FailurePolicy.REPORT:
+        warning = f"{len(failures):,} of {len(outcomes):,} children failed: {'; '.join(failures)}"
+    text = json.dumps(answers, ensure_ascii=False, indent=1)
+    return TicketOutcome(parent.id, RunStatus.SUCCESS, text, warning=warning)
+
+
+def answer_value(ticket: Ticket, text: str) -> Value:
+    return json.loads(text) if ticket.answer is not None else text
 
 
 class RunOutcomes:

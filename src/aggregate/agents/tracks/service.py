@@ -21,13 +21,18 @@ from aggregate.agents.tracks.durable.run_table import (
     RunTable,
 )
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
-from aggregate.agents.tracks.fan_out import without_items
 from aggregate.agents.tracks.run_control import PastRun
-from aggregate.agents.tracks.run_files import RunFiles, last_number
-from aggregate.agents.tracks.run_options import LEASE_SECONDS, RunOptions, TicketEvent, TrackResult
+from aggregate.agents.tracks.run_files import (
+    LEASE_SECONDS,
+    RunFiles,
+    RunOptions,
+    TicketEvent,
+    TrackResult,
+    last_number,
+)
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.terms import check_prices
-from aggregate.agents.tracks.tickets import Tickets
+from aggregate.agents.tracks.tickets import Tickets, without_items
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.agents.tracks.worker import Worker

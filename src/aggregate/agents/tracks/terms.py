@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from aggregate.agents.goals import EngineLimits
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.tickets import Ticket, Tickets
-from aggregate.base.errors import ConfigError
+from aggregate.base.errors import ConfigError, TrackError
 from aggregate.base.text import did_you_mean
 from aggregate.base.values import AUTO, Amount, Budget, FileOrder, Usage
 from aggregate.project.configuration import BudgetTable, Project, user_config
@@ -72,11 +72,46 @@ class WorkerTerms:
     tools: ToolRegistry = field(default_factory=lambda: standard_tools(roots=(Path(),)))
     limits: TicketLimits = USUAL
 
+    @classmethod
+    def of_user(
+        cls,
+        root: Path,
+        spec: str,
+        *,
+        base_url: str = "",
+        folder: Path | None = None,
+        allow: Iterable[str] = (),
+        max_tokens: int | None = None,
+        max_seconds: float | None = None,
+        max_steps: int | None = None,
+    ) -> "WorkerTerms":
+        """Return what a user allows who names a worker, a folder of tools, and what these may do besides reading."""
+        provider, model = parse_worker(spec)
+        permissions = ("read", *allow)
+        registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
+        if folder is not None:
+            registry.discover(folder)
+        limits = user_limits(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
+        return cls(provider, model, base_url, registry, limits)
+
     @property
     def recipient(self) -> Recipient:
         if self.provider == SCRIPTED:
             return OWN
         return Recipient(self.provider, self.model or PROVIDERS[self.provider].model, self.base_url)
+
+
+def parse_worker(spec: str) -> tuple[str, str]:
+    """Return the provider that ``spec`` names and its model, ``""`` for the usual one."""
+    kind, _, argument = spec.partition(":")
+    if kind == SCRIPTED:
+        return SCRIPTED, ""
+    if kind not in PROVIDERS:
+        known = ", ".join(PROVIDERS)
+        raise TrackError(
+            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+        )
+    return kind, argument
 
 
 def user_limits(

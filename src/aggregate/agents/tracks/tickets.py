@@ -1,14 +1,35 @@
-"""Tickets: what the workers of a track are asked, and in which order."""
+"""Tickets: what the workers of a track are asked, in which order, and what they make of each other's results.
 
-from collections.abc import Sequence
+``tickets.toml`` is read and checked as a whole. A condition, and the list that a ticket is spread over, are expressions
+in JavaScript over the results of those that it depends on.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any, Literal
+from itertools import chain
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aggregate.base.values import FailurePolicy, MergeStrategy
-from aggregate.project.configuration import TokenAmount, TokenNumber
+from aggregate.agents.sandbox import SandboxLimits, run_javascript
+from aggregate.agents.tracks.answer_schema import read_schema
+from aggregate.base.errors import ConfigError, SandboxError
+from aggregate.base.text import cut, fence
+from aggregate.base.values import FailurePolicy, MergeStrategy, Value
+from aggregate.project.configuration import (
+    TokenAmount,
+    TokenNumber,
+    line_of_key,
+    parse_toml,
+    read_toml_text,
+    validate_table,
+)
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _Text = Annotated[str, Field(min_length=1)]
@@ -109,3 +130,234 @@ def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
         ids: list[str] = error.args[1]
         return tuple(reversed(ids[1:]))
     return ()
+
+
+_CALL: Final = '(results) => {{ "use strict"; return (\n{}\n) }}'
+# Only compiles: what an expression does is not known before there are results.
+_COMPILE: Final = (
+    '(source) => { new Function("results", "return (\\n" + source + "\\n)"); return true }'
+)
+# ``results.name`` and ``results["name"]``.
+_NAME: Final = re.compile(
+    r"""(?<![\w$.\]])results\s*(?:\??\.\s*([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*(["'])((?:(?!\2).)*)\2\s*\])"""
+)
+# A list is spread over a thousand tickets at the most, each item of which goes into a prompt.
+_LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
+_TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one line of a table
+
+
+def names_in(expression: str) -> tuple[str, ...]:
+    """Return the results that an expression names, in order; what it computes as a name is not seen."""
+    names = (match[1] or match[3] for match in _NAME.finditer(expression))
+    return tuple(dict.fromkeys(names))
+
+
+def fault_of(expression: str, known: Collection[str]) -> str:
+    """Return why an expression over results of these names can never be evaluated, ``""`` for nothing known."""
+    for name in names_in(expression):
+        if name not in known:
+            return f'it names "{name}", which the ticket does not depend on: add it to depends_on'
+    try:
+        run_javascript(_COMPILE, expression, limits=_LIMITS, now=_EPOCH)
+    except SandboxError as error:
+        return str(error)
+    return ""
+
+
+def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
+    source = _CALL.format(expression)
+    return run_javascript(source, dict(results), limits=_LIMITS, now=_EPOCH)
+
+
+def is_met(expression: str, results: Mapping[str, Value]) -> bool:
+    """Return whether a condition holds, by JavaScript's rules: ``""``, ``0``, ``null`` and ``false`` do not."""
+    return evaluate(f"Boolean((\n{expression}\n))", results) is True
+
+
+def parent_of(ticket_id: str) -> str:
+    """Return the ticket of the track that an id belongs to: a child's parent, or itself."""
+    return ticket_id.partition("[")[0]
+
+
+def items_of(value: Value, ticket: Ticket) -> list[Value]:
+    """Return what a ticket is spread over; of a list that is too long nothing is dropped silently."""
+    if not isinstance(value, list):
+        raise ValueError(
+            "for_each gave no list: give what it names an answer schema, or use JSON.parse"
+        )
+    if len(value) > ticket.max_children:
+        raise ValueError(
+            f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
+        )
+    return value
+
+
+def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
+    """Return one ticket for each item, in order.
+
+    ``{{item}}``, ``{{item.field}}`` and ``{{index}}`` in prompt, title and focus files stand for the item; a prompt
+    that names none has it at its end.
+    """
+    return [_child(ticket, item, number, len(items)) for number, item in enumerate(items)]
+
+
+def without_items(ticket: Ticket) -> Ticket:
+    known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
+    return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
+
+
+def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
+    def fill(text: str) -> str:
+        return _PLACE.sub(lambda match: _text(_at(match[1], item, number)), text)
+
+    prompt = fill(ticket.prompt)
+    if not _PLACE.search(ticket.prompt):
+        prompt += f"\n\nItem {number + 1} of {total}:\n\n{fence(_text(item))}"
+    title = fill(ticket.title)
+    if title == ticket.title:
+        words = cut(" ".join(_text(item).split()), _TITLE_CHARACTERS)
+        title = f"{ticket.name}: {words}"
+    changes = {
+        "id": f"{ticket.id}[{number}]",  # no ticket of a file has such an id
+        "title": title,
+        "prompt": prompt,
+        "focus_files": tuple(map(fill, ticket.focus_files)),
+        "for_each": "",
+        "when": "",
+        "collect_into": "",
+        "merge_strategy": None,
+    }
+    return ticket.model_copy(update=changes)
+
+
+def _at(place: str, item: Value, number: int) -> Value:
+    """Return what ``item``, ``item.field`` or ``index`` stands for; a field that is not there is nothing."""
+    if place == "index":
+        return number
+    value = item
+    for field in place.split(".")[1:]:
+        value = value.get(field, "") if isinstance(value, dict) else ""
+    return value
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+TICKETS = "tickets.toml"
+MOST_BYTES = 5_000_000  # ten thousand tickets with a paragraph each, read in about a second
+# Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two.
+MOST_SECONDS = 30.0
+_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # what a variable may be called (rule O-20)
+Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and what is wrong
+
+
+def load_tickets(path: Path) -> Tickets:
+    """Read, validate and check a track's tickets; what is wrong is told with file and line."""
+    text = read_toml_text(path, limit=MOST_BYTES)
+    loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
+    problems = chain(_problems(loaded.tickets), _problems_of_expressions(loaded.tickets))
+    tickets: list[Ticket] = []
+    if (problem := next(problems, None)) is None:  # the first one is enough
+        for i, ticket in enumerate(loaded.tickets):
+            try:
+                if ticket.answer is not None:
+                    # With its schema's file read, so that a run keeps the one that it began with.
+                    schema = read_schema(ticket.answer, path.parent)
+                    ticket = ticket.model_copy(update={"answer": schema})  # noqa: PLW2901
+            except ValueError as error:
+                problem = ("tickets", i, "answer"), f'"{ticket.id}": {error}'
+                break
+            tickets.append(ticket)
+    if problem:
+        keys, message = problem
+        line = line_of_key(text, keys)
+        raise ConfigError(message, path=str(path), key=".".join(map(str, keys)), line=line)
+    return loaded.model_copy(update={"tickets": tuple(tickets)})
+
+
+def check_tickets(tickets: Tickets) -> Tickets:
+    for _keys, message in _problems(tickets.tickets):
+        raise ValueError(message)
+    return tickets
+
+
+def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    if not tickets:
+        yield (), "there are no tickets: add a [[tickets]] table with id and prompt"
+        return
+    position: dict[str, int] = {}
+    for i, ticket in enumerate(tickets):
+        if ticket.id in position:
+            yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": give each its own'
+        position[ticket.id] = i
+    merged_by: dict[str, Ticket] = {}
+    known = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
+    for i, ticket in enumerate(tickets):
+        for key, message in (
+            *_problems_of_variable(ticket, merged_by),
+            *_problems_of_approval(ticket),
+        ):
+            yield ("tickets", i, key), message
+        for j, name in enumerate(ticket.depends_on):
+            if name not in known:
+                nobody = "no ticket collects into it"
+                what = nobody if name.startswith("$") else "there is no such ticket"
+                message = f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
+                yield ("tickets", i, "depends_on", j), message
+    if cycle := find_cycle(tickets):
+        way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
+        message = f"tickets wait for each other: {way}: remove one dependency"
+        yield ("tickets", position[cycle[0]], "depends_on"), message
+
+
+def _problems_of_variable(
+    ticket: Ticket, merged_by: dict[str, Ticket]
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a ticket's variable, by key (rules O-20, O-22, O-24, O-47)."""
+    name, strategy = ticket.collect_into, ticket.merge_strategy
+    if name and not _VARIABLE.fullmatch(name):
+        yield "collect_into", f'"{name}" is no variable: write one such as "$findings"'
+    if strategy and not name:
+        yield (
+            "merge_strategy",
+            "merge_strategy needs collect_into: name the variable that is merged",
+        )
+    custom = strategy is MergeStrategy.CUSTOM
+    if custom != bool(ticket.custom_function):
+        key = "merge_strategy" if custom else "custom_function"
+        needed = 'custom_function and merge_strategy = "custom" need each other'
+        yield key, f"{needed}: set both or neither"
+    if strategy:
+        earlier = merged_by.setdefault(name, ticket)
+        if (earlier.merge_strategy, earlier.custom_function) != (strategy, ticket.custom_function):
+            message = (
+                f'"{earlier.id}" merges {name} in another way: a variable has one merge_strategy'
+            )
+            yield "merge_strategy", message
+
+
+def _problems_of_approval(ticket: Ticket) -> Iterator[tuple[str, str]]:
+    if ticket.kind is TicketKind.APPROVAL:
+        for key in ("for_each", "answer", "tools", "focus_files"):
+            if getattr(ticket, key):
+                what = "is an approval, which no worker is asked for"
+                yield key, f'"{ticket.id}" {what}: leave {key} out'
+
+
+def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+    """Yield conditions and lists that can never be evaluated; the sandbox is asked, which takes a moment."""
+    waits_for = dependencies(tickets)
+    begin = monotonic()
+    for i, ticket in enumerate(tickets):
+        known = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
+        for key in ("when", "for_each"):
+            expression = getattr(ticket, key)
+            if expression and (fault := fault_of(expression, known)):
+                message = f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
+                yield ("tickets", i, key), message
+            elif monotonic() - begin > MOST_SECONDS:
+                message = f"the expressions up to this one take more than {MOST_SECONDS:g} s to read: simplify them"
+                yield ("tickets", i, key), message

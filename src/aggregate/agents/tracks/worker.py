@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
 
@@ -11,20 +11,24 @@ from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
-from aggregate.agents.tracks.metered_client import MeteredClient
-from aggregate.agents.tracks.terms import OWN, USUAL, Recipient, TicketLimits, WorkerTerms
-from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, work_with_tools
-from aggregate.base.errors import ClientError, ProviderError, ToolError, TrackError, WorkerError
+from aggregate.agents.tracks.terms import (
+    OWN,
+    USUAL,
+    Recipient,
+    TicketLimits,
+    WorkerTerms,
+    open_recipients,
+    parse_worker,
+)
+from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, MeteredClient, work_with_tools
+from aggregate.agents.tracks.track import Track
+from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.tokens import count
 from aggregate.base.values import Section
+from aggregate.project.configuration import Project
+from aggregate.prompt import redaction_for
 from aggregate.sending.cache import SCRIPTED
-from aggregate.sending.clients import (
-    PROVIDERS,
-    ChatClient,
-    RedactingClient,
-    RequestOptions,
-    open_client,
-)
+from aggregate.sending.clients import ChatClient, RedactingClient, RequestOptions, open_client
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
@@ -213,14 +217,28 @@ def make_worker(
     )
 
 
-def parse_worker(spec: str) -> tuple[str, str]:
-    """Return the provider that ``spec`` names and its model, ``""`` for the usual one."""
-    kind, _, argument = spec.partition(":")
-    if kind == SCRIPTED:
-        return SCRIPTED, ""
-    if kind not in PROVIDERS:
-        known = ", ".join(PROVIDERS)
-        raise TrackError(
-            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
-        )
-    return kind, argument
+def worker_of_track(
+    project: Project, track: Track, spec: str, terms: WorkerTerms, *, tell: Callable[[str], None]
+) -> tuple[Worker, Collection[Recipient]]:
+    """Return the worker for a track's run, and whom the personas of its tickets ask instead.
+
+    Nothing secret reaches any of them unless the project allows it; ``tell`` hears of each secret that was replaced.
+    """
+    redaction = redaction_for(project, sending=True)
+    safely = partial(RedactingClient, allow=redaction.allow, tell=tell)
+    personas = [ticket.persona for ticket in track.tickets().tickets]
+    clients = open_recipients(
+        project, personas, terms, wrap=safely if redaction.replaces else lambda client: client
+    )
+    worker = make_worker(
+        spec,
+        script=track.folder / "answers.toml",
+        root=project.folder,
+        redact=redaction.replaces,
+        allow=redaction.allow,
+        tell=tell,
+        base_url=terms.base_url,
+        terms=terms,
+        clients=clients,
+    )
+    return worker, clients.keys()

@@ -7,29 +7,25 @@ for itself.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.shared_files import SHARED_CHARACTERS
 from aggregate.agents.tracks.terms import USUAL, GrantedBudget, WorkerTerms, check_tools
-from aggregate.agents.tracks.ticket_parts import TicketParts, plain_task
+from aggregate.agents.tracks.ticket_parts import SharedBeginning, TicketParts, plain_task, tokens_of
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
-from aggregate.base.tokens import count
 from aggregate.base.values import (
     CACHE_DIR,
-    SEPARATOR,
     AggregatedResult,
     Budget,
     Entry,
     FileChoice,
     FileItem,
-    Level,
     Place,
     Prompt,
     Section,
@@ -71,7 +67,7 @@ class WorkerContexts:
         self._parts = TicketParts(project, track, self._terms)
         self._warnings: dict[str, None] = {}
         self._alone: set[str] = set()
-        self._beginnings: dict[str, _SharedBeginning] = {}
+        self._beginnings: dict[str, SharedBeginning] = {}
         # Whether tickets with different focus files share enough for a provider's cache.
         self._any_focus = False
         # By what is read: the entries, as texts, since the items are no keys.
@@ -138,7 +134,7 @@ class WorkerContexts:
             sharing: list[Ticket] = []
             if 2 * len(exceeding) > len(group):
                 least = LEAST_ROOM * self.granted(group[0]).budget.tokens
-                sharing = [ticket for ticket in group if self._room(ticket) >= least]
+                sharing = [ticket for ticket in group if self._shared_room(ticket) >= least]
             if len(sharing) > 1:
                 beginning = self._compose_beginning(sharing)
                 self._beginnings |= dict.fromkeys((each.id for each in sharing), beginning)
@@ -229,17 +225,17 @@ class WorkerContexts:
         granted = self.granted(ticket)
         if granted.is_named or not self._parts.asked(ticket).entries:
             return granted.is_named
-        own = granted.budget.tokens - self._parts.around(ticket) - self._for_results(ticket)
-        return _exceeds(self._parts.whole_prompt(ticket), own)
+        return _exceeds(self._parts.whole_prompt(ticket), self._room(ticket))
 
     def _room(self, ticket: Ticket) -> int:
-        own = sum(map(_tokens, self._parts.files.in_full(ticket.focus_files).values()))
-        tokens = self.granted(ticket).budget.tokens
-        return tokens - self._parts.around(ticket) - own - self._for_results(ticket)
-
-    def _for_results(self, ticket: Ticket) -> int:
+        """Return what a ticket's budget leaves beside its task and the results that it waits for."""
         budget = self.granted(ticket).budget
-        return int(budget.tokens * budget.results) if ticket.depends_on else 0
+        results = int(budget.tokens * budget.results) if ticket.depends_on else 0
+        return budget.tokens - self._parts.around(ticket) - results
+
+    def _shared_room(self, ticket: Ticket) -> int:
+        own = self._parts.files.in_full(ticket.focus_files).values()
+        return self._room(ticket) - sum(map(tokens_of, own))
 
     def _fits_surely(self, ticket: Ticket, budget: Budget) -> bool:
         """Tell whether a budget exceeds all that must be shown by far, so that nothing needs to be composed to know it.
@@ -287,14 +283,14 @@ class WorkerContexts:
         self._last = ticket.id, asked, composition
         return composition
 
-    def _compose_beginning(self, tickets: Sequence[Ticket]) -> "_SharedBeginning":
+    def _compose_beginning(self, tickets: Sequence[Ticket]) -> SharedBeginning:
         """Return the beginning of tickets with one budget: what matters for the tasks of all, within the least room."""
         request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
-        budget = replace(granted.budget, tokens=min(map(self._room, tickets)))
+        budget = replace(granted.budget, tokens=min(map(self._shared_room, tickets)))
         words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
         asked = replace(request, entries=self._entries(request), task=Task(words))
         _, composition = self._compose_within(asked, granted._replace(budget=budget))
-        return _SharedBeginning(request, composition, self._parts.files.late_paths)
+        return SharedBeginning(request, composition, self._parts.files.late_paths)
 
     def _compose_within(
         self,
@@ -352,59 +348,13 @@ class WorkerContexts:
         return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._parts.spec_entries)
 
 
-@dataclass(frozen=True, slots=True)
-class _SharedBeginning:
-    """A context that many tickets begin with, chosen for the tasks of all, and what each shows behind it."""
-
-    request: Request
-    composition: Composition
-    late_paths: frozenset[str]  # of files that some tickets focus on
-
-    def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
-        segments = self.composition.prompt.segments
-        files = [one for one in segments if one.section is Section.FILES]
-        late = {one.source: one for one in files if one.source in self.late_paths} | dict(in_full)
-        changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
-        others = [segment for segment in segments if segment.section is not Section.FILES]
-        stable = [segment for segment in others if segment.section is not Section.HISTORY]
-        history = [segment for segment in others if segment.section is Section.HISTORY]
-        return Prompt((*self._shared(), *changing, *stable, *results, *history))
-
-    def account(self, in_full: Mapping[str, Segment]) -> Composition:
-        choices = tuple(
-            choice._replace(
-                level=Level.FULL, pinned=True, tokens=_tokens(in_full[choice.path]), next=None
-            )
-            if choice.path in in_full
-            else choice
-            for choice in self.composition.choices
-        )
-        return replace(self.composition, choices=choices)
-
-    @property
-    def shares_much(self) -> bool:
-        """Whether a provider's cache can hold what all tickets begin with."""
-        return sum(len(segment.text) for segment in self._shared()) >= SHARED_CHARACTERS
-
-    def _shared(self) -> list[Segment]:
-        return [
-            segment
-            for segment in self.composition.prompt.segments
-            if segment.section is Section.FILES and segment.source not in self.late_paths
-        ]
-
-
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
     """Tell whether a prompt has more than so many tokens; no more of it is counted than is needed to know."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
     left = tokens
     for segment in prompt.segments:
-        left -= _tokens(segment)
+        left -= tokens_of(segment)
         if left < 0:
             return True
     return False
-
-
-def _tokens(segment: Segment) -> int:
-    return count(f"{segment.text}{SEPARATOR}")

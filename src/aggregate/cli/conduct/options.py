@@ -6,8 +6,7 @@ from typing import TypedDict
 
 import click
 
-from aggregate.agents.tools import standard_tools
-from aggregate.agents.tracks import WorkerTerms, parse_worker, user_limits
+from aggregate.agents.tracks import WorkerTerms
 from aggregate.cli.options import FiniteRange, config_option, scope_options
 
 Command = Callable[..., None]
@@ -155,14 +154,13 @@ decision_options = _adding(
 
 
 def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
-    provider, model = parse_worker(settings["spec"])
-    permissions = ("read", *settings["allow"])
-    registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
-    if settings["folder"] is not None:
-        registry.discover(settings["folder"])
-    limits = user_limits(
+    return WorkerTerms.of_user(
+        root,
+        settings["spec"],
+        base_url=settings["base_url"],
+        folder=settings["folder"],
+        allow=settings["allow"],
         max_tokens=settings["max_tokens"],
         max_seconds=settings["max_seconds"],
         max_steps=settings["max_steps"],
     )
-    return WorkerTerms(provider, model, settings["base_url"], registry, limits)

@@ -4,14 +4,7 @@ from pathlib import Path
 
 import click
 
-from aggregate.agents.tracks import (
-    ReportLine,
-    TrackProgress,
-    account,
-    dollars,
-    duration,
-    run_control,
-)
+from aggregate.agents.tracks import run_control
 from aggregate.cli.conduct.options import decision_options, past_run_options
 from aggregate.cli.output import write_rows
 from aggregate.project.configuration import Project
@@ -30,18 +23,20 @@ def status(track: str, config: Path, database: str) -> None:
         write_rows(*_rows(progress, track))
 
 
-def _rows(progress: TrackProgress, track: str) -> list[str]:
+def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
     total = len(progress.tickets)
     rows = [
         f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
     ]
-    rows += map(_ended, progress.lines)
+    for line in progress.lines:
+        error = f" ({one_line(line.errors[-1])})" if line.errors else ""
+        rows.append(f"  {line.ticket.id}: {line.account}{error}")
     rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
     rows += [f"  {ticket}: under way" for ticket in progress.waiting]
     goes_on = progress.state in ("running", run_control.INTERRUPTED)
     rows += [f"  {ticket}: {'waiting' if goes_on else 'not run'}" for ticket in progress.untouched]
     if progress.lines:
-        rows.append(f"so far: {account(progress.lines)}")
+        rows.append(f"so far: {progress.account}")
     if progress.approvals:
         commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
         rows.append(f"{progress.approvals[0]} waits: {commands}")
@@ -50,13 +45,6 @@ def _rows(progress: TrackProgress, track: str) -> list[str]:
     elif any(not line.is_done for line in progress.lines) and progress.state != "running":
         rows.append(f"aggregate conduct resume {track} runs what failed once more")
     return rows
-
-
-def _ended(line: ReportLine) -> str:
-    error = f" ({one_line(line.errors[-1])})" if line.errors else ""
-    taken = [f"{line.tokens:,} tokens", dollars(line.cost)] if line.attempts else []
-    account = [duration(line.seconds), *filter(None, taken)] if line.attempts else []
-    return f"  {line.ticket.id}: {', '.join([line.state, *account])}{error}"
 
 
 @click.command()

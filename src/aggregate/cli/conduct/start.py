@@ -1,30 +1,17 @@
 """Run a track, or go on with a run by ``conduct resume`` and ``retry``; it needs DBOS."""
 
-from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 import click
 
-from aggregate.agents.tracks import (
-    PollingOptions,
-    RunOptions,
-    TicketEvent,
-    Track,
-    Worker,
-    WorkerTerms,
-    conduct,
-    make_worker,
-    open_recipients,
-    open_track,
-)
+from aggregate.agents.tracks import PollingOptions, RunOptions, conduct, open_track, worker_of_track
 from aggregate.base.values import FailurePolicy
 from aggregate.cli.conduct.options import RunSettings, open_terms, run_options
 from aggregate.cli.output import say, warn, write_path
 from aggregate.project.configuration import Project
-from aggregate.prompt import open_project, redaction_for
+from aggregate.prompt import open_project
 from aggregate.prompt.sections import one_line
-from aggregate.sending.clients import RedactingClient
 
 
 def start_track(
@@ -39,7 +26,11 @@ def start_track(
     """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
     terms = open_terms(settings, project.folder)
     track = open_track(project.folder, name)
-    worker = None if settings["no_work"] else _open_worker(project, track, settings["spec"], terms)
+    worker = None
+    if not settings["no_work"]:
+        worker, recipients = worker_of_track(project, track, settings["spec"], terms, tell=warn)
+        if recipients:
+            say(f"personas ask {', '.join(map(str, recipients))}")
     options = RunOptions(
         settings["database"],
         concurrency=settings["places"],
@@ -55,7 +46,12 @@ def start_track(
     goes_on = f"aggregate conduct resume {track.track_id} goes on"
     try:
         result = conduct(
-            project, track.track_id, worker, options=options, observe=_say_event, tell=say
+            project,
+            track.track_id,
+            worker,
+            options=options,
+            observe=lambda each: _say_ticket(each.ticket.id, each.state.value, each.detail),
+            tell=say,
         )
     except KeyboardInterrupt:
         say(f"interrupted: {goes_on}")
@@ -71,32 +67,8 @@ def start_track(
         raise click.exceptions.Exit(1)
 
 
-def _say_event(event: TicketEvent) -> None:
-    detail = f": {one_line(event.detail)}" if event.detail else ""
-    say(f"{event.state.value:<8} {event.ticket.id}{detail}")
-
-
-def _open_worker(project: Project, track: Track, spec: str, terms: WorkerTerms) -> Worker:
-    redaction = redaction_for(project, sending=True)
-    safely = partial(RedactingClient, allow=redaction.allow, tell=warn)
-    personas = [ticket.persona for ticket in track.tickets().tickets]
-    clients = open_recipients(
-        project, personas, terms, wrap=safely if redaction.replaces else lambda client: client
-    )
-    worker = make_worker(
-        spec,
-        script=track.folder / "answers.toml",
-        root=project.folder,
-        redact=redaction.replaces,
-        allow=redaction.allow,
-        tell=warn,
-        base_url=terms.base_url,
-        terms=terms,
-        clients=clients,
-    )
-    if clients:
-        say(f"personas ask {', '.join(map(str, clients))}")
-    return worker
+def _say_ticket(ticket: str, state: str, detail: str) -> None:
+    say(f"{state:<8} {ticket}{f': {one_line(detail)}' if detail else ''}")
 
 
 @click.command()

@@ -25,7 +25,7 @@ from aggregate.agents.tracks.durable.database import (
     workflow_table,
 )
 from aggregate.agents.tracks.durable.dbos_queue import QUEUE
-from aggregate.agents.tracks.run_options import LEASE_SECONDS
+from aggregate.agents.tracks.run_files import LEASE_SECONDS
 
 RENEWALS_PER_LEASE = 3  # so that two renewals may fail before others take a process for dead
 _FORGOTTEN_SECONDS = 86_400  # a lease stays, for a person who looks for what has happened

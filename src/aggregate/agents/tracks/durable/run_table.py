@@ -21,8 +21,7 @@ from aggregate.agents.tracks.durable.database import (
     refuse_row,
     retry_while_away,
 )
-from aggregate.agents.tracks.tickets import Tickets
-from aggregate.agents.tracks.tickets_file import check_tickets
+from aggregate.agents.tracks.tickets import Tickets, check_tickets
 from aggregate.base.errors import StateError
 from aggregate.base.values import Section, Segment, Stability
 

@@ -31,7 +31,7 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
 )
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
-from aggregate.agents.tracks.run_options import LEASE_SECONDS
+from aggregate.agents.tracks.run_files import LEASE_SECONDS
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.errors import StateError
 
