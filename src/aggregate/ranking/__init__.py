@@ -27,7 +27,7 @@ else:
             "analysis": "Analysis column numbers",
             "corpus": "Corpus DefinedName FileAnalysis FileFacts Piece TermInFile",
             "fusion": "RankedFile Ranking",
-            "message_text": "change_words definition_name first_line own_words",
+            "message_text": "change_words definition_name first_line message_words",
             "question": "ChangedLines Commit MOST_READ Question similar_commits",
             "rank": "rank",
             "task_text": "read_task",

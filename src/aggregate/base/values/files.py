@@ -233,6 +233,12 @@ class FileItem:
         return asdict(self)
 
     @classmethod
+    def of(cls, entry: "FileItem | str | Mapping[str, Any]") -> "FileItem":
+        if isinstance(entry, FileItem):
+            return entry
+        return cls(path=entry) if isinstance(entry, str) else cls.from_dict(entry)
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
         """Build an item from a mapping; unknown keys are ignored, missing ones and ``None`` take the default."""
         known = {item_field.name for item_field in fields(cls)}
