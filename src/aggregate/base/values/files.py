@@ -313,5 +313,6 @@ class RenderedFile:
         if not values["error"]:
             values.setdefault("source", values.get("content", ""))
         if "view_mode" in values:
-            values["view_mode"] = _MODES.get(str(values["view_mode"]), ViewMode.FULL)
+            mode = str(values["view_mode"])
+            values["view_mode"] = ViewMode(mode) if mode in [*ViewMode] else ViewMode.FULL
         return cls(**values)
