@@ -63,7 +63,8 @@ _MOST_TERMS: Final = 400  # Of a commit's message; longer ones hold lists and lo
 def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the terms of a commit's message, and the words of its first line that say what is changed."""
     words = own_words(message)
-    return frozenset(sorted(terms_in(words))[:_MOST_TERMS]), change_words(first_line(words))
+    first_line = words.lstrip().partition("\n")[0]
+    return frozenset(sorted(terms_in(words))[:_MOST_TERMS]), change_words(first_line)
 
 
 def own_words(text: str) -> str:
@@ -161,10 +162,6 @@ def change_words(line: str) -> frozenset[str]:
     for match in _WORD.finditer(_VERSION.sub(_A_VERSION, line[:_LONGEST_FIRST_LINE])):
         words.update(_parts(match[0]))
     return frozenset(words)
-
-
-def first_line(text: str) -> str:
-    return text.lstrip().partition("\n")[0]
 
 
 def _parts(word: str) -> list[str]:

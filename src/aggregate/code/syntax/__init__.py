@@ -17,7 +17,7 @@ else:
             "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
             "definitions": "Module",
             "parsing": "shared_parse",
-            "references": "SyntaxReference read_references",
+            "references": "read_references",
             "symbols": "read_definitions read_module",
         },
     )
