@@ -8,10 +8,8 @@ from aggregate.ranking import (
     Question,
     RankedFile,
     Ranking,
-    change_words,
-    first_line,
+    message_words,
     read_task,
-    terms_in,
 )
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
@@ -83,9 +81,8 @@ def project() -> FakeCorpus:
 
 def commit(message: str, *paths: str, names: Sequence[tuple[str, str]] = ()) -> Commit:
     """Return a commit."""
-    return Commit(
-        frozenset(terms_in(message)), paths, tuple(names), change_words(first_line(message))
-    )
+    terms, words = message_words(message)
+    return Commit(terms, paths, tuple(names), words)
 
 
 def ask(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking import change_words, first_line
+from aggregate.ranking import change_words, message_words
 
 LINES = {
     "Release 2.1.0": {"releas", "versionnumber"},
@@ -29,5 +29,5 @@ def test_a_long_line_is_read_in_part() -> None:
 
 def test_the_first_line_that_is_not_blank() -> None:
     """Blank lines before the first one are passed over (rule T-5)."""
-    assert first_line("\n \n one\ntwo") == "one"
-    assert first_line(" \n") == ""
+    assert message_words("\n \n retry\ntwo")[1] == change_words("retry")
+    assert message_words(" \n")[1] == set()

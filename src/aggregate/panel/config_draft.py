@@ -10,7 +10,7 @@ from typing import Any, Final
 import tomlkit
 from pydantic import TypeAdapter
 
-from aggregate.base.disk import confined, read_own_text, replace_own, replace_text, state_folder
+from aggregate.base.disk import confined, read_text, replace_own, replace_text, state_folder
 from aggregate.base.errors import AggregateError, ConfigError, OutputError, ToolError
 from aggregate.base.text import printable
 from aggregate.base.values import ContextPreset
@@ -213,7 +213,7 @@ class KeptDraft:
         self.last: UnsavedDraft | None = None
         self.sentence = ""
         try:
-            text = read_own_text(self._file, limit=_MOST_KEPT)
+            text = read_text(self._file, limit=_MOST_KEPT, is_own=True)
             last = TypeAdapter(UnsavedDraft).validate_json(text, strict=True)
             if last.config != config.name:
                 return

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.disk import read_own_text, replace_own, state_folder
+from aggregate.base.disk import read_text, replace_own, state_folder
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App
 from aggregate.panel.answers import Broadcast
@@ -49,7 +49,7 @@ class Address:
     @classmethod
     def of(cls, folder: Path) -> "Address":
         try:
-            text = read_own_text(_state_file(folder), limit=_MOST_STATE)
+            text = read_text(_state_file(folder), limit=_MOST_STATE, is_own=True)
             last = TypeAdapter(cls).validate_json(text)
         except (OSError, ValueError):
             return cls(_new_token())

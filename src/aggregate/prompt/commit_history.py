@@ -23,7 +23,7 @@ from aggregate.project.git import (
     why_no_history,
 )
 from aggregate.project.index import Kind, code_version
-from aggregate.ranking import Commit, change_words, definition_name, first_line, own_words, terms_in
+from aggregate.ranking import Commit, definition_name, message_words
 
 if TYPE_CHECKING:
     from aggregate.project.index import Index
@@ -33,7 +33,6 @@ MOST_COMMITS: Final = 3_000
 # Commits that are kept together on average: a new commit costs reading its block again, 3,000 take 47 rows.
 _COMMITS_OF_BLOCK: Final = 64
 _LARGEST_BLOCK: Final = 256
-_MOST_TERMS: Final = 400  # Of a message; longer ones hold lists and logs
 # The modules that decide on what is kept of a commit.
 HISTORY_CODE: Final = (
     "prompt.commit_history",
@@ -162,13 +161,9 @@ def unpack_commits(row: bytes) -> list[Commit]:
 
 def _commit(commit: LoggedCommit) -> Commit:
     clean = redact_words((commit.message, *commit.paths), _ALL)
-    words = own_words(clean.get(commit.message, commit.message))
-    terms = sorted(terms_in(words))
-    return Commit(
-        frozenset(terms[:_MOST_TERMS]),
-        tuple(clean.get(path, path) for path in commit.paths),
-        change_words=change_words(first_line(words)),
-    )
+    terms, words = message_words(clean.get(commit.message, commit.message))
+    paths = tuple(clean.get(path, path) for path in commit.paths)
+    return Commit(terms, paths, change_words=words)
 
 
 def _read_names(

@@ -17,7 +17,6 @@ from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.ranking import (
-    MOST_READ,
     WEIGHTS,
     ChangedLines,
     DefinedName,
@@ -68,7 +67,7 @@ def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Que
     if history.missing:
         missing.insert(0, history.missing)
     # Of the newest commits, and of those like the task, the definitions that they changed.
-    similar = similar_commits(history.commits, question.task.change_words, MOST_READ)
+    similar = similar_commits(history.commits, question.task.change_words)
     places = {*range(min(_RECENT, len(history.commits))), *(commit.place for commit in similar)}
     commits = history.with_names(sorted(places), index=index)
     return replace(question, commits=commits, missing=tuple(missing))

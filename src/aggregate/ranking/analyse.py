@@ -13,7 +13,6 @@ from aggregate.code.syntax import (
     Language,
     LanguageKind,
     Module,
-    SyntaxReference,
     fence_tag,
     language_of,
     read_definitions,
@@ -138,19 +137,19 @@ def _read(
     try:
         with shared_parse():
             definitions = _defined_names(read_definitions(text, language), lines, language)
-            return definitions, _references(read_references(text, language), definitions)
+            return definitions, _references(text, language, definitions)
     except DeadlineError:
         return definitions, ()
 
 
 def _references(
-    references: Sequence[SyntaxReference], definitions: Sequence[DefinedName]
+    text: str, language: Language, definitions: Sequence[DefinedName]
 ) -> list[Reference]:
     # Once for each innermost definition that uses a name, where it first does.
     known: dict[tuple[str, str, int], Reference] = {}
     around: list[int] = []
     upcoming = 0
-    for name, kind, _, line, scope in references:
+    for name, kind, _, line, scope in read_references(text, language):
         while upcoming < len(definitions) and definitions[upcoming].first <= line:
             around.append(upcoming)
             upcoming += 1

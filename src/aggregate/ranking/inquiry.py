@@ -14,7 +14,13 @@ from aggregate.ranking.corpus import Corpus, FileAnalysis, FileFacts, TermInFile
 from aggregate.ranking.evidence import PieceKey, rarity, strongest_terms
 from aggregate.ranking.path_kinds import PathKind, kinds_of
 from aggregate.ranking.path_table import PathTable
-from aggregate.ranking.question import Question, SimilarCommit, TaskText, similar_commits
+from aggregate.ranking.question import (
+    MOST_SIMILAR,
+    Question,
+    SimilarCommit,
+    TaskText,
+    similar_commits,
+)
 from aggregate.ranking.terms import term_list
 
 # Last characters of a term that the word it stands for may have otherwise: ``y`` for ``ies``.
@@ -144,7 +150,7 @@ class Inquiry:
             matcher,
             PathTable(corpus.files),
             kinds_of(corpus.files),
-            similar_commits(question.commits, question.task.change_words),
+            similar_commits(question.commits, question.task.change_words, MOST_SIMILAR),
             _words(question.task.text, frozenset(wanted)),
             _path_terms(corpus.files, matcher) if wanted else {},
         )

@@ -4,7 +4,14 @@ import re
 from collections import Counter
 from typing import Final
 
-from aggregate.ranking.terms import LONGEST_WORD, STOP_WORDS, split_identifier, stem, term_list
+from aggregate.ranking.terms import (
+    LONGEST_WORD,
+    STOP_WORDS,
+    split_identifier,
+    stem,
+    term_list,
+    terms_in,
+)
 
 _TRAILER: Final = re.compile(
     r"^[ \t]*+(?:[\w-]{1,40}-by|change-id|commit-id|cc|link|see-also|git-svn-id|piperorigin-revid|gitorigin-revid"
@@ -48,6 +55,16 @@ _WORDING: Final = re.compile(
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
 # Lines that differ in numbers alone: so many are a log's, which tells by what it says once.
 _OFTEN: Final = 12
+
+
+_MOST_TERMS: Final = 400  # Of a commit's message; longer ones hold lists and logs
+
+
+def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the terms of a commit's message, and the words of its first line that say what is changed."""
+    words = own_words(message)
+    first_line = words.lstrip().partition("\n")[0]
+    return frozenset(sorted(terms_in(words))[:_MOST_TERMS]), change_words(first_line)
 
 
 def own_words(text: str) -> str:
@@ -145,10 +162,6 @@ def change_words(line: str) -> frozenset[str]:
     for match in _WORD.finditer(_VERSION.sub(_A_VERSION, line[:_LONGEST_FIRST_LINE])):
         words.update(_parts(match[0]))
     return frozenset(words)
-
-
-def first_line(text: str) -> str:
-    return text.lstrip().partition("\n")[0]
 
 
 def _parts(word: str) -> list[str]:

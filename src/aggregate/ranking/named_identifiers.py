@@ -2,31 +2,22 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import islice, pairwise
 from typing import Final
 
-from aggregate.code.syntax import LANGUAGES, TAG_BY_NAME, TAG_BY_SUFFIX
+from aggregate.code.syntax import telling_names, telling_suffixes
 from aggregate.ranking.terms import NO_TERMS, STOP_WORDS
 
 
 def is_file_name(path: str) -> bool:
     """Tell whether ``path`` ends like a file of a known language or format; a bare word could be prose."""
     name = path.replace("\\", "/").rpartition("/")[2]
-    by_suffix, by_name = _known_names()
     stem, dot, suffix = name.rpartition(".")
     # ``README.MD`` is a file, ``Timer.Go`` is a method.
     is_suffix = suffix.islower() or (suffix.isupper() and len(suffix) > 1)
-    if stem and is_suffix and f"{dot}{suffix.lower()}" in by_suffix:
+    if stem and is_suffix and f"{dot}{suffix.lower()}" in telling_suffixes():
         return True
-    return name.lower() in by_name and ("/" in path or "." in name)
-
-
-@cache
-def _known_names() -> tuple[frozenset[str], frozenset[str]]:
-    suffixes = {suffix for language in LANGUAGES for suffix in language.suffixes}
-    names = {name for language in LANGUAGES for name in language.names}
-    return frozenset({*suffixes, *TAG_BY_SUFFIX}), frozenset({*names, *TAG_BY_NAME})
+    return name.lower() in telling_names() and ("/" in path or "." in name)
 
 
 # Words of a task, from its beginning, whose neighbours are joined: each pair is looked up in the whole project.

@@ -86,7 +86,7 @@ class SimilarCommit(NamedTuple):
 
 
 def similar_commits(
-    commits: Sequence[Commit], words: Iterable[str], most: int = MOST_SIMILAR
+    commits: Sequence[Commit], words: Iterable[str], most: int = MOST_READ
 ) -> list[SimilarCommit]:
     """Return the commits whose first lines resemble a task's most, the most alike first, of equal ones the newer."""
     asked = frozenset(words)

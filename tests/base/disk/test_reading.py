@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.disk import UnreadableError, read_bytes, read_own_text, read_regular, read_text
+from aggregate.base.disk import UnreadableError, read_bytes, read_regular, read_text
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_what_another_user_has_put_there_is_not_our_own(tmp_path: Path) -> None:
     """A state is read only where this user has written it."""
     file = tmp_path / "state.json"
     file.write_text("{}")
-    assert read_own_text(file) == "{}"
+    assert read_text(file, is_own=True) == "{}"
     os.chown(file, 12345, -1)
     with pytest.raises(UnreadableError, match="another user"):
-        read_own_text(file)
+        read_text(file, is_own=True)

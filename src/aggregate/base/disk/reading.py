@@ -80,15 +80,13 @@ def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
     return read_regular(path, limit=limit)[0]
 
 
-def read_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
-    """Return a file as ``read_regular`` does, as UTF-8 text with its own line ends, without a byte order mark."""
-    return read_bytes(path, limit=limit).decode("utf-8-sig")
+def read_text(path: str | Path, *, limit: int = SETTINGS_BYTES, is_own: bool = False) -> str:
+    """Return a file as ``read_regular`` does, as UTF-8 text with its own line ends, without a byte order mark.
 
-
-def read_own_text(path: str | Path, *, limit: int = SETTINGS_BYTES) -> str:
-    """Return a file that this user has written, as ``read_text`` does: others may have put one in its place."""
+    Of one that this user has written, ``is_own``, others may have put another in its place.
+    """
     data, info = read_regular(path, limit=limit)
-    if hasattr(os, "geteuid") and info.st_uid != os.geteuid():
+    if is_own and hasattr(os, "geteuid") and info.st_uid != os.geteuid():
         raise UnreadableError(errno.EPERM, "belongs to another user", str(path))
     return data.decode("utf-8-sig")
 

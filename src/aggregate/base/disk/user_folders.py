@@ -2,13 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from aggregate.base.disk.writing import private_folder
-from aggregate.base.errors import ConfigError, OutputError
+from aggregate.base.errors import ConfigError
 
 # The environment variables that move the folders.
 CACHE_VARIABLE, STATE_VARIABLE = "AGGREGATE_CACHE_DIR", "AGGREGATE_STATE_DIR"
@@ -48,25 +44,6 @@ def cache_folder() -> Path | None:
         return Path(os.path.normpath(named))
     usual = _usual_folder("user_cache_path")
     return usual if usual != _NO_HOME else None
-
-
-@contextmanager
-def empty_folder() -> Iterator[Path]:
-    """Give an empty folder for the user alone, which is removed at the end, for a program that looks around itself.
-
-    It lies in the user's own state folder: a program that reads settings in the folders above would find in the
-    system's temporary folder what anybody on the machine has put there. An ``OutputError`` says why there is none.
-    """
-    parent = _states() / "empty"
-    try:
-        private_folder(parent)
-        folder = TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise OutputError(
-            f"cannot make a folder in {parent}: {error.strerror or error}: set {STATE_VARIABLE}"
-        ) from None
-    with folder as path:
-        yield Path(path)
 
 
 def home_folder() -> Path:

@@ -24,7 +24,7 @@ else:
             "bead": "Bead Board Dependency",
             "decisions": "Audit Cut FileChoice Level Missing Reason SentFile rounded unknown_names",
             "files": "ALLOWED_LINE AS_THEY_ARE FileItem FileRecord FileRow Finding PackedSpans PackedView Redaction RenderedFile ShownText SliceDict Span View ViewMode ViewRequest",
-            "jsonable": "DEPTH JsonCopy StandIn entries failure_text free_key json_text jsonable members message_text type_name",
+            "jsonable": "DEPTH JsonCopy entries failure_text free_key json_text jsonable members message_text type_name",
             "models": "AZURE BEDROCK CLOUDS FinishReason Reply Usage VERTEX api_family bare_model_name reported_fields reported_tokens",
             "packed_map": "pack_map unpack_map",
             "prompt": "Image Prompt SEPARATOR Screenshot Section Segment Stability SurrogateJoiner",

@@ -233,6 +233,12 @@ class FileItem:
         return asdict(self)
 
     @classmethod
+    def of(cls, entry: "FileItem | str | Mapping[str, Any]") -> "FileItem":
+        if isinstance(entry, FileItem):
+            return entry
+        return cls(path=entry) if isinstance(entry, str) else cls.from_dict(entry)
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
         """Build an item from a mapping; unknown keys are ignored, missing ones and ``None`` take the default."""
         known = {item_field.name for item_field in fields(cls)}
@@ -307,5 +313,6 @@ class RenderedFile:
         if not values["error"]:
             values.setdefault("source", values.get("content", ""))
         if "view_mode" in values:
-            values["view_mode"] = _MODES.get(str(values["view_mode"]), ViewMode.FULL)
+            mode = str(values["view_mode"])
+            values["view_mode"] = ViewMode(mode) if mode in [*ViewMode] else ViewMode.FULL
         return cls(**values)

@@ -107,13 +107,7 @@ class ContextPreset:
     budget: int | str | None = None
 
     def __post_init__(self) -> None:
-        self.files = [_promoted(entry) for entry in self.files]
-
-
-def _promoted(entry: FileEntry) -> FileItem:
-    if isinstance(entry, FileItem):
-        return entry
-    return FileItem(path=entry) if isinstance(entry, str) else FileItem.from_dict(entry)
+        self.files = [FileItem.of(entry) for entry in self.files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +129,7 @@ class Entry:
     def of(cls, entry: FileEntry) -> "Entry":
         """Return ``entry`` in this form; only mappings can carry a tier."""
         tier = entry.get("tier") if isinstance(entry, Mapping) else None
-        return cls(_promoted(entry), tier if isinstance(tier, int) else None)
+        return cls(FileItem.of(entry), tier if isinstance(tier, int) else None)
 
 
 AUTO: Final = "auto"  # a budget that follows from the model

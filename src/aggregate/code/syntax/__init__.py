@@ -14,10 +14,10 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind TAG_BY_NAME TAG_BY_SUFFIX fence_tag language_of naming_class telling_names uninstalled_language_of",
-            "definitions": "Definition Module",
+            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
+            "definitions": "Module",
             "parsing": "shared_parse",
-            "references": "SyntaxReference read_references",
+            "references": "read_references",
             "symbols": "read_definitions read_module",
         },
     )

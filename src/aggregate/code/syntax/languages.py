@@ -196,6 +196,12 @@ def telling_names() -> frozenset[str]:
     return frozenset((*by_name, *TAG_BY_NAME))
 
 
+@cache
+def telling_suffixes() -> frozenset[str]:
+    _, by_suffix, _ = _index()
+    return frozenset((*by_suffix, *TAG_BY_SUFFIX))
+
+
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:
     language = _language_at(path, text)
     return None if language is None or language.is_installed else language

@@ -5,44 +5,12 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.project.configuration.discover import (
-        CONFIG_NAME,
-        nearest_config,
-        parse_untrusted_toml,
-    )
-    from aggregate.project.configuration.edit import changing, set_trust
-    from aggregate.project.configuration.key_position import line_of_key
-    from aggregate.project.configuration.load import (
-        MOST_BYTES,
-        Project,
-        global_config_path,
-        is_trusted,
-        load_config,
-        parse_toml,
-        read_toml_text,
-        trusted_projects,
-        unconfigured,
-        user_config,
-        validate,
-        validate_table,
-    )
-    from aggregate.project.configuration.schema import (
-        BEADS_MODE,
-        BudgetTable,
-        Config,
-        GoalTable,
-        MaskName,
-        ModelTable,
-        PersonaTable,
-        RedactionTable,
-        SendTable,
-        TaskTable,
-        TokenAmount,
-        TokenNumber,
-        ViewModeName,
-        json_schema,
-    )
-    from aggregate.project.configuration.template import first_config
+    from aggregate.project.configuration.discover import *
+    from aggregate.project.configuration.edit import *
+    from aggregate.project.configuration.key_position import *
+    from aggregate.project.configuration.load import *
+    from aggregate.project.configuration.schema import *
+    from aggregate.project.configuration.template import *
 else:
     __getattr__ = door(
         __name__,
@@ -51,7 +19,7 @@ else:
             "edit": "changing set_trust",
             "key_position": "line_of_key",
             "load": "MOST_BYTES Project global_config_path is_trusted load_config parse_toml read_toml_text trusted_projects unconfigured user_config validate validate_table",
-            "schema": "BEADS_MODE BudgetTable Config GoalTable MaskName ModelTable PersonaTable RedactionTable SendTable TaskTable TokenAmount TokenNumber ViewModeName json_schema",
+            "schema": "BEADS_MODE BudgetTable Config MaskName ModelTable PersonaTable RedactionTable SendTable TaskTable TokenAmount TokenNumber ViewModeName json_schema",
             "template": "first_config",
         },
     )

@@ -10,7 +10,7 @@ from aggregate.base.errors import DeadlineError
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-Path = tuple[str | int, ...]
+Keys = tuple[str | int, ...]
 
 
 def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
@@ -18,29 +18,29 @@ def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
     return nearest_line(key_lines(text), keys)
 
 
-def nearest_line(lines: Mapping[Path, int], keys: Sequence[str | int]) -> int | None:
+def nearest_line(lines: Mapping[Keys, int], keys: Sequence[str | int]) -> int | None:
     path = tuple(keys)
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path)
 
 
-def key_lines(text: str) -> dict[Path, int]:
+def key_lines(text: str) -> dict[Keys, int]:
     try:
         return in_child(_key_lines, text)
     except DeadlineError:
         return {}
 
 
-def _key_lines(text: str) -> dict[Path, int]:
+def _key_lines(text: str) -> dict[Keys, int]:
     import tree_sitter_toml
     from tree_sitter import Language, Parser
 
     tree = Parser(Language(tree_sitter_toml.language())).parse(text.encode())
-    lines: dict[Path, int] = {}
-    counts: dict[Path, int] = {}
+    lines: dict[Keys, int] = {}
+    counts: dict[Keys, int] = {}
     for node in tree.root_node.named_children:
-        prefix: Path = ()
+        prefix: Keys = ()
         if node.type in ("table", "table_array_element"):
             prefix = _within_arrays(_names(node.named_children[0]), counts)
             if node.type == "table_array_element":
@@ -54,7 +54,7 @@ def _key_lines(text: str) -> dict[Path, int]:
     return lines
 
 
-def _pair(prefix: Path, pair: "Node") -> Iterator[tuple[Path, int]]:
+def _pair(prefix: Keys, pair: "Node") -> Iterator[tuple[Keys, int]]:
     key, *values = pair.named_children
     path = prefix + _names(key)
     yield path, pair.start_point.row + 1
@@ -62,7 +62,7 @@ def _pair(prefix: Path, pair: "Node") -> Iterator[tuple[Path, int]]:
         yield from _value(path, value)
 
 
-def _value(path: Path, value: "Node") -> Iterator[tuple[Path, int]]:
+def _value(path: Keys, value: "Node") -> Iterator[tuple[Keys, int]]:
     if value.type == "array":
         for i, element in enumerate(
             child for child in value.named_children if child.type != "comment"
@@ -75,16 +75,16 @@ def _value(path: Path, value: "Node") -> Iterator[tuple[Path, int]]:
                 yield from _pair(path, pair)
 
 
-def _names(key: "Node") -> Path:
+def _names(key: "Node") -> Keys:
     if key.type == "dotted_key":
         return tuple(name for child in key.named_children for name in _names(child))
     text = (key.text or b"").decode()
     return tuple(tomllib.loads(f"{text} = 0")) if key.type == "quoted_key" else (text,)
 
 
-def _within_arrays(names: Path, counts: dict[Path, int]) -> Path:
+def _within_arrays(names: Keys, counts: dict[Keys, int]) -> Keys:
     """Return a table's path with the position in each array of tables on the way, which TOML leaves out."""
-    path: Path = ()
+    path: Keys = ()
     for i, name in enumerate(names):
         path += (name,)
         if path in counts and i < len(names) - 1:

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple, TypeVar
 
 from aggregate.base.disk import (
     CACHE_VARIABLE,
-    PRIVATE_FOLDER,
     TEMPORARY_SUFFIX,
     create_private,
     guard_connection,
@@ -318,7 +317,7 @@ def _create_database(path: Path) -> None:
     private_folder(folder.parent)
     _remove_leftovers(folder, older_than=_LEFTOVER_SECONDS)
     temporary = temporary_name(folder.parent, folder.name)
-    temporary.mkdir(mode=PRIVATE_FOLDER)
+    private_folder(temporary)
     try:
         _write_schema(temporary / path.name)
         for _ in range(_TRIES):
