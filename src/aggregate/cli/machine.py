@@ -77,7 +77,7 @@ def languages() -> None:
 def schema(audit: bool) -> None:
     """Print the JSON Schema of manual_slop.toml."""
     if audit:
-        from aggregate.prompt import audit_schema as schema_of
+        from aggregate.prompt.audit import audit_schema as schema_of
     else:
         from aggregate.project.configuration import json_schema as schema_of
     write_result(json.dumps(schema_of(), indent=2))

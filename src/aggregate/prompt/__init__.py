@@ -7,8 +7,6 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.prompt.api import *
     from aggregate.prompt.assemble import *
-    from aggregate.prompt.audit import *
-    from aggregate.prompt.audit_text import *
     from aggregate.prompt.candidates import *
     from aggregate.prompt.file_corpus import *
     from aggregate.prompt.file_reading import *
@@ -37,18 +35,16 @@ else:
             "assemble": "Composition Tier3Files assemble build_beads_section find_screenshots read_images tier3_segments with_references",
             "layout": "Strategy build_discussion_section build_discussion_text excerpt_turn files_segments",
             "api": "compose_prompt run stream_prompt",
-            "audit": "audit_data audit_of newest_audited read_audit record_audit row_data write_audit",
-            "audit_text": "audit_lines audit_schema compare_manifests footing_lines heading_lines row_lines table_lines",
             "file_corpus": "FileCorpus",
             "file_rendering": "RenderedFiles render_files",
-            "file_sizes": "FileSizes FolderRow MEASURED folder_rows largest_folders measure_files",
+            "file_sizes": "FileSizes measure_files",
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget fit_prompt",
             "live_prompt": "LivePrompt",
             "file_reading": "missing_grammars redact_file",
-            "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
+            "numbered_output": "audit_path find_next_increment is_output is_prompt numbered_files prune_outputs reply_path request_log_path write_numbered",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
-            "ranked_files": "OpenFiles RankedFiles ReadFiles file_scores rank_files read_files scores_of",
+            "ranked_files": "OpenFiles RankedFiles ReadFiles rank_files read_files scores_of",
             "redact_prompt": "FoundSecrets redact_text",
             "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
             "selection": "ResolvedFile Selection own_output_filter select_files",
