@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from aggregate.cli.commands import Commands
-from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
+from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, Commands, run_program
 from aggregate.cli.written_prompt import largest_folders
 from aggregate.sending.clients import exceeded_window
 from tests.cli.command_line import aggregate, start

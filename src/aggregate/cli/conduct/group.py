@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from aggregate.cli.commands import CONDUCT, LazyGroup
 from aggregate.cli.options import config_option
+from aggregate.cli.program import CONDUCT, LazyGroup
 
 
 class ConductGroup(LazyGroup):
