@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.api import *
     from aggregate.prompt.assemble import *
     from aggregate.prompt.candidates import *
+    from aggregate.prompt.composer import *
     from aggregate.prompt.file_corpus import *
     from aggregate.prompt.file_reading import *
     from aggregate.prompt.file_rendering import *
@@ -34,6 +35,7 @@ else:
             "candidates": "Candidates",
             "assemble": "Composition Tier3Files assemble build_beads_section find_screenshots read_images tier3_segments with_references",
             "layout": "Strategy build_discussion_section build_discussion_text excerpt_turn files_segments",
+            "composer": "Composer",
             "api": "compose_prompt run stream_prompt",
             "file_corpus": "FileCorpus",
             "file_rendering": "RenderedFiles render_files",
