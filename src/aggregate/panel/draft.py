@@ -1,4 +1,4 @@
-"""What the page has changed and nobody has saved: edited in memory, kept for the next start, merged when it is saved."""
+"""What the page has changed and nobody has saved: edited in memory, kept for the next start, merged when saved."""
 
 from collections.abc import Mapping
 from contextlib import suppress
