@@ -7,7 +7,6 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.prompt.api import *
     from aggregate.prompt.assemble import *
-    from aggregate.prompt.candidates import *
     from aggregate.prompt.composer import *
     from aggregate.prompt.file_corpus import *
     from aggregate.prompt.file_reading import *
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.layout import *
-    from aggregate.prompt.live_prompt import *
     from aggregate.prompt.numbered_output import *
     from aggregate.prompt.project import *
     from aggregate.prompt.ranked_files import *
@@ -32,24 +30,22 @@ else:
         __name__,
         {
             "request": "ALL_FILES FOCUS_TIER Request auto_budget focus_paths for_reader is_named parse_place",
-            "candidates": "Candidates",
-            "assemble": "Composition Tier3Files assemble build_beads_section find_screenshots read_images tier3_segments with_references",
-            "layout": "Strategy build_discussion_section build_discussion_text excerpt_turn files_segments",
+            "assemble": "Composition Tier3Files assemble find_screenshots read_images tier3_segments with_references",
+            "layout": "Strategy build_discussion_section excerpt_turn files_segments",
             "composer": "Composer",
-            "api": "compose_prompt run stream_prompt",
+            "api": "compose_prompt stream_prompt",
             "file_corpus": "FileCorpus",
             "file_rendering": "RenderedFiles render_files",
             "file_sizes": "FileSizes measure_files",
             "fit.kept_levels": "grown_files",
-            "fit_prompt": "compose_within_budget fit_prompt",
-            "live_prompt": "LivePrompt",
+            "fit_prompt": "compose_within_budget",
             "file_reading": "missing_grammars redact_file",
-            "numbered_output": "audit_path find_next_increment is_output is_prompt numbered_files prune_outputs reply_path request_log_path write_numbered",
+            "numbered_output": "audit_path is_output is_prompt numbered_files prune_outputs reply_path request_log_path write_numbered",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
-            "ranked_files": "OpenFiles RankedFiles ReadFiles rank_files read_files scores_of",
+            "ranked_files": "OpenFiles ReadFiles read_files",
             "redact_prompt": "FoundSecrets redact_text",
-            "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
-            "selection": "ResolvedFile Selection own_output_filter select_files",
+            "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference recognise_reference",
+            "selection": "ResolvedFile own_output_filter select_files",
             "source_map": "SourceMapBuilder",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
             "view_pool": "render_all",
