@@ -125,7 +125,7 @@ CONDUCT: Mapping[str, Row] = {
         "Delete the runs of TRACK that are over from the database; their files stay.",
         needs_dbos=True,
     ),
-    "new": Row("conduct.tracks", "Write a track NAME from a question."),
+    "new": Row("conduct.group", "Write a track NAME from a question."),
     "worker": Row(
         "conduct.runs",
         "Work on the tickets of every track on a database until interrupted.",
