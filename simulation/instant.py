@@ -206,7 +206,7 @@ def _table(
 
 def edit_here(name: str, tree: Path, suffix: str) -> tuple[float, float]:
     """Return the median seconds and CPU seconds of a prompt composed again, in this process, after an edit."""
-    from aggregate.prompt import LivePrompt, open_project, request_for
+    from aggregate import LivePrompt, open_project, request_for
 
     _, pattern, view = EDITS[name]
     if view:

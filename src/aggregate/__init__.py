@@ -91,18 +91,12 @@ if (
     from aggregate.project.presets import ContextPresetManager as ContextPresetManager
     from aggregate.prompt import (
         Composition as Composition,
-        LivePrompt as LivePrompt,
-        build_beads_section as build_beads_section,
         build_discussion_section as build_discussion_section,
-        build_discussion_text as build_discussion_text,
         compact_data as compact_data,
         compose_prompt as compose_prompt,
-        find_next_increment as find_next_increment,
         load_data_reference as load_data_reference,
         open_project as open_project,
-        prune_data_cache as prune_data_cache,
         request_for as request_for,
-        run as run,
         stream_prompt as stream_prompt,
     )
     from aggregate.prompt.api import (
@@ -113,12 +107,20 @@ if (
         build_screenshots_section as build_screenshots_section,
         build_summary_markdown as build_summary_markdown,
         build_tier3_context as build_tier3_context,
+        run as run,
     )
-    from aggregate.prompt.assemble import PromptStream as PromptStream
+    from aggregate.prompt.assemble import (
+        PromptStream as PromptStream,
+        build_beads_section as build_beads_section,
+    )
     from aggregate.prompt.file_sizes import (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
     )
+    from aggregate.prompt.layout import build_discussion_text as build_discussion_text
+    from aggregate.prompt.live_prompt import LivePrompt as LivePrompt
+    from aggregate.prompt.numbered_output import find_next_increment as find_next_increment
+    from aggregate.prompt.references import prune_data_cache as prune_data_cache
     from aggregate.sending.clients import (
         Client as Client,
         RequestOptions as RequestOptions,
@@ -149,10 +151,14 @@ _HOMES = {
     "aggregate.project.configuration": "Project load_config",
     "aggregate.project.files": "resolve_paths",
     "aggregate.project.presets": "ContextPresetManager",
-    "aggregate.prompt": "Composition LivePrompt build_beads_section build_discussion_section build_discussion_text compact_data compose_prompt find_next_increment load_data_reference open_project prune_data_cache request_for run stream_prompt",
-    "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context",
-    "aggregate.prompt.assemble": "PromptStream",
+    "aggregate.prompt": "Composition build_discussion_section compact_data compose_prompt load_data_reference open_project request_for stream_prompt",
+    "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context run",
+    "aggregate.prompt.assemble": "PromptStream build_beads_section",
     "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
+    "aggregate.prompt.layout": "build_discussion_text",
+    "aggregate.prompt.live_prompt": "LivePrompt",
+    "aggregate.prompt.numbered_output": "find_next_increment",
+    "aggregate.prompt.references": "prune_data_cache",
     "aggregate.sending.clients": "Client RequestOptions open_client",
     "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
 }

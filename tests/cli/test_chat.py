@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import BudgetError
-from aggregate.cli.chat_commands import completions
-from aggregate.cli.chat_session import ChatSession
+from aggregate.cli.chat_session import ChatSession, completions
 from aggregate.cli.send import AskedTurn
 from aggregate.project.history.history_reader import load_history
 from aggregate.sending import ModelSelection

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from aggregate.cli.commands import COMMANDS, CONDUCT, Row, load
+from aggregate.cli.program import COMMANDS, CONDUCT, Row, load
 
 
 @pytest.mark.parametrize(

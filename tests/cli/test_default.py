@@ -8,8 +8,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from aggregate.cli.commands import COMMANDS, CONDUCT
-from aggregate.cli.program import program
+from aggregate.cli.program import COMMANDS, CONDUCT, program
 from aggregate.project.configuration import nearest_config
 from tests.cli.command_line import Ended, aggregate, succeeded
 from tests.projects import project

@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from aggregate.cli.commands import Commands
-from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
-from aggregate.prompt import largest_folders
+from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, Commands, run_program
+from aggregate.cli.written_prompt import largest_folders
 from aggregate.sending.clients import exceeded_window
 from tests.cli.command_line import aggregate, start
 from tests.projects import project

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.cli.commands import COMMANDS
+from aggregate.cli.program import COMMANDS
 from tests.hostile.planted import Planted, plant
 from tests.hostile.servers import answering
 from tests.project.repository import git

@@ -14,8 +14,7 @@ import uvicorn
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from aggregate.mcp.server import AgentServer
-from aggregate.mcp.serving import http_app
+from aggregate.mcp.server import AgentServer, http_app
 from tests.mcp.serving import workspace
 from tests.projects import project
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import aggregate
-from aggregate.prompt import read_audit
+from aggregate.prompt.audit import read_audit
 from tests.fakes.images import png
 from tests.panel.opened import CONFIG, FILES, HEADERS, Opened, opened
 from tests.projects import project

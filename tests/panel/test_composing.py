@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import aggregate
-from aggregate.panel.composing import ComposedDraft, Composer
+from aggregate.panel.composing import ComposedDraft, compose_draft
 from aggregate.panel.draft import Draft
+from aggregate.prompt import Composer
 from tests.projects import project
 from tests.prompt.test_stream import in_index
 
@@ -27,7 +28,7 @@ def test_another_view_beside_a_task_ranks_nothing_again(tmp_path: Path) -> None:
 
     def composed(more: str = "", task: str = "what does name7 retry") -> ComposedDraft:
         draft = Draft(CONFIG.format(more=more, task=task))
-        return composer.compose(draft, draft.project(config), disk=0)
+        return compose_draft(draft, draft.project(config), composer, disk=0)
 
     def ranking(prompt: ComposedDraft) -> object:
         return prompt.choices["src/m9.py"].reasons

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import aggregate
-from aggregate.panel.composing import Composer
 from aggregate.panel.session import Session
+from aggregate.prompt import Composer
 from tests.panel.opened import CONFIG
 from tests.projects import project
 from tests.prompt.test_stream import in_index

@@ -18,21 +18,11 @@ from aggregate import (
     request_for,
 )
 from aggregate.base.values import Audit, Cut, FileOrder, Level, Missing, Reason, Section
+from aggregate.cli.explain import compare_manifests
 from aggregate.project.index import Index
-from aggregate.prompt import (
-    Request,
-    audit_of,
-    audit_path,
-    audit_schema,
-    compare_manifests,
-    count_prompt,
-    newest_audited,
-    prune_outputs,
-    read_audit,
-    write_audit,
-    write_numbered,
-)
-from aggregate.prompt.audit import audit_pieces, parse_audit
+from aggregate.prompt import Request, audit_path, count_prompt, prune_outputs, write_numbered
+from aggregate.prompt.audit import audit_of, audit_schema, newest_audited, read_audit, write_audit
+from aggregate.prompt.audit.account import audit_pieces, parse_audit
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 

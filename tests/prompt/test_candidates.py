@@ -7,9 +7,10 @@ import pytest
 from aggregate import ViewMode, count, open_project, request_for
 from aggregate.base.values import SEPARATOR, Level
 from aggregate.project.index import Index
-from aggregate.prompt import Candidates, rank_files
+from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.fit.fit import FileLines, ShownLines
 from aggregate.prompt.layout import file_block
+from aggregate.prompt.ranked_files import rank_files
 from tests.projects import project
 
 MODULE = '''"""Words."""

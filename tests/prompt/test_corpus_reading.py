@@ -8,9 +8,10 @@ import pytest
 
 from aggregate.base.values import AS_THEY_ARE, Redaction
 from aggregate.project.index import Index
-from aggregate.prompt import FileCorpus, Request, Selection, select_files
+from aggregate.prompt import FileCorpus, Request, select_files
 from aggregate.prompt.file_corpus import read_corpus
 from aggregate.prompt.file_reading import FileReader
+from aggregate.prompt.selection import Selection
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project

@@ -6,7 +6,8 @@ from typing import Any
 from aggregate import Budget, Task, compose_prompt, open_project, request_for
 from aggregate.base.values import Audit
 from aggregate.project.index import Index
-from aggregate.prompt import audit_of, count_prompt
+from aggregate.prompt import count_prompt
+from aggregate.prompt.audit import audit_of
 from tests.projects import project
 
 SHOP = {

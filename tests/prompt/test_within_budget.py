@@ -24,7 +24,10 @@ from aggregate import (
 )
 from aggregate.base.values import FileOrder, GroupStatus, Level, MergeStrategy
 from aggregate.project.index import Index
-from aggregate.prompt import Candidates, Request, fit_prompt, rank_files
+from aggregate.prompt import Request
+from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.fit_prompt import fit_prompt
+from aggregate.prompt.ranked_files import rank_files
 
 FUNCTION = '''def {name}({argument}):
     """Return what {name} makes of {argument}."""

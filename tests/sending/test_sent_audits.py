@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from aggregate import load_config
-from aggregate.prompt import audit_path, read_audit
+from aggregate.prompt import audit_path
+from aggregate.prompt.audit import read_audit
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients.client import scripted_client
 from tests.projects import project

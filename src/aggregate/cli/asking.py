@@ -13,8 +13,8 @@ from aggregate.base.disk import SETTINGS_BYTES, read_text, real_path
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import heading_text, nearest_path
 from aggregate.base.values import AUTO, Amount, FileRow, Place, Task, parse_amount
-from aggregate.cli.commands import is_sentence
 from aggregate.cli.output import say
+from aggregate.cli.program import is_sentence
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob, split_root

@@ -9,8 +9,7 @@ import click
 
 from aggregate.base.disk import SETTINGS_BYTES
 from aggregate.base.errors import AggregateError
-from aggregate.cli.chat_commands import Leave, completions, run_command, who
-from aggregate.cli.chat_session import ChatSession
+from aggregate.cli.chat_session import ChatSession, Leave, completions, run_command, who
 from aggregate.cli.output import is_terminal, say
 from aggregate.cli.send import AskedTurn, turn_options
 from aggregate.project.history import DEFAULT

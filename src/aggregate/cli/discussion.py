@@ -10,9 +10,9 @@ import click
 from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
 from aggregate.cli.asking import open_project_here
-from aggregate.cli.commands import Described
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
+from aggregate.cli.program import Described
 from aggregate.project.history import DEFAULT, named_discussions
 from aggregate.prompt import build_discussion_section
 from aggregate.sending import delete_discussion, fork_discussion, project_discussion

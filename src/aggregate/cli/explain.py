@@ -4,13 +4,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import click
 
-from aggregate.base.disk import CONTENT_BYTES, is_file, read_bytes
+from aggregate.base.disk import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import path_meant
 from aggregate.base.values import Audit, FileChoice, Level, Origin, OriginKind, SourceMap
@@ -26,24 +27,8 @@ from aggregate.cli.output import (
 )
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob
-from aggregate.prompt import (
-    Request,
-    audit_data,
-    audit_path,
-    compare_manifests,
-    footing_lines,
-    heading_lines,
-    is_named,
-    newest_audited,
-    numbered_files,
-    prune_outputs,
-    read_audit,
-    request_for,
-    request_log_path,
-    row_data,
-    row_lines,
-    table_lines,
-)
+from aggregate.prompt import Request, is_named, is_prompt, prune_outputs, request_for
+from aggregate.prompt.audit import audit_data, audit_lines, newest_audited, read_audit, row_lines
 from aggregate.sending import find_prompt, read_request
 from aggregate.sending.cache import compare_prefixes
 
@@ -62,7 +47,11 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
     a glob, tells everything about these, also about what was left out.
     """
     request = request_for(open_project_here(config), with_history=False)
-    if number is not None and path is None and not is_prompt(number, request):
+    if (
+        number is not None
+        and path is None
+        and not is_prompt(number, request.output_dir, request.namespace)
+    ):
         number, path = None, number
     prompt, audit = newest_prompt(request) if number is None else audited_prompt(number, request)
     rows = _matching(audit, path, request) if path is not None else []
@@ -72,8 +61,8 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
             f"no candidate of {prompt.name} is called {path}{meant}", path=str(prompt)
         )
     if as_json:
-        data = [row_data(row) for row in rows] if rows else audit_data(audit)
-        write_result(json.dumps(data, indent=2))
+        data = audit_data(replace(audit, rows=tuple(rows) or audit.rows))
+        write_result(json.dumps(data["rows"] if rows else data, indent=2))
     elif rows:
         print_rows(audit, rows)
     else:
@@ -98,26 +87,17 @@ def print_audit(audit: Audit, *, title: str = "") -> None:
     width, bold, plain = 0, "", ""
     if is_terminal():
         width, bold, plain = shutil.get_terminal_size().columns, "\x1b[1m", "\x1b[0m"
-    write_rows(*heading_lines(audit, title))
-    if audit.rows:
-        header, *rows = table_lines(audit, width=width)
+    lines = audit_lines(audit, title=title, width=width)
+    write_rows(*lines.heading)
+    if lines.table:
+        header, *rows = lines.table
         write_rendered(f"{bold}{header}{plain}\n" + "".join(f"{row}\n" for row in rows))
-    write_rows(*footing_lines(audit))
+    write_rows(*lines.footing)
 
 
 def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
     for number, row in enumerate(rows):
         write_rows(*([""] if number else []), *row_lines(audit, row))
-
-
-def is_prompt(name: str, request: Request) -> bool:
-    if re.fullmatch(r"[0-9]+", name):
-        return True
-    path = Path(name)
-    if any(is_file(record(path)) for record in (audit_path, request_log_path) if path.name):
-        return True
-    written = (prompt for _, prompt in numbered_files(request.output_dir, request.namespace))
-    return os.path.realpath(path) in map(os.path.realpath, written)
 
 
 def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
@@ -166,6 +146,25 @@ def diff(earlier: str, later: str, config: Path) -> None:
         write_rows(*compare_manifests(before, after))
 
 
+def compare_manifests(earlier: Audit, later: Audit) -> Iterator[str]:
+    """Yield a sentence for each file that differs: those of the later prompt in its order, then those that are gone."""
+    before = {row.path: row for row in earlier.rows}
+    after = {row.path: row for row in later.rows}
+    for path, row in after.items():
+        old = before.get(path)
+        if old is None:
+            yield f"new: {path} ({row.level})"
+            continue
+        are_known = old.content_hash and row.content_hash
+        is_edited = are_known and old.content_hash != row.content_hash
+        if is_edited or old.level is not row.level:
+            level = "" if old.level is row.level else f" ({old.level} → {row.level})"
+            yield f"{'changed' if is_edited else 'level'}: {path}{level}"
+    for path, row in before.items():
+        if path not in after:
+            yield f"gone: {path} (was {row.level})"
+
+
 @click.command()
 @config_option
 @click.option(
@@ -207,7 +206,7 @@ def locate(place: str, config: Path) -> None:
         raise click.UsageError(f"{place}: name a line, as in 3:120 or src/a.py:12")
     name, line = match[1], int(match[2])
     request = request_for(open_project_here(config), with_history=False)
-    if is_prompt(name, request):
+    if is_prompt(name, request.output_dir, request.namespace):
         _locate_in_prompt(name, line, request)
     else:
         _locate_in_file(from_here(name, request.base_dir), line, request)

@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from operator import add
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import click
 from rich.cells import cell_len
@@ -23,15 +25,7 @@ from aggregate.cli.output import is_terminal, progress, say, warn_all, write_ren
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
-from aggregate.prompt import (
-    MEASURED,
-    FolderRow,
-    folder_rows,
-    measure_files,
-    missing_grammars,
-    request_for,
-    select_files,
-)
+from aggregate.prompt import FileSizes, measure_files, missing_grammars, request_for
 
 
 @click.command()
@@ -126,21 +120,13 @@ def stats(
     request = request_for(
         project, preset=preset, with_history=False, generated=generated, task=asked
     )
-    selection = select_files(request)
-    scores = None
-    with open_index(use=not no_cache, verify=verify) as index:
-        with progress("Measuring files", hidden=False) as bar:
-            sizes = measure_files(selection, index=index, on_start=bar.start, on_done=bar.advance)
-        if asked is not None:
-            from aggregate.prompt import file_scores
-
-            scores = file_scores(request, index=index)
+    with (
+        open_index(use=not no_cache, verify=verify) as index,
+        progress("Measuring files", hidden=False) as bar,
+    ):
+        sizes = measure_files(request, index=index, on_start=bar.start, on_done=bar.advance)
     if as_json:
-        data = [
-            file.to_dict() | ({} if scores is None else {"score": scores.get(file.path, 0.0)})
-            for file in sizes
-        ]
-        write_result(json.dumps(data, indent=2))
+        write_result(json.dumps([_data(file) for file in sizes], indent=2))
         return
     told = []
     for file in sizes:
@@ -150,19 +136,41 @@ def stats(
     warn_all(told, more="--json")
     measured = [file for file in sizes if not file.error]
     warn_all(missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
-    if rows := folder_rows(measured, scores):
-        _print_table(rows, has_scores=scores is not None)
+    if measured:
+        _print_table(measured, has_scores=asked is not None)
 
 
-def _print_table(rows: Sequence[FolderRow], *, has_scores: bool) -> None:
+def _data(file: FileSizes) -> dict[str, Any]:
+    told = {"error": file.error, "problem": file.problem}
+    return {
+        "path": file.path,
+        "lines": file.lines,
+        "ast_elements": file.elements,
+        "tokens": file.tokens,
+        **{name: sentence for name, sentence in told.items() if sentence},
+        **({} if file.score is None else {"score": file.score}),
+    }
+
+
+def _print_table(sizes: Sequence[FileSizes], *, has_scores: bool) -> None:
+    """Print the files as a tree: each folder with its sums, above what it holds, by name."""
     bold, plain = ("\x1b[1m", "\x1b[0m") if is_terminal() else ("", "")
-    titles = ["score"] * has_scores + ["lines", "defs", *(mode.value for mode in MEASURED)]
+    titles = ["score"] * has_scores + ["lines", "defs", *sizes[0].tokens]
     lines = [("tokens by view", titles, True)]
-    for row in rows:
-        name = printable("  " * row.depth + row.name + "/" * row.is_folder)
-        score = [f"{row.score:.3f}"] * has_scores
-        numbers = [f"{number:,}" for number in (row.lines, row.elements, *row.tokens)]
-        lines.append((name, score + numbers, row.is_folder))
+    sums: dict[tuple[str, ...], list[float]] = {}
+    files: set[tuple[str, ...]] = set()
+    for file in sizes:
+        parts = PurePosixPath(file.path).parts
+        files.add(parts)
+        numbers = (file.score or 0.0, file.lines, file.elements, *file.tokens.values())
+        for depth in range(len(parts) + 1):
+            above = sums.get(parts[:depth], [0] * len(numbers))
+            sums[parts[:depth]] = list(map(add, above, numbers))
+    for parts, (score, *counts) in sorted(sums.items()):
+        is_folder = parts not in files
+        name = printable("  " * len(parts) + (parts[-1] if parts else ".") + "/" * is_folder)
+        scores = [f"{score:.3f}"] * has_scores
+        lines.append((name, scores + [f"{number:,}" for number in counts], is_folder))
     widths = [
         max(map(len, column)) for column in zip(*(texts for _, texts, _ in lines), strict=True)
     ]

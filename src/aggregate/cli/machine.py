@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from aggregate.base.errors import ConfigError
-from aggregate.cli.commands import Described
 from aggregate.cli.options import json_option
 from aggregate.cli.output import warn, write_path, write_result, write_rows
+from aggregate.cli.program import Described
 from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
 from aggregate.project.configuration import set_trust, trusted_projects
 from aggregate.project.index import byte_limit, clear_index, index_path, read_report
@@ -77,7 +77,7 @@ def languages() -> None:
 def schema(audit: bool) -> None:
     """Print the JSON Schema of manual_slop.toml."""
     if audit:
-        from aggregate.prompt import audit_schema as schema_of
+        from aggregate.prompt.audit import audit_schema as schema_of
     else:
         from aggregate.project.configuration import json_schema as schema_of
     write_result(json.dumps(schema_of(), indent=2))

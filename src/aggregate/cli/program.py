@@ -1,13 +1,21 @@
-"""The command group, and how errors become one line and an exit code."""
+"""The program: its commands in tables, so that a list of them loads none, and how errors become an exit code."""
 
 import errno
 import gc
 import io
 import os
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.exceptions import NoSuchCommand
 
+from aggregate.base.disk import guard_project
 from aggregate.base.errors import (
     AggregateError,
     ClientSetupError,
@@ -15,12 +23,239 @@ from aggregate.base.errors import (
     PresetError,
     PromptTooLongError,
     SpawnError,
+    StateError,
     SyntaxViewError,
     ToolError,
     TrackError,
 )
-from aggregate.cli.commands import Commands
 from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class Row(NamedTuple):
+    module: str  # below aggregate.cli; it holds the command under its name
+    summary: str  # the first sentence of the command's help, which a test compares with it
+    needs_dbos: bool = False  # the module cannot be loaded without the extra "agents"
+
+
+COMMANDS: Mapping[str, Row] = {
+    "run": Row("run", "Compose the prompt and write it to the next numbered file; print its path."),
+    "send": Row(
+        "send",
+        "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.",
+    ),
+    "chat": Row(
+        "chat", "Go on with a discussion, message by message; each is sent and kept as by send."
+    ),
+    "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
+    "diff": Row(
+        "explain",
+        "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
+    ),
+    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
+    "locate": Row(
+        "explain",
+        "Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.",
+    ),
+    "goal": Row("goal", "Reach GOAL step by step and print the answer."),
+    "conduct": Row(
+        "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
+    ),
+    "mcp": Row(
+        "serve",
+        "Serve prompts, files and what they define to agents, by the Model Context Protocol.",
+    ),
+    "panel": Row("serve", "Compose the prompt by eye, on a page in the browser; Ctrl-C ends it."),
+    "init": Row(
+        "configuration", "Write a commented manual_slop.toml for the project in this folder."
+    ),
+    "check": Row(
+        "configuration",
+        "Check that all that CONFIG names is there; print what is not, one line each.",
+    ),
+    "preset": Row(
+        "preset", "List, show, save, apply and delete named compositions of files and screenshots."
+    ),
+    "trust": Row(
+        "machine", "Let the project around PATH read files outside of it; print its root."
+    ),
+    "stats": Row("files", "Show the files by folder: lines, definitions, and tokens in each view."),
+    "view": Row("files", "Print one file as a view shows it."),
+    "prune": Row("explain", "Delete all but the newest prompts; print what was deleted."),
+    "cache": Row(
+        "machine",
+        "Show where results are kept for the next run, how many, and how often they were of use.",
+    ),
+    "results": Row("results", "Fold the results of many producers, one file each, into one."),
+    "languages": Row("machine", "List the languages with their suffixes."),
+    "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
+}
+
+CONDUCT: Mapping[str, Row] = {
+    "run": Row(
+        "conduct.run",
+        "Run the tickets of TRACK, or go on with its unfinished run; print the report's path.",
+    ),
+    "status": Row("conduct.runs", "Show how the latest run of TRACK stands.", needs_dbos=True),
+    "resume": Row(
+        "conduct.runs",
+        "Go on with the latest run of TRACK: what is open, and what failed, is run.",
+        needs_dbos=True,
+    ),
+    "retry": Row(
+        "conduct.runs",
+        "Run TICKETS of the latest run of TRACK once more, and all that depend on them.",
+        needs_dbos=True,
+    ),
+    "approve": Row(
+        "conduct.runs",
+        "Approve TICKET, which waits for it; what depends on it is run.",
+        needs_dbos=True,
+    ),
+    "reject": Row(
+        "conduct.runs",
+        "Reject TICKET, which waits for approval; what depends on it is not run.",
+        needs_dbos=True,
+    ),
+    "cancel": Row("conduct.runs", "End the run of TRACK that is under way.", needs_dbos=True),
+    "forget": Row(
+        "conduct.runs",
+        "Delete the runs of TRACK that are over from the database; their files stay.",
+        needs_dbos=True,
+    ),
+    "new": Row("conduct.group", "Write a track NAME from a question."),
+    "worker": Row(
+        "conduct.runs",
+        "Work on the tickets of every track on a database until interrupted.",
+        needs_dbos=True,
+    ),
+}
+
+DEFAULT = "run"  # the command that is meant where none is named
+
+_WHOLE = 1_000
+
+
+class Described(click.Group):
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.summaries().items()))
+
+    def summaries(self) -> dict[str, str]:
+        return {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
+
+
+class LazyGroup(Described):
+    table: Mapping[str, Row] = {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name, self.table) if cmd_name in self.table else None
+
+    def summaries(self) -> dict[str, str]:
+        return {name: row.summary for name, row in self.table.items()}
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.table and not ctx.resilient_parsing:
+            raise NoSuchCommand(args[0], possibilities=self.table, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete names from the table: click itself would load every command for its help."""
+        from click.shell_completion import CompletionItem
+
+        names = [
+            CompletionItem(name, help=summary)
+            for name, summary in self.summaries().items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
+
+
+# The options of all commands that name a project.
+_NAMING = click.Command(
+    "naming",
+    params=[click.Option(["-c", "--config"]), click.Option(["--root"], multiple=True)],
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+
+
+class Commands(LazyGroup):
+    """The program's commands; options alone are those of the default command, and a sentence is its task."""
+
+    table = COMMANDS
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            words = [*takewhile(lambda word: not word.startswith("-"), args)]
+            if error.possibilities and len(words) == 1:
+                raise
+            said = f'{error.message} To make it the task: aggregate --task "{" ".join(words)}"'
+            raise NoSuchCommand(error.command_name, said, error.possibilities, ctx) from None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hand over to the default command where the first argument is an option of its own, or there is none.
+
+        So it does where that is a sentence, which no command's name is: the task (rule T-1). A sentence may begin with
+        an option's name, as one about a command line does: it has a blank behind that.
+        """
+        named = _NAMING.make_context(None, [*args], resilient_parsing=True).params
+        for folder in (os.path.dirname(named["config"] or ""), *named["root"]):  # noqa: PTH120 - text in, text out
+            # While commands are loaded a library may start a program, which must be none of a project that is named.
+            guard_project(folder)
+        args = [f" {one}" if re.match(r"--[^\s=]*\s+\S", one) else one for one in args]
+        own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        if args:
+            is_its_own = args[0].startswith("-") and args[0] not in {*own, "-", "--"}
+            is_meant = is_its_own or is_sentence(args[0])
+        else:
+            is_meant = not ctx.resilient_parsing
+        return super().parse_args(ctx, [DEFAULT, *args] if is_meant else args)
+
+
+# Letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which set no blanks.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+
+
+def is_sentence(argument: str) -> bool:
+    """Tell whether an argument is a sentence and no word: it holds a blank, or is of a script that writes without."""
+    if argument.startswith("-"):
+        return False
+    has_blank = len(argument.split(maxsplit=1)) > 1
+    return has_blank or (not argument.isascii() and bool(re.search(f"[{_UNSPACED}]", argument)))
+
+
+def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
+    row = table[name]
+    if row.needs_dbos:
+        require_dbos()
+    # Modules stay: looking through them for garbage takes a twentieth of a short run.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        command: click.Command = getattr(import_module(f"aggregate.cli.{row.module}"), name)
+    finally:
+        if collects:
+            gc.enable()
+    return command
+
+
+def require_dbos() -> None:
+    if find_spec("dbos") is None:
+        raise StateError(
+            "running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'"
+        )
+
 
 FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` is that of ``sysexits.h``
 

@@ -13,8 +13,8 @@ from aggregate.agents.subagents import envelope
 from aggregate.base.errors import ConfigError
 from aggregate.base.text import result_text
 from aggregate.base.values import CompilationContext, LabelledOutput, json_text
-from aggregate.cli.commands import Described
 from aggregate.cli.output import warn, write_result
+from aggregate.cli.program import Described
 from aggregate.project.files import read_file
 from aggregate.prompt.sections import one_line, results_segments
 

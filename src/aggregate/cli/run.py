@@ -1,13 +1,22 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import json
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import click
 
-from aggregate.cli.asking import task_options
+from aggregate.base.values import Amount, Task
+from aggregate.cli.asking import (
+    open_asked_project,
+    read_task,
+    task_argument,
+    task_options,
+    typed_places,
+)
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -29,9 +38,68 @@ from aggregate.cli.output import (
     write_pieces,
     write_result,
 )
-from aggregate.cli.run_report import AskedRun, WrittenPrompt
+from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, watch_run
+from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import Request, compose_prompt, for_reader, write_numbered
+from aggregate.prompt import Request, compose_prompt, for_reader, request_for, write_numbered
+
+
+@dataclass
+class AskedRun:
+    sentence: tuple[str, ...]
+    task: str | None
+    budget: Amount | None
+    focus: tuple[str, ...]
+    symbol: tuple[str, ...]
+    since: str
+    explain: bool
+    config: Path
+    allow_outside: bool | None
+    allow_secrets: bool | None
+    strategy: str | None
+    preset: str | None
+    tier: int | None
+    discussion: str
+    no_history: bool
+    to_stdout: bool
+    copies: bool
+    watches: bool
+    generated: str | None
+    redact: bool | None
+    no_cache: bool
+    verify: bool
+    as_json: bool
+    quiet: bool
+
+    @cached_property
+    def named_task(self) -> Task | None:
+        """The task; it is read once, since standard input can be."""
+        argument = task_argument(self.sentence, self.task)
+        return read_task(argument, symbols=self.symbol, since=self.since)
+
+    def open(self) -> Project:
+        return open_asked_project(
+            self.config,
+            is_asked=self.named_task is not None or self.budget is not None,
+            allow_outside=self.allow_outside,
+            allow_secrets=self.allow_secrets,
+            tells=not self.quiet,
+        )
+
+    def request(self, project: Project) -> Request:
+        return request_for(
+            project,
+            strategy=self.strategy,
+            preset=self.preset,
+            focus_files=typed_places(self.focus, project.folder / project.config.files.base_dir),
+            tier=self.tier,
+            with_history=not self.no_history,
+            discussion=self.discussion or None,
+            generated=self.generated,
+            task=self.named_task,
+            budget=self.budget,
+            redact=self.redact,
+        )
 
 
 @click.command()
@@ -93,11 +161,17 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     if asked.watches:
-        # What watches folders takes 20 ms to load.
-        from aggregate.cli.watched_run import watch_run
-
         with index:
-            watch_run(asked, index)
+            watch_run(
+                WatchedRun(
+                    asked.open,
+                    asked.request,
+                    index,
+                    copies=asked.copies,
+                    as_json=asked.as_json,
+                    quiet=asked.quiet,
+                )
+            )
         return
     request = asked.request(asked.open())
     path: Path | None = None
@@ -146,7 +220,8 @@ def _compose(
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     from aggregate.cli.explain import print_audit
-    from aggregate.prompt import audit_data, audit_of, count_prompt
+    from aggregate.prompt import count_prompt
+    from aggregate.prompt.audit import audit_data, audit_of
 
     if request.task is None and request.budget is None:
         raise click.UsageError(

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from aggregate.base.door import door
 
 if TYPE_CHECKING:
-    from aggregate.mcp.pages import CAP, LEAST_CAP
-    from aggregate.mcp.serving import serve_on_http, serve_on_stdio
+    from aggregate.mcp.server import serve_on_http, serve_on_stdio
 else:
-    __getattr__ = door(
-        __name__, {"pages": "CAP LEAST_CAP", "serving": "serve_on_http serve_on_stdio"}
-    )
+    __getattr__ = door(__name__, {"server": "serve_on_http serve_on_stdio"})
+
+CAP = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
+# What an answer says besides the text that was asked for has some hundred tokens.
+LEAST_CAP = 500

@@ -1,21 +1,15 @@
 """``compose``: the prompt for a task, or what is in it and a handle to read it by; ``explain`` tells of its files."""
 
 from collections.abc import Container
+from itertools import chain
 from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.values import Audit, Place, Task
 from aggregate.mcp.arguments import ComposeArguments, ExplainArguments
 from aggregate.mcp.workspace import Connection, KeptPrompt, Progress, ShownPrompt, Workspace
-from aggregate.prompt import (
-    audit_lines,
-    audit_of,
-    compose_within_budget,
-    count_prompt,
-    for_reader,
-    is_named,
-    row_lines,
-)
+from aggregate.prompt import compose_within_budget, count_prompt, for_reader, is_named
+from aggregate.prompt.audit import audit_lines, audit_of, row_lines
 
 # Tokens of the line that names a prompt's handle: some 25, by what its digits come to.
 _HANDLE: Final = 40
@@ -57,7 +51,7 @@ def compose(
                     file.path, file.source, sorted(lines), call=connection.calls
                 )
         return answer
-    head = audit_lines(_audit(workspace, kept))
+    head = chain(*audit_lines(_audit(workspace, kept)))
     more = f'explain "{handle}" tells of single files'
     longer = f'This prompt is longer than an answer: read "{handle}" gives it in parts.\n\n'
     room = workspace.cap - workspace.count(longer + ending)
@@ -103,7 +97,7 @@ def explain(
         raise ToolError("explain: there is no prompt yet: compose one, or name its handle")
     audit = _audit(workspace, workspace.prompt(handle))
     if not asked.path:
-        lines = audit_lines(audit, title=handle)
+        lines = chain(*audit_lines(audit, title=handle))
         return workspace.capped(lines, more="name a path to be told of one file")
     rows = [row for row in audit.rows if row.path == asked.path]
     rows = rows or [row for row in audit.rows if is_named(row.path, row.entry, [asked.path])]

@@ -1,18 +1,31 @@
-"""``read``: a file as it is or as a view, one definition of it, or lines of a prompt that was composed."""
+"""What an agent looks at: files, views, definitions, names and texts, prompts that were written, and presets."""
 
 import json
-from collections.abc import Sequence
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
 
+from aggregate.base.disk import read_text
 from aggregate.base.errors import ToolError
 from aggregate.base.text import printable, unified_diff
-from aggregate.base.values import Entry, FileItem, RenderedFile, ViewMode
-from aggregate.mcp.arguments import ReadArguments
-from aggregate.mcp.pages import fitting
-from aggregate.mcp.workspace import Connection, Progress, Workspace, is_handle
+from aggregate.base.values import AUTO, Entry, FileItem, RenderedFile, Task, ViewMode, parse_amount
+from aggregate.mcp.arguments import FindArguments, OutlineArguments, ReadArguments, parse
+from aggregate.mcp.workspace import Connection, Progress, Workspace, capped, fitting, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
-from aggregate.prompt import render_files
+from aggregate.prompt import (
+    FileCorpus,
+    compose_prompt,
+    numbered_files,
+    presets_of,
+    redact_text,
+    render_files,
+)
+from aggregate.ranking import FileFacts, term_list
+from aggregate.sending import find_prompt
 
 _SAID: Final = 120  # tokens that an answer may have beside what is read
 
@@ -115,3 +128,219 @@ def _page(lines: Sequence[str], asked: ReadArguments, workspace: Workspace) -> _
         call = json.dumps({**given, "lines": f"{onward}-{last}"}, ensure_ascii=False)
         rest = f"[{last - onward + 1:,} more lines: read {call}]\n"
     return _Page(range(first, onward), text, rest)
+
+
+_BETWEEN_NAMES: Final = r"\.|::|#|->|/"
+# A name as languages write it, with what it stands in.
+_NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
+_LINE: Final = 160  # characters of a line that an answer repeats
+_MOST_LINES: Final = 200  # lines that are found in texts: more are no answer to anything
+_CHARACTERS: Final = 4  # of a token, about; an outline tells sizes, not bills
+# Files whose definitions are looked up: those of more never fit into an answer.
+_MOST_NAMED: Final = 300
+
+
+def _look(
+    workspace: Workspace, path: str, progress: Progress, *, tool: str
+) -> tuple[FileCorpus, str, dict[int, str]]:
+    request = workspace.request()
+    corpus = workspace.read_files(request, progress).corpus
+    workspace.index.flush()
+    # Relative to the project's root, with or without ./ or a slash before it, or absolute within it.
+    top = os.path.abspath(request.base_dir).replace(os.sep, "/").rstrip("/")
+    place = path.replace("\\", "/")
+    if place == top or place.startswith(f"{top}/"):
+        place = place[len(top) :]
+    place = posixpath.normpath(place.strip("/") or ".")
+    place = "" if place == "." else place
+    below = {
+        number: printable(facts.path)  # a name may hold a line break
+        for number, facts in enumerate(corpus.files)
+        if place in ("", facts.path) or facts.path.startswith(f"{place}/")
+    }
+    if not below:
+        raise ToolError(
+            f"{tool}: no file of the project is at or below {path or 'its folder'}: "
+            "a path is relative to the project's root"
+        )
+    return corpus, place, below
+
+
+def find(
+    workspace: Workspace, _connection: Connection, asked: FindArguments, progress: Progress
+) -> str:
+    corpus, place, below = _look(workspace, asked.path, progress, tool="find")
+    query = asked.query.strip()
+    lines: list[str] = []
+    if _NAME.fullmatch(query):
+        names = re.split(_BETWEEN_NAMES, query)
+        definitions = list(_definitions(corpus, names, below))
+        uses = list(_uses(corpus, names[-1], below))
+        if definitions or uses:
+            lines = [f"{_number(len(definitions), 'definition')} of {query}", *definitions]
+            lines += [f"{_number(len(uses), 'use')} of {names[-1]}", *uses]
+    if not lines:
+        matches = list(_matches(corpus, query, below))
+        number = len(matches)
+        most = f"the first {number:,}" if number >= _MOST_LINES else _number(number, "line")
+        where = f" below {place}" if place else ""
+        lines = [f"{most} with {_shortened(query)!r}{where}", *matches]
+    return workspace.capped(lines, more="name a longer text, or a path to look below")
+
+
+def _definitions(corpus: FileCorpus, names: Sequence[str], below: dict[int, str]) -> Iterator[str]:
+    places = [place for place in corpus.files_defining(names[-1]) if place[0] in below]
+    analyses = corpus.analyses([number for number, _ in places])
+    for (number, place), analysis in zip(places, analyses, strict=True):
+        definition = analysis.definitions[place]
+        if definition.path[-len(names) :] == tuple(names):
+            where = f"{below[number]}:{definition.first}-{definition.last}"
+            line = _line(corpus, number, definition.signature)
+            yield f"{where} {definition.kind} {'.'.join(definition.path)}: {line}"
+
+
+def _uses(corpus: FileCorpus, name: str, below: dict[int, str]) -> Iterator[str]:
+    numbers = [number for number in corpus.files_referring(name) if number in below]
+    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
+        for reference in analysis.references:
+            if reference.name == name:
+                outer = reference.definition
+                path = analysis.definitions[outer].path if outer >= 0 else ()
+                within = f" in {'.'.join(path)}" if path else ""
+                line = _line(corpus, number, reference.line)
+                yield f"{below[number]}:{reference.line}{within}: {line}"
+
+
+def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[str]:
+    numbers = set(below)
+    # The words at its ends may be parts of longer ones, which the tables do not know.
+    for term in sorted(set(term_list(re.sub(r"^\w+|\w+$", " ", query)))):
+        numbers &= corpus.files_with(term).keys()
+    found = 0
+    for number in sorted(numbers):
+        for line_number, line in enumerate(corpus.text(number).splitlines(), start=1):
+            if query.lower() in line.lower():
+                yield f"{below[number]}:{line_number}: {_shortened(line)}"
+                found += 1
+                if found >= _MOST_LINES:
+                    return
+
+
+def _line(corpus: FileCorpus, number: int, line: int) -> str:
+    lines = corpus.text(number).splitlines()
+    return _shortened(lines[line - 1]) if 1 <= line <= len(lines) else ""
+
+
+def _shortened(line: str) -> str:
+    text = line.strip()
+    return text if len(text) <= _LINE else f"{text[:_LINE]}…"
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def outline(
+    workspace: Workspace, connection: Connection, asked: OutlineArguments, progress: Progress
+) -> str:
+    corpus, place, below = _look(workspace, asked.path, progress, tool="outline")
+    if place in (facts.path for facts in corpus.files):
+        return read(workspace, connection, ReadArguments(path=place, view="outline"))
+    files = {number: corpus.files[number] for number in below}
+    heading = f"{place or 'the project'}: {len(files):,} files, {_size(files.values())}"
+    rows = {
+        number: f"{below[number]}  {_size([facts])}{', generated' if facts.is_generated else ''}"
+        for number, facts in files.items()
+    }
+    named = _rows_with_definitions(corpus, rows) if len(files) <= _MOST_NAMED else ()
+    for way in (named, rows.values()):
+        lines = [heading, *way]
+        text = "".join(f"{line}\n" for line in lines)
+        if len(lines) > 1 and workspace.count(text) <= workspace.cap:
+            return text
+    folders = _folders(files.values(), place)
+    return workspace.capped([heading, *folders], more="outline a folder below")
+
+
+def _size(files: Iterable[FileFacts]) -> str:
+    return f"about {sum(facts.characters // _CHARACTERS for facts in files):,} tokens"
+
+
+def _rows_with_definitions(corpus: FileCorpus, rows: dict[int, str]) -> Iterator[str]:
+    for (number, row), analysis in zip(rows.items(), corpus.analyses([*rows]), strict=True):
+        yield row
+        for definition in analysis.definitions if corpus.files[number].is_code else ():
+            if definition.outer < 0:
+                name = ".".join(definition.path)
+                yield f"  {definition.signature}-{definition.last} {definition.kind} {name}"
+
+
+def _folders(files: Iterable[FileFacts], place: str) -> Iterator[str]:
+    start = len(place) + 1 if place else 0
+    folders: dict[str, list[FileFacts]] = {}
+    for facts in files:
+        name, slash, _ = facts.path[start:].partition("/")
+        folders.setdefault(name + slash, []).append(facts)
+    for name, held in folders.items():
+        count = f"{len(held):,} files, " if name.endswith("/") else ""
+        yield f"{printable(name)}  {count}{_size(held)}"
+
+
+_SCHEME: Final = "aggregate"
+FILE_TEMPLATE: Final = f"{_SCHEME}://file/{{+path}}{{?view,lines,symbol}}"
+PROMPT_TEMPLATE: Final = f"{_SCHEME}://prompt/{{name}}"
+_MOST_LISTED: Final = 50  # prompts that are listed, the newest first
+
+
+def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
+    request = workspace.request()
+    files = numbered_files(request.output_dir, request.namespace)
+    newest = reversed(files[-_MOST_LISTED:])
+    return [(f"{_SCHEME}://prompt/{number:03d}", path.name) for number, path in newest]
+
+
+def read_resource(workspace: Workspace, uri: str) -> str:
+    address = urlsplit(uri)
+    name = unquote(address.path.lstrip("/"))
+    if address.scheme == _SCHEME and address.netloc == "file" and name:
+        options = {key: values[-1] for key, values in parse_qs(address.query).items()}
+        asked = parse(ReadArguments, {"path": name, **options}, tool=_SCHEME)
+        # Whoever attaches a resource may have seen nothing of what another was told.
+        return read(workspace, Connection(), asked)
+    if address.scheme == _SCHEME and address.netloc == "prompt" and name:
+        text = _prompt(workspace, name)
+        return capped(text, workspace.cap, workspace.count, more="open the file to see them")
+    raise ToolError(f"there is no {uri[:200]!r}: there are {FILE_TEMPLATE} and {PROMPT_TEMPLATE}")
+
+
+def _prompt(workspace: Workspace, name: str) -> str:
+    if is_handle(name):
+        return workspace.prompt(name).markdown
+    if not name.isdecimal():
+        raise ToolError(f"there is no prompt {name[:100]!r}: name its number or its handle")
+    request = workspace.request()
+    try:
+        written = read_text(find_prompt(request.output_dir, request.namespace, name))
+    except (OSError, ValueError):
+        raise ToolError(f"there is no prompt {name}: the list of resources has them") from None
+    return redact_text(written, name, request.redaction)[0]  # a plain run shows all
+
+
+def list_presets(workspace: Workspace) -> list[tuple[str, str]]:
+    presets = presets_of(workspace.project()).load_all()
+    return [(name, preset.description) for name, preset in sorted(presets.items())]
+
+
+def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str]) -> str:
+    """A person has asked for it, so it has the size that they say; else it is as long as an answer."""
+    task = Task(arguments["task"]) if arguments.get("task", "").strip() else None
+    text = arguments.get("budget", "")
+    try:
+        tokens = parse_amount(text) if text else None
+    except ValueError as error:
+        raise ToolError(f"budget: it {error}, not {text[:100]!r}") from None
+    budget = None if tokens == AUTO else tokens
+    request = workspace.request(preset=name, task=task, budget=budget)
+    if request.budget is None:
+        request = workspace.request(preset=name, task=task, budget=workspace.cap)
+    return compose_prompt(request, index=workspace.index).prompt.markdown

@@ -1,34 +1,118 @@
-"""What a host is told that there is, and who asks: tools, resources and prompts, as the protocol has them."""
+"""The server: its tools, what a host is told that there is, who asks, and the transports, as the protocol has them."""
 
 import math
+import secrets
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import anyio
 import mcp_types as types
+import uvicorn
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from aggregate.agents.results import merge_outputs
+from aggregate.base.addresses import LOOPBACK, host_in_url
 from aggregate.base.errors import AggregateError
-from aggregate.base.text import printable
-from aggregate.mcp.arguments import schema_of
-from aggregate.mcp.resources import (
+from aggregate.base.text import printable, result_text
+from aggregate.base.values import LabelledOutput
+from aggregate.mcp.arguments import (
+    Arguments,
+    ComposeArguments,
+    ExplainArguments,
+    FindArguments,
+    OutlineArguments,
+    ReadArguments,
+    ResultsArguments,
+    parse,
+    schema_of,
+)
+from aggregate.mcp.composing import compose, explain
+from aggregate.mcp.reading import (
     FILE_TEMPLATE,
     PROMPT_TEMPLATE,
+    find,
     list_presets,
     list_prompts,
+    outline,
     preset_prompt,
+    read,
     read_resource,
 )
-from aggregate.mcp.tools import TOOLS, call_tool
 from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
+
+
+def _fold_results(
+    workspace: Workspace, _connection: Connection, asked: ResultsArguments, _progress: Progress
+) -> str:
+    outputs = [
+        LabelledOutput(output.value, output.label or None, error=output.error or None)
+        for output in asked.outputs
+    ]
+    merged = merge_outputs(outputs, asked.strategy)
+    lines = (result_text(merged), *merged.errors, *merged.warnings)
+    return workspace.capped(lines, more="fold fewer results at once")
+
+
+class ToolSpec(NamedTuple):
+    description: str
+    arguments: type[Arguments]
+    answer: Callable[[Workspace, Connection, Any, Progress], str]
+
+
+TOOLS: Final[Mapping[str, ToolSpec]] = {
+    "compose": ToolSpec(
+        "What you need to see of this project for a task: the definitions that matter in full, what surrounds them by "
+        "signatures. Ask this first. A prompt longer than an answer is told of and kept under a handle to read.",
+        ComposeArguments,
+        compose,
+    ),
+    "read": ToolSpec(
+        "A file, a view of it, one definition, or a part of a composed prompt. What you were shown and has not changed "
+        "is not repeated.",
+        ReadArguments,
+        read,
+    ),
+    "outline": ToolSpec(
+        "Files below a folder with sizes and definitions, or the definitions of a file with their lines.",
+        OutlineArguments,
+        outline,
+    ),
+    "find": ToolSpec(
+        "Where a name is defined and used, with lines; or where a text stands.", FindArguments, find
+    ),
+    "explain": ToolSpec("Why files are in or out of a composed prompt.", ExplainArguments, explain),
+    "results": ToolSpec(
+        "Fold what sub-agents returned into one text; failed ones are listed.",
+        ResultsArguments,
+        _fold_results,
+    ),
+}
+
+
+def call_tool(
+    name: str,
+    given: Mapping[str, Any],
+    workspace: Workspace,
+    connection: Connection,
+    progress: Progress,
+) -> str:
+    tool = TOOLS[name]
+    asked = parse(tool.arguments, given, tool=name)
+    connection.calls += 1
+    return tool.answer(workspace, connection, asked, progress)
+
 
 Sdk = Any  # what the SDK passes, whose type is not told
 _INSTRUCTIONS: Final = (
@@ -251,3 +335,37 @@ def _sentence(error: AggregateError) -> str:
 def _failure(sentence: str) -> types.CallToolResult:
     text = f"{sentence[:_FAILURE_CHARACTERS]}…" if sentence[_FAILURE_CHARACTERS:] else sentence
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIApp:
+    """A page in a browser could else ask under a name of its own that leads here: names and a token keep it out."""
+    names = [host_in_url(name) for name in (*LOOPBACK, host)]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[f"{name}:{port}" for name in names],
+        allowed_origins=[f"http://{name}:{port}" for name in names],
+    )
+    app = server.protocol.streamable_http_app(
+        streamable_http_path="/mcp", transport_security=security, host=host
+    )
+    expected = f"Bearer {token}".encode()
+
+    async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not secrets.compare_digest(given, expected):
+                response = PlainTextResponse("the token is missing or wrong\n", status_code=401)
+                await response(scope, receive, send)
+                return
+        await app(scope, receive, send)
+
+    return with_token
+
+
+def serve_on_stdio(config: Path, *, cap: int) -> None:
+    anyio.run(AgentServer(Workspace(config, cap=cap)).serve_stdio)
+
+
+def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:
+    app = http_app(AgentServer(Workspace(config, cap=cap)), token=token, host=host, port=port)
+    uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -1,8 +1,11 @@
-"""One project as agents ask about it, and what each of them was told, so that nothing is sent and paid for twice."""
+"""One project as agents ask about it, and what each was told, so that nothing is sent and paid for twice.
+
+An answer has at most a cap of tokens: as many whole lines as fit, and how to go on.
+"""
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +13,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.errors import ToolError
 from aggregate.base.values import Task
-from aggregate.mcp.pages import CAP, capped
+from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import (
@@ -22,6 +25,34 @@ from aggregate.prompt import (
     open_project,
     request_for,
 )
+
+Count = Callable[[str], int]  # returns the tokens of a text
+
+
+def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:
+    """Return how many of the first lines, or of a line's first characters, have at most ``limit`` tokens together."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count("".join(text[:middle])) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def capped(text: str, limit: int, count: Count, *, more: str) -> str:
+    """Return ``text``, or as many of its first lines as fit, with how many are left out and what to do for ``more``."""
+    if count(text) <= limit:
+        return text
+    lines = text.splitlines(keepends=True)
+    number = fitting(lines, limit - count(_rest(len(lines), more)), count)
+    return "".join(lines[:number]) + _rest(len(lines) - number, more)
+
+
+def _rest(number: int, more: str) -> str:
+    return f"[{number:,} more {'line' if number == 1 else 'lines'}: {more}]\n"
+
 
 # Of texts that are kept to make diffs from; beyond, the files that were shown longest ago are sent whole again.
 _MOST_CHARACTERS: Final = 8_000_000

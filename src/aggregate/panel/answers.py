@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import AggregateError, ToolError
-from aggregate.panel.config_draft import ConflictError
+from aggregate.panel.draft import ConflictError
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender

@@ -1,45 +1,29 @@
-"""Compose drafts of one project again and again: what was selected, read and ranked is kept for the next one."""
+"""A draft with its prompt, by its lines; what is known of changes on the disk between two prompts."""
 
-import threading
-import time
+import os
+import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final
 
-from aggregate.base.values import (
-    Budget,
-    Entry,
-    FileChoice,
-    FileItem,
-    Origin,
-    OriginKind,
-    Scope,
-    Section,
-    Segment,
-)
+from aggregate.base.disk import is_inside, real_path
+from aggregate.base.values import FileChoice, Origin, OriginKind, Scope, Section, Segment
 from aggregate.panel.draft import Draft
 from aggregate.project.configuration import Project
-from aggregate.project.files import FolderListing
-from aggregate.project.index import Index
+from aggregate.project.files import SourceFile, display_path, read_file
 from aggregate.prompt import (
-    ALL_FILES,
-    Candidates,
+    Composer,
     Composition,
-    LivePrompt,
-    OpenFiles,
     PromptTokens,
-    RankedFiles,
     Request,
     ResolvedFile,
-    Selection,
     count_prompt,
-    fit_prompt,
-    rank_files,
-    scores_of,
-    select_files,
+    files_of_sections,
+    own_output_filter,
 )
 
 _MOST_LINES: Final = 2_000  # Lines that are given at once: many screens
@@ -154,10 +138,6 @@ def _title(segment: Segment) -> str:
     return heading.lstrip("# ") or segment.source
 
 
-# Stands for all budgets, for which files are ranked in one way; without any some are selected in another.
-_ANY_BUDGET = Budget(0)
-
-
 @dataclass(frozen=True, slots=True)
 class ComposedDraft:
     draft: Draft
@@ -170,170 +150,114 @@ class ComposedDraft:
     choices: Mapping[str, FileChoice] = field(default_factory=dict)  # with a task or a budget
 
 
-class _Selected(NamedTuple):
-    disk: int
-    asked: tuple[object, ...]
-    selection: Selection
+def compose_draft(
+    draft: Draft,
+    project: Project,
+    composer: Composer,
+    *,
+    disk: int,
+    changed: Iterable[str] | None = None,
+) -> ComposedDraft:
+    """Return a draft with its prompt; hold the composer's lock."""
+    request = draft.request(project)
+    composition, selected = composer.compose(request, disk=disk, changed=changed)
+    tokens = count_prompt(composition.prompt, index=composer.index)
+    composer.index.flush()
+    return ComposedDraft(
+        draft,
+        project,
+        request,
+        composition,
+        tokens,
+        PromptLines(composition, tokens),
+        selected,
+        {choice.path: choice for choice in composition.choices},
+    )
 
 
-class _Ranked(NamedTuple):
-    request: Request
-    disk: int
-    ranked: RankedFiles
-    candidates: Candidates | None
+# Names of files that decide on others, so that the listing may be another one.
+_DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
+# What a file is called while it is written, by this program.
+HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 
 
-class Composer:
-    """Composes drafts of one project, one at a time."""
+class DiskState:
+    """Collects what was changed until the next prompt; for one thread at a time.
 
-    def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
-        self.index = index
-        self.lock = threading.Lock()
-        self._selecting = threading.Lock()
-        self._listing: tuple[int, Scope, FolderListing] | None = None
-        self._entries: Sequence[Entry] = ()
-        self._selected: _Selected | None = None
-        self._open = OpenFiles(now)
-        self._ranked: _Ranked | None = None
-        self._live: LivePrompt | None = None
-        self._last: Request | None = None
-        self._disk = 0
+    Attributes:
+        number: Of the state that is known: as long as it is the same, no file was changed.
+    """
 
-    def select(self, draft: Draft, project: Project, *, disk: int) -> Mapping[str, ResolvedFile]:
-        """Return the files that a draft asks for, by their paths; on any thread, with or without the lock."""
-        request = draft.request(project)
-        return _by_path(self._selection(request, disk).files if request.entries else ())
+    def __init__(self) -> None:
+        self.number = 0
+        self.is_watched = False
+        self._changed: set[str] | None = None
+        self._must_list = True
 
-    def compose(
-        self, draft: Draft, project: Project, *, disk: int, changed: Iterable[str] | None = None
-    ) -> ComposedDraft:
-        """Return a draft with its prompt; hold the lock."""
-        request = draft.request(project)
-        self._disk = disk
-        if request.budget is not None:
-            ranked = self._rank(request, disk)
-            files = ranked.candidates or Candidates(request, ranked.ranked, index=self.index)
-            composition = fit_prompt(request, files)
-            selection = ranked.ranked.files.selection
-        else:
-            composition, selection = self._unlimited(request, changed)
-        tokens = count_prompt(composition.prompt, index=self.index)
-        self.index.flush()
-        return ComposedDraft(
-            draft,
-            project,
-            request,
-            composition,
-            tokens,
-            PromptLines(composition, tokens),
-            _by_path(selection.files),
-            {choice.path: choice for choice in composition.choices},
+    def look_anew(self, *, must_list: bool = True) -> None:
+        """Let the next prompt look at all files that are listed, and list them anew where there may be others."""
+        self.number += 1
+        self._changed = None
+        self._must_list |= must_list
+
+    def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
+        """Note that files were changed, made or deleted."""
+        self.number += 1
+        if self._changed is not None:
+            self._changed.update(paths)
+        self._must_list |= any(
+            path not in listed
+            or path.rpartition("/")[2] in _DECIDING
+            or not os.path.lexists(base_dir / path)
+            for path in paths
         )
 
-    def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request; what is as in the last one is the same object, which is quick to compare."""
-        with self._selecting:
-            before: dict[str, list[Entry]] = {}
-            for entry in self._entries:
-                before.setdefault(entry.item.path, []).append(entry)
-            entries = self._entries = tuple(
-                next((known for known in before.get(entry.item.path, ()) if known == entry), entry)
-                for entry in request.entries
-            )
-            asked = (  # all of what ``select_files`` looks at
-                request.base_dir,
-                entries,
-                request.exclude,
-                request.output_dir,
-                request.namespace,
-                request.shown_from,
-                request.scope,
-                request.generated,
-                request.focus_paths,
-                request.task is None,
-                request.budget is None,
-                request.is_tier3,
-            )
-            last = self._selected
-            if last is not None and last.disk == disk and last.asked == asked:
-                return last.selection
-            if self._listing is None or self._listing[:2] != (disk, request.scope):
-                self._listing = disk, request.scope, FolderListing(request.scope)
-            selection = select_files(replace(request, entries=entries), listing=self._listing[2])
-            self._selected = _Selected(disk, asked, selection)
-            return selection
+    def take(self) -> tuple[set[str] | None, bool]:
+        """Return the files that were changed, ``None`` where that is not known, and whether there may be other files.
 
-    def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Return the files of a request, ranked; as they were where nothing but budget or views are other ones."""
-        # What neither the files nor their ranking depend on.
-        budget = None if request.budget is None else _ANY_BUDGET
-        question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
-        last = self._ranked
-        if last is not None and last.disk == disk:
-            if last.request == question:
-                return last
-            if replace(last.request, entries=()) == replace(question, entries=()):
-                again = self._shown_otherwise(last, request, question)
-                if again is not None:
-                    self._ranked = again
-                    return again
-        self._ranked = last = None  # what was kept is let go before more is read
-        files = self._open.read(request, index=self.index)
-        ranked = rank_files(request, index=self.index, files=files)
-        is_fitted = request.budget is not None
-        candidates = Candidates(request, ranked, index=self.index) if is_fitted else None
-        ranked_now = _Ranked(question, disk, ranked, candidates)
-        # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
-        if not (files.corpus.analysed or files.corpus.grouped):
-            self._ranked = ranked_now
-        return ranked_now
-
-    def _shown_otherwise(
-        self, last: _Ranked, request: Request, question: Request
-    ) -> _Ranked | None:
-        """Return what was ranked with some of the files to be shown in another way, ``None`` where more has changed."""
-        before = last.ranked.files
-        selection = self._selection(request, last.disk)
-        before.corpus.trim()
-        files = before.shown_as(selection)
-        if files is None:
-            return None
-        ranked = replace(last.ranked, files=files)
-        candidates = last.candidates
-        if candidates:
-            candidates = Candidates(request, ranked, index=self.index, before=candidates)
-        return _Ranked(question, last.disk, ranked, candidates)
-
-    def _unlimited(
-        self, request: Request, changed: Iterable[str] | None
-    ) -> tuple[Composition, Selection]:
-        is_another = request != self._last
-        if self._live is None:
-            self._live = LivePrompt(
-                request, index=self.index, select=lambda asked: self._selection(asked, self._disk)
-            )
-        elif is_another:
-            self._live.ask(request)
-        composition = self._live.compose(None if is_another else changed)
-        self._last = request
-        if request.task is not None:
-            choices, missing = scores_of(self._rank(request, self._disk).ranked)
-            composition = replace(composition, choices=choices, missing=missing)
-        return composition, self._live.selection
+        What comes then is for the next prompt.
+        """
+        if not self.is_watched:  # whatever is on the disk may have been changed
+            self.look_anew(must_list=False)
+        taken = self._changed, self._must_list
+        self._changed, self._must_list = set(), False
+        return taken
 
 
-def listed_files(request: Request) -> Mapping[str, ResolvedFile]:
-    """Return all files that could enter the prompt, in order of their paths: those that git would take."""
-    everything = replace(
-        request,
-        entries=(Entry(FileItem(ALL_FILES)),),
-        exclude=(),
-        task=None,
-        focus_files=(),
-        tier=None,
-    )
-    return _by_path(select_files(everything).files)
+def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:
+    """Tell whether all of these absolute paths are what we have written ourselves: prompts, records, states.
+
+    Not whatever lies beside them: the folder of the prompts may be one of sources too.
+    """
+    if composed is None:
+        return False
+    request = composed.request
+    output, folder = (Path(real_path(path)) for path in (request.output_dir, request.shown_from))
+    is_ours = own_output_filter(base_dir, output, request.namespace, folder)
+    # A folder comes with what was written into it.
+    folders = (str(output), str(folder / "state"))
+    return all(path in folders or is_ours(display_path(path, base_dir)) for path in paths)
 
 
-def _by_path(files: Iterable[ResolvedFile]) -> dict[str, ResolvedFile]:
-    return {file.path: file for file in files if not file.is_remark}
+def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
+    """Return a file that was listed, as it is now; a link out of the project that has come since is not followed."""
+    if file.problem or not file.file:
+        return SourceFile("", error=file.problem or "cannot be read")
+    if not scope.allow_outside and not is_inside(real_path(file.file), scope.root):
+        return SourceFile("", error="is a link out of the project: not read")
+    return read_file(file.file, hashed=True)
+
+
+def single_files(composed: ComposedDraft) -> list[str]:
+    """Return the absolute paths of files to be watched one by one, wherever they lie and whatever ignores them.
+
+    These are the files that an entry names or that lie outside of the base directory, the discussion, and beads.
+    """
+    request, project = composed.request, composed.project
+    paths = [
+        file.file
+        for file in composed.selected.values()
+        if file.file and (not file.by_glob or file.path.startswith("../"))
+    ]
+    config = project.path or project.folder / "manual_slop.toml"
+    return [*map(os.path.abspath, paths), *files_of_sections(config, request)]

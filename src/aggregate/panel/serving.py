@@ -20,11 +20,10 @@ from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk import read_text, replace_own, state_folder
 from aggregate.base.errors import ConfigError, OutputError
-from aggregate.panel.access import Access, App
+from aggregate.panel.access import Access, App, Connection
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.connections import Connection
-from aggregate.panel.disk import single_files
+from aggregate.panel.composing import single_files
 from aggregate.panel.session import Session
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch

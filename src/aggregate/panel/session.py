@@ -12,19 +12,23 @@ from typing import Any, Final, NamedTuple
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
-from aggregate.panel.composing import ComposedDraft, Composer, listed_files
-from aggregate.panel.config_draft import ConfigDraft, KeptDraft
-from aggregate.panel.disk import HALF_WRITTEN, DiskState, is_own, read_listed
-from aggregate.panel.draft import Draft
+from aggregate.panel.composing import (
+    HALF_WRITTEN,
+    ComposedDraft,
+    DiskState,
+    compose_draft,
+    is_own,
+    read_listed,
+)
+from aggregate.panel.draft import ConfigDraft, Draft, KeptDraft
 from aggregate.panel.edits import Edit, Surroundings, apply_edits
 from aggregate.panel.file_data import file_data
-from aggregate.panel.file_table import FileTable
-from aggregate.panel.prompt_data import CacheMarks, cache_marks, prompt_data
+from aggregate.panel.prompt_data import CacheMarks, FileTable, cache_marks, prompt_data
 from aggregate.panel.screenshots import add_image, images_of
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import ResolvedFile, SavedCounts, redact_file, redact_text, scope_of
+from aggregate.prompt import Composer, ResolvedFile, SavedCounts, redact_file, redact_text, scope_of
 from aggregate.sending import LoggedRequest, recent_requests
 
 # Files that an event names; after more the page asks for the table anyway.
@@ -60,7 +64,7 @@ class Session:
         config: The configuration's path; it need not exist.
         index: What is known of files; by default the user's.
         on_event: Told of each change, on whatever thread.
-        composer: Composes drafts with that index; by default a new one.
+        composer: Composes requests with that index; by default a new one.
 
     Attributes:
         version: Random, another one for each start.
@@ -216,7 +220,7 @@ class Session:
         with self._composer.lock:
             if number != self._fits:
                 raise ToolError("a newer budget is being fitted")
-            composed = self._composer.compose(draft, project, disk=self._disk.number)
+            composed = compose_draft(draft, project, self._composer, disk=self._disk.number)
             with self._lock:
                 if self.draft.current == base:
                     if is_released:
@@ -278,7 +282,9 @@ class Session:
         composed = self.view.composed
         if composed is not None and composed.draft == draft:
             return composed.selected
-        return self._composer.select(draft, draft.project(self.config), disk=self._disk.number)
+        return self._composer.select(
+            draft.request(draft.project(self.config)), disk=self._disk.number
+        )
 
     # --- work in the background
 
@@ -372,7 +378,7 @@ class Session:
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 must_list = False
-                composed = self._composer.compose(draft, project, disk=disk, changed=changed)
+                composed = compose_draft(draft, project, self._composer, disk=disk, changed=changed)
                 self._logged = next(
                     recent_requests(composed.request.output_dir, composed.request.namespace), None
                 )
@@ -392,7 +398,7 @@ class Session:
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
     ) -> None:
         if must_list or not self.view.listed:
-            self._table.list(listed_files(draft.request(project)))
+            self._table.list(self._composer.listed(draft.request(project)))
             self.view = replace(self.view, listed=self._table.listed)
         elif changed:
             self._table.measure(changed)

@@ -7,9 +7,7 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.prompt.api import *
     from aggregate.prompt.assemble import *
-    from aggregate.prompt.audit import *
-    from aggregate.prompt.audit_text import *
-    from aggregate.prompt.candidates import *
+    from aggregate.prompt.composer import *
     from aggregate.prompt.file_corpus import *
     from aggregate.prompt.file_reading import *
     from aggregate.prompt.file_rendering import *
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.layout import *
-    from aggregate.prompt.live_prompt import *
     from aggregate.prompt.numbered_output import *
     from aggregate.prompt.project import *
     from aggregate.prompt.ranked_files import *
@@ -32,24 +29,21 @@ else:
         __name__,
         {
             "request": "ALL_FILES FOCUS_TIER Request Strategy auto_budget focus_paths for_reader is_named parse_place",
-            "candidates": "Candidates",
-            "assemble": "Composition FoundSecrets assemble build_beads_section find_screenshots read_images redact_text with_references",
-            "layout": "build_discussion_section build_discussion_text excerpt_turn files_segments",
-            "api": "compose_prompt run stream_prompt",
-            "audit": "audit_data audit_of newest_audited read_audit record_audit row_data write_audit",
-            "audit_text": "audit_lines audit_schema compare_manifests footing_lines heading_lines row_lines table_lines",
+            "assemble": "Composition FoundSecrets assemble find_screenshots read_images redact_text with_references",
+            "layout": "build_discussion_section excerpt_turn files_segments",
+            "composer": "Composer",
+            "api": "compose_prompt stream_prompt",
             "file_corpus": "FileCorpus",
             "file_rendering": "RenderedFiles render_files",
-            "file_sizes": "FileSizes FolderRow MEASURED folder_rows largest_folders measure_files",
+            "file_sizes": "FileSizes measure_files",
             "fit.kept_levels": "grown_files",
-            "fit_prompt": "compose_within_budget fit_prompt",
-            "live_prompt": "LivePrompt",
+            "fit_prompt": "compose_within_budget",
             "file_reading": "missing_grammars redact_file",
-            "numbered_output": "audit_path find_next_increment is_output numbered_files prune_outputs reply_path request_log_path write_numbered",
+            "numbered_output": "audit_path is_output is_prompt numbered_files prune_outputs reply_path request_log_path write_numbered",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
-            "ranked_files": "OpenFiles RankedFiles ReadFiles file_scores rank_files read_files scores_of",
-            "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
-            "selection": "ResolvedFile Selection own_output_filter select_files",
+            "ranked_files": "OpenFiles ReadFiles read_files",
+            "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference recognise_reference",
+            "selection": "ResolvedFile own_output_filter select_files",
             "source_map": "SourceMapBuilder",
             "tier3": "Tier3Files tier3_segments",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",

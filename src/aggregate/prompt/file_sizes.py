@@ -1,20 +1,19 @@
 """How large files are, as they are and in each view."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from itertools import islice
-from operator import add
 from pathlib import Path, PurePosixPath
 from struct import Struct
 from typing import Any
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import DeadlineError
-from aggregate.base.text import common_prefix, line_count
+from aggregate.base.text import line_count
 from aggregate.base.tokens import count_all
 from aggregate.base.values import AS_THEY_ARE, View, ViewMode, ViewRequest
 from aggregate.code.syntax import LanguageKind, language_of, read_module
@@ -23,13 +22,14 @@ from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.file_reading import FileReader, Reading, remember
 from aggregate.prompt.file_rendering import name_traits, view_version
-from aggregate.prompt.selection import ResolvedFile, Selection
+from aggregate.prompt.request import Request
+from aggregate.prompt.selection import ResolvedFile, select_files
 from aggregate.prompt.token_counts import token_version
 
 # Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads.
 _FILES_AT_ONCE = 64
 # The views whose sizes are compared: those that need no choices of the user.
-MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
+_MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +38,35 @@ class FileSizes:
 
     Attributes:
         elements: Its definitions outside of functions.
-        tokens: Its tokens in each of the views of ``MEASURED``, in their order.
+        tokens: Its tokens in each view that is compared, by the view's name.
         problem: Why its views lack something, ``""`` where they do not.
+        score: How likely the task touches it; ``None`` without a task.
     """
 
     path: str
     lines: int
     elements: int
-    tokens: tuple[int, ...]
+    tokens: Mapping[str, int]
     error: str = ""
     problem: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        tokens = {mode.value: number for mode, number in zip(MEASURED, self.tokens, strict=True)}
-        named = {
-            "path": self.path,
-            "lines": self.lines,
-            "ast_elements": self.elements,
-            "tokens": tokens,
-        }
-        told = {"error": self.error, "problem": self.problem}
-        return named | {name: sentence for name, sentence in told.items() if sentence}
+    score: float | None = None
 
 
 # Lines, elements, and tokens in each view, as the index keeps them.
-_ROW = Struct(f"<{2 + len(MEASURED)}Q")
+_ROW = Struct(f"<{2 + len(_MEASURED)}Q")
 
 
 def measure_files(
-    selection: Selection,
+    request: Request,
     *,
     index: Index,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
-    """Return the sizes of the selected files, in order; ``on_start`` and ``on_done`` count views as in a run."""
+    """Return the sizes of a request's files, in order; ``on_start`` and ``on_done`` count views as in a run."""
+    selection = select_files(request)
     if on_start:
-        on_start(len(selection.files) * len(MEASURED))
+        on_start(len(selection.files) * len(_MEASURED))
     reader = FileReader(AS_THEY_ARE, selection.generated)
     sizes: dict[str, FileSizes] = {}
 
@@ -84,15 +76,25 @@ def measure_files(
             before = len(sizes)
             yield from _unknown(portion, reader, index, sizes)
             if on_done:
-                on_done((len(sizes) - before) * len(MEASURED))
+                on_done((len(sizes) - before) * len(_MEASURED))
 
     measured = list(_measured(unknown(), index, on_done))
     sizes |= {file.path: file for file in measured}
     remarks = reader.remarks(selection.files)
     unmeasured = [
-        FileSizes(file.path, 0, 0, (0,) * len(MEASURED), file.problem) for file in remarks
+        FileSizes(file.path, 0, 0, _by_view([0] * len(_MEASURED)), file.problem) for file in remarks
     ]
-    return [*(sizes[file.path] for file in selection.files if file.path in sizes), *unmeasured]
+    files = [*(sizes[file.path] for file in selection.files if file.path in sizes), *unmeasured]
+    if request.task is None:
+        return files
+    from aggregate.prompt.ranked_files import file_scores  # ranking is another half of the program
+
+    scores = file_scores(request, index=index)
+    return [replace(file, score=scores.get(file.path, 0.0)) for file in files]
+
+
+def _by_view(tokens: Sequence[int]) -> Mapping[str, int]:
+    return dict(zip((mode.value for mode in _MEASURED), tokens, strict=True))
 
 
 def _unknown(
@@ -124,7 +126,7 @@ def _look_up(
     for (path, _), row in zip(wanted, rows, strict=True):
         if row:
             lines, elements, *tokens = _ROW.unpack(row)
-            sizes[path] = FileSizes(path, lines, elements, tuple(tokens))
+            sizes[path] = FileSizes(path, lines, elements, _by_view(tokens))
 
 
 def _measured(
@@ -135,33 +137,33 @@ def _measured(
     def requests() -> Iterator[ViewRequest]:
         for reading in readings:
             waiting.append(reading)
-            for mode in MEASURED:
+            for mode in _MEASURED:
                 yield ViewRequest(reading.file.path, reading.source.text, mode)
 
     views = render_all(requests(), on_done=on_done)
-    while some_views := list(islice(views, _FILES_AT_ONCE * len(MEASURED))):
+    while some_views := list(islice(views, _FILES_AT_ONCE * len(_MEASURED))):
         texts = [view.text if isinstance(view, View) else view for view in some_views]
         counts = iter(count_all(texts))
-        for start in range(0, len(some_views), len(MEASURED)):
-            reading, views_of_it = waiting.popleft(), some_views[start : start + len(MEASURED)]
-            sizes = _sizes(reading, views_of_it, tuple(islice(counts, len(MEASURED))))
+        for start in range(0, len(some_views), len(_MEASURED)):
+            reading, views_of_it = waiting.popleft(), some_views[start : start + len(_MEASURED)]
+            sizes = _sizes(reading, views_of_it, tuple(islice(counts, len(_MEASURED))))
             # What took too long on a busy machine is tried again in the next run.
             is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
             if reading.key and is_sound and not sizes.error:
-                row = _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens)
+                row = _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens.values())
                 index.put_many(_kind(), [(reading.key, row)])
             yield sizes
 
 
 def _sizes(reading: Reading, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
     path, text, error = reading.file.path, reading.source.text, reading.source.error
-    language, outline = language_of(path, text), views[MEASURED.index(ViewMode.OUTLINE)]
+    language, outline = language_of(path, text), views[_MEASURED.index(ViewMode.OUTLINE)]
     elements = 0
     if language and language.kind is LanguageKind.CODE and isinstance(outline, View):
         elements = len(outline.spans)  # an outline has a row, and so a span, for each definition
     tokens = (0,) * len(tokens) if error else tokens
     problems = (problem for view in views if isinstance(view, View) for problem in view.problems)
-    return FileSizes(path, line_count(text), elements, tokens, error, next(problems, ""))
+    return FileSizes(path, line_count(text), elements, _by_view(tokens), error, next(problems, ""))
 
 
 def _key(file: ResolvedFile, content_hash: bytes, reader: FileReader) -> bytes:
@@ -180,9 +182,6 @@ def _key(file: ResolvedFile, content_hash: bytes, reader: FileReader) -> bytes:
 def _kind() -> Kind:
     versions = view_version(), token_version(), code_version(("prompt.file_sizes",))
     return Kind("sizes", ":".join(versions) if all(versions) else "")
-
-
-ROOT = "."
 
 
 def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
@@ -215,54 +214,3 @@ def compute_file_stats(abs_path: str) -> dict[str, int]:
         with suppress(DeadlineError):
             elements = len(in_child(read_module, source.text, language).definitions)
     return {"lines": line_count(source.text), "ast_elements": elements}
-
-
-@dataclass(frozen=True, slots=True)
-class FolderRow:
-    """A line of a tree of files: a folder with the sums of what is below it, or a file."""
-
-    name: str
-    depth: int
-    is_folder: bool
-    lines: int
-    elements: int
-    tokens: tuple[int, ...]
-    score: float = 0.0
-
-
-def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the three folders with the most tokens, largest first, each as a path ending with ``/``.
-
-    They lie side by side, below the folders that hold everything.
-    """
-    folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
-    ordered = sorted(folders.values())
-    depth = common_prefix(ordered[0], ordered[-1]) if ordered else 0
-    sums: Counter[str] = Counter()
-    for path, parts in folders.items():
-        sums["/".join((*parts[: depth + 1], "")) or ROOT] += tokens[path]
-    return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
-
-
-def folder_rows(
-    sizes: Sequence[FileSizes], scores: Mapping[str, float] | None = None
-) -> list[FolderRow]:
-    """Return the files as a tree: each folder with its sums, above what it holds, by name."""
-    sums: dict[tuple[str, ...], list[float]] = {}
-    files: set[tuple[str, ...]] = set()
-    for file in sizes:
-        parts = PurePosixPath(file.path).parts
-        files.add(parts)
-        score = scores.get(file.path, 0.0) if scores else 0.0
-        numbers = (file.lines, file.elements, *file.tokens, score)
-        for depth in range(len(parts) + 1):
-            above = sums.get(parts[:depth], [0] * len(numbers))
-            sums[parts[:depth]] = list(map(add, above, numbers))
-    rows: list[FolderRow] = []
-    for parts in sorted(sums):
-        *counts, score = sums[parts]
-        lines, elements, *tokens = map(int, counts)
-        name = parts[-1] if parts else ROOT
-        is_folder = parts not in files
-        rows.append(FolderRow(name, len(parts), is_folder, lines, elements, tuple(tokens), score))
-    return rows

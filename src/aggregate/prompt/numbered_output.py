@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from aggregate.base.disk import TEMPORARY_SUFFIX, confined, temporary_name, write_to_free
+from aggregate.base.disk import TEMPORARY_SUFFIX, confined, is_file, temporary_name, write_to_free
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 
@@ -21,6 +21,17 @@ def is_output(name: str, namespace: str) -> bool:
     numbered = r"_[0-9]+(?:\.reply)?\.md|_[0-9]+\.(?:chain|audit)\.json"
     temporary = rf"(?:_[0-9]+\.(?:chain|audit)\.json)?-[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}"
     return bool(re.fullmatch(rf"\.*{re.escape(namespace)}(?:{numbered}|{temporary})", name))
+
+
+def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
+    """Tell whether a name is the number or the path of a prompt that was written."""
+    if re.fullmatch(r"[0-9]+", name):
+        return True
+    path = Path(name)
+    if any(is_file(record(path)) for record in (audit_path, request_log_path) if path.name):
+        return True
+    written = (prompt for _, prompt in numbered_files(output_dir, namespace))
+    return os.path.realpath(path) in map(os.path.realpath, written)
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:

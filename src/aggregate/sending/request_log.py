@@ -306,7 +306,7 @@ class PromptMeter:
     ) -> PrefixReport | None:
         """Record what was written to ``path``, with its account if it has one; return what it keeps of the last one."""
         if self._source_map is not None and tokens is not None:
-            from aggregate.prompt import audit_of, write_audit
+            from aggregate.prompt.audit import audit_of, write_audit
 
             size = sum(measured.size + len(SEPARATOR) for measured in self._hashes)
             size, source_map = max(size - len(SEPARATOR), 0), self._source_map.build()

@@ -13,7 +13,8 @@ from aggregate.base.errors import OutputError, ProviderError
 from aggregate.base.values import FinishReason, Reply
 from aggregate.project.configuration import Project, is_trusted
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
-from aggregate.prompt import record_audit, reply_path, request_log_path, write_numbered
+from aggregate.prompt import reply_path, request_log_path, write_numbered
+from aggregate.prompt.audit import record_audit
 from aggregate.sending.clients.client import LEFT_OUT
 from aggregate.sending.clients.own_models import truncation_warning
 from aggregate.sending.clients.protocol import OnText

@@ -11,6 +11,7 @@ import pytest
 from aggregate import Client, Prompt, ProviderError, Reply
 from aggregate.base.concurrency import run_in_thread
 from aggregate.sending.clients.client import RequestStop, Retry
+from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 _Ts = TypeVarTuple("_Ts")
 

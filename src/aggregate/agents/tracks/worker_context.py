@@ -36,7 +36,8 @@ from aggregate.base.values import (
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
-from aggregate.prompt import ALL_FILES, Composition, Request, record_audit, with_references
+from aggregate.prompt import ALL_FILES, Composition, Request, with_references
+from aggregate.prompt.audit import record_audit
 from aggregate.prompt.sections import Results, results_segments
 
 if TYPE_CHECKING:

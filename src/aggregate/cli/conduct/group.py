@@ -1,11 +1,13 @@
-"""The group ``conduct``, which alone lists the tracks."""
+"""The group ``conduct``, which alone lists the tracks, and ``conduct new``, which writes one."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from aggregate.cli.commands import CONDUCT, LazyGroup
 from aggregate.cli.options import config_option
+from aggregate.cli.output import say, write_path, write_rows
+from aggregate.cli.program import CONDUCT, LazyGroup
 
 
 class ConductGroup(LazyGroup):
@@ -25,6 +27,38 @@ def conduct(context: click.Context, config: Path) -> None:
     """
     context.default_map = {name: {"config": config} for name in CONDUCT}
     if context.invoked_subcommand is None:
-        from aggregate.cli.conduct.tracks import print_tracks
+        _print_tracks(config)
 
-        print_tracks(config)
+
+def _print_tracks(config: Path) -> None:
+    from aggregate.agents.tracks import list_tracks  # a list of commands loads neither
+    from aggregate.prompt import open_project
+
+    tracks = list_tracks(open_project(config).folder)
+    if not tracks:
+        say(
+            "no tracks: each is a line of conductor/tracks.md and a folder in conductor/tracks/; "
+            'to write one: aggregate conduct new NAME --question "..."'
+        )
+    for track in tracks:
+        write_rows(f"[{track.checkbox.value}] {track.track_id or '(no link)'}: {track.description}")
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--question", default="", metavar="TEXT", help="Let the track answer this; by default NAME."
+)
+@config_option
+def new(name: str, question: str, config: Path) -> None:
+    """Write a track NAME from a question.
+
+    Its files are made without a model; print the path of its tickets.
+    """
+    from aggregate.agents.tracks import new_track  # as above
+    from aggregate.prompt import open_project
+
+    folder = open_project(config).folder
+    tickets = new_track(folder, name, time=datetime.now(UTC), question=question)
+    write_path(tickets)
+    say(f"next: aggregate conduct run {tickets.parent.name} --dry-run")

@@ -10,9 +10,9 @@ import click
 
 from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
 from aggregate.base.values import FileChoice
-from aggregate.cli.commands import require_dbos
 from aggregate.cli.conduct.options import RunSettings, open_terms, run_options
 from aggregate.cli.output import counted, warn_all, write_rows
+from aggregate.cli.program import require_dbos
 from aggregate.prompt import open_project
 
 
@@ -37,7 +37,7 @@ def run(
     if not dry_run:
         require_dbos()
         # It needs DBOS, without which a dry run works.
-        from aggregate.cli.conduct.start import start_track
+        from aggregate.cli.conduct.runs import start_track
 
         start_track(project, track, settings)
         return

@@ -100,11 +100,11 @@ def audit_data(audit: Audit) -> dict[str, Any]:
         "bytes": audit.size,
         "missing": [missing._asdict() for missing in audit.missing],
         "cut": [cut._asdict() for cut in audit.cut],
-        "rows": [row_data(row) for row in audit.rows],
+        "rows": [_row_data(row) for row in audit.rows],
     }
 
 
-def row_data(row: FileChoice) -> dict[str, Any]:
+def _row_data(row: FileChoice) -> dict[str, Any]:
     data: dict[str, Any] = dict(zip(ROW_KEYS, row, strict=False))  # without the lines
     data["evidence"] = [reason._asdict() for reason in row.reasons]
     return data
@@ -136,7 +136,7 @@ def audit_pieces(audit: Audit) -> Iterator[bytes]:
     yield ("{" + ",\n".join(lines) + ',\n"rows":[\n').encode("ascii")
     for start in range(0, len(audit.rows), _ROWS_OF_PIECE):
         rows = ",\n".join(
-            _JSON(row_data(row)) for row in audit.rows[start : start + _ROWS_OF_PIECE]
+            _JSON(_row_data(row)) for row in audit.rows[start : start + _ROWS_OF_PIECE]
         )
         yield (f",\n{rows}" if start else rows).encode("ascii")
     yield b"\n]}\n"

@@ -1,13 +1,13 @@
-"""The account of a prompt to read: a table of its files, all about single ones, what differs, and its JSON's schema."""
+"""The account of a prompt to read: a table of its files, all about single ones, and the schema of its JSON."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
 from aggregate.base.text import BAR, bar, fitted, printable, shorten
 from aggregate.base.values import Audit, FileChoice, FileOrder, Level, Reason, Section
-from aggregate.prompt.audit import OF_FILES, ROW_KEYS, VERSION
+from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION
 
 # Files that the prompt does not show which the table lists, the likeliest first.
 _MOST_UNSHOWN = 10
@@ -32,15 +32,22 @@ _PLAIN_WORDS = {
 }
 
 
-def audit_lines(audit: Audit, *, title: str = "") -> Iterator[str]:
-    """Yield an account of a prompt that is called ``title``, empty where it was not written."""
-    yield from heading_lines(audit, title)
-    if audit.rows:
-        yield from table_lines(audit, width=0)
-    yield from footing_lines(audit)
+class AuditLines(NamedTuple):
+    heading: list[str]
+    table: list[str]  # its header and its rows; empty without files
+    footing: list[str]
 
 
-def heading_lines(audit: Audit, title: str) -> Iterator[str]:
+def audit_lines(audit: Audit, *, title: str = "", width: int = 0) -> AuditLines:
+    """Return the lines of an account of a prompt that is called ``title``, empty where it was not written.
+
+    Those of the table fit into ``width`` columns; ``0`` cuts nothing.
+    """
+    table = list(_table_lines(audit, width)) if audit.rows else []
+    return AuditLines(list(_heading_lines(audit, title)), table, list(_footing_lines(audit)))
+
+
+def _heading_lines(audit: Audit, title: str) -> Iterator[str]:
     limit = f" of {audit.budget.tokens:,}" if audit.budget else ""
     yield f"{f'{title}: ' if title else ''}{audit.tokens:,}{limit} tokens (o200k)"
     task = audit.task
@@ -53,11 +60,8 @@ def heading_lines(audit: Audit, title: str) -> Iterator[str]:
         yield f"seeds: {', '.join(seeds)}"
 
 
-def table_lines(audit: Audit, *, width: int) -> Iterator[str]:
-    """Yield the table's header and rows, cut so that all fit into ``width`` columns; ``0`` cuts nothing.
-
-    It lists the files with tokens by these, then the likeliest of the others.
-    """
+def _table_lines(audit: Audit, width: int) -> Iterator[str]:
+    """Yield the header, the files with tokens by these, and then the likeliest of the others."""
     unshown = [row for row in audit.rows if not row.tokens]
     unshown.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path))
     rows = sorted(
@@ -99,7 +103,7 @@ def _because(reason: Reason) -> str:
     return f"{kind}: {matched}"
 
 
-def footing_lines(audit: Audit) -> Iterator[str]:
+def _footing_lines(audit: Audit) -> Iterator[str]:
     more = sum(not row.tokens for row in audit.rows) - _MOST_UNSHOWN
     if more > 0:
         yield f"and {more:,} more that are not shown: aggregate explain PATH tells of any"
@@ -137,25 +141,6 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
     width = max(map(len, kinds), default=0)
     for reason, kind in zip(row.reasons, kinds, strict=True):
         yield f"    {reason.weight:>8.3f}  {kind.ljust(width)}  {reason.matched}".rstrip()
-
-
-def compare_manifests(earlier: Audit, later: Audit) -> Iterator[str]:
-    """Yield a sentence for each file that differs: those of the later prompt in its order, then those that are gone."""
-    before = {row.path: row for row in earlier.rows}
-    after = {row.path: row for row in later.rows}
-    for path, row in after.items():
-        old = before.get(path)
-        if old is None:
-            yield f"new: {path} ({row.level})"
-            continue
-        are_known = old.content_hash and row.content_hash
-        is_edited = are_known and old.content_hash != row.content_hash
-        if is_edited or old.level is not row.level:
-            level = "" if old.level is row.level else f" ({old.level} → {row.level})"
-            yield f"{'changed' if is_edited else 'level'}: {path}{level}"
-    for path, row in before.items():
-        if path not in after:
-            yield f"gone: {path} (was {row.level})"
 
 
 def audit_schema() -> dict[str, Any]:

@@ -1,0 +1,17 @@
+"""What was decided about a prompt and what it costs: made, kept in a file beside it, and told in lines."""
+
+from typing import TYPE_CHECKING
+
+from aggregate.base.door import door
+
+if TYPE_CHECKING:
+    from aggregate.prompt.audit.account import *
+    from aggregate.prompt.audit.text import *
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "account": "audit_data audit_of newest_audited read_audit record_audit write_audit",
+            "text": "audit_lines audit_schema row_lines",
+        },
+    )

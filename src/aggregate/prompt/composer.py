@@ -1,0 +1,182 @@
+"""Compose requests of one project again and again: what was selected, read and ranked is kept for the next one."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from aggregate.base.values import Budget, Entry, FileItem, Scope
+from aggregate.project.files import FolderListing
+from aggregate.project.index import Index
+from aggregate.prompt.assemble import Composition
+from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.fit_prompt import fit_prompt
+from aggregate.prompt.live_prompt import LivePrompt
+from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, scores_of
+from aggregate.prompt.request import ALL_FILES, Request
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
+
+# Stands for all budgets, for which files are ranked in one way; without any some are selected in another.
+_ANY_BUDGET = Budget(0)
+
+
+class _Selected(NamedTuple):
+    disk: int
+    asked: tuple[object, ...]
+    selection: Selection
+
+
+class _Ranked(NamedTuple):
+    request: Request
+    disk: int
+    ranked: RankedFiles
+    candidates: Candidates | None
+
+
+class Composer:
+    """Composes requests of one project, one at a time."""
+
+    def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
+        self.index = index
+        self.lock = threading.Lock()
+        self._selecting = threading.Lock()
+        self._listing: tuple[int, Scope, FolderListing] | None = None
+        self._entries: Sequence[Entry] = ()
+        self._selected: _Selected | None = None
+        self._open = OpenFiles(now)
+        self._ranked: _Ranked | None = None
+        self._live: LivePrompt | None = None
+        self._last: Request | None = None
+        self._disk = 0
+
+    def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
+        """Return all files that could enter the prompt, in order of their paths: those that git would take."""
+        everything = replace(
+            request,
+            entries=(Entry(FileItem(ALL_FILES)),),
+            exclude=(),
+            task=None,
+            focus_files=(),
+            tier=None,
+        )
+        return _by_path(select_files(everything).files)
+
+    def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
+        """Return the files that a request asks for, by their paths; on any thread, with or without the lock."""
+        return _by_path(self._selection(request, disk).files if request.entries else ())
+
+    def compose(
+        self, request: Request, *, disk: int, changed: Iterable[str] | None = None
+    ) -> tuple[Composition, Mapping[str, ResolvedFile]]:
+        """Return the prompt of a request, and the files that it asks for, by their paths; hold the lock.
+
+        Args:
+            request: Of the project that the last one was of.
+            disk: The number of the disk's state: as long as it is the same, no file was changed.
+            changed: As for ``LivePrompt.compose``.
+        """
+        self._disk = disk
+        if request.budget is None:
+            composition, selection = self._unlimited(request, changed)
+        else:
+            ranked = self._rank(request, disk)
+            files = ranked.candidates or Candidates(request, ranked.ranked, index=self.index)
+            composition = fit_prompt(request, files)
+            selection = ranked.ranked.files.selection
+        return composition, _by_path(selection.files)
+
+    def _selection(self, request: Request, disk: int) -> Selection:
+        """Return the files of a request; what is as in the last one is the same object, which is quick to compare."""
+        with self._selecting:
+            before: dict[str, list[Entry]] = {}
+            for entry in self._entries:
+                before.setdefault(entry.item.path, []).append(entry)
+            entries = self._entries = tuple(
+                next((known for known in before.get(entry.item.path, ()) if known == entry), entry)
+                for entry in request.entries
+            )
+            asked = (  # all of what ``select_files`` looks at
+                request.base_dir,
+                entries,
+                request.exclude,
+                request.output_dir,
+                request.namespace,
+                request.shown_from,
+                request.scope,
+                request.generated,
+                request.focus_paths,
+                request.task is None,
+                request.budget is None,
+                request.is_tier3,
+            )
+            last = self._selected
+            if last is not None and last.disk == disk and last.asked == asked:
+                return last.selection
+            if self._listing is None or self._listing[:2] != (disk, request.scope):
+                self._listing = disk, request.scope, FolderListing(request.scope)
+            selection = select_files(replace(request, entries=entries), listing=self._listing[2])
+            self._selected = _Selected(disk, asked, selection)
+            return selection
+
+    def _rank(self, request: Request, disk: int) -> _Ranked:
+        """Return the files of a request, ranked; as they were where nothing but budget or views are other ones."""
+        # What neither the files nor their ranking depend on.
+        budget = None if request.budget is None else _ANY_BUDGET
+        question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
+        last = self._ranked
+        if last is not None and last.disk == disk:
+            if last.request == question:
+                return last
+            if replace(last.request, entries=()) == replace(question, entries=()):
+                again = self._shown_otherwise(last, request, question)
+                if again is not None:
+                    self._ranked = again
+                    return again
+        self._ranked = last = None  # what was kept is let go before more is read
+        files = self._open.read(request, index=self.index)
+        ranked = rank_files(request, index=self.index, files=files)
+        is_fitted = request.budget is not None
+        candidates = Candidates(request, ranked, index=self.index) if is_fitted else None
+        ranked_now = _Ranked(question, disk, ranked, candidates)
+        # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
+        if not (files.corpus.analysed or files.corpus.grouped):
+            self._ranked = ranked_now
+        return ranked_now
+
+    def _shown_otherwise(
+        self, last: _Ranked, request: Request, question: Request
+    ) -> _Ranked | None:
+        """Return what was ranked with some of the files to be shown in another way, ``None`` where more has changed."""
+        before = last.ranked.files
+        selection = self._selection(request, last.disk)
+        before.corpus.trim()
+        files = before.shown_as(selection)
+        if files is None:
+            return None
+        ranked = replace(last.ranked, files=files)
+        candidates = last.candidates
+        if candidates:
+            candidates = Candidates(request, ranked, index=self.index, before=candidates)
+        return _Ranked(question, last.disk, ranked, candidates)
+
+    def _unlimited(
+        self, request: Request, changed: Iterable[str] | None
+    ) -> tuple[Composition, Selection]:
+        is_another = request != self._last
+        if self._live is None:
+            self._live = LivePrompt(
+                request, index=self.index, select=lambda asked: self._selection(asked, self._disk)
+            )
+        elif is_another:
+            self._live.ask(request)
+        composition = self._live.compose(None if is_another else changed)
+        self._last = request
+        if request.task is not None:
+            choices, missing = scores_of(self._rank(request, self._disk).ranked)
+            composition = replace(composition, choices=choices, missing=missing)
+        return composition, self._live.selection
+
+
+def _by_path(files: Iterable[ResolvedFile]) -> dict[str, ResolvedFile]:
+    return {file.path: file for file in files if not file.is_remark}
