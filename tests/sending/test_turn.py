@@ -21,7 +21,6 @@ from aggregate import (
     open_project,
 )
 from aggregate.base.errors import OutputError
-from aggregate.base.values import Section
 from aggregate.project.history.history_reader import load_history
 from aggregate.prompt import request_log_path
 from aggregate.sending import (
@@ -118,13 +117,9 @@ def edit(folder: Path, name: str, *, more: str) -> None:
 def files_of(made: PreparedTurn) -> list[str]:
     """Return the files of a prompt in order, those with a diff with an asterisk."""
     shown = (
-        one
-        for one in made.prompt.segments
-        if one.section in (Section.FILES, Section.CHANGED) and one.source
+        one for one in made.prompt.segments if one.section in ("files", "changed") and one.source
     )
-    return [
-        one.source.removeprefix("src/") + "*" * (one.section is Section.CHANGED) for one in shown
-    ]
+    return [one.source.removeprefix("src/") + "*" * (one.section == "changed") for one in shown]
 
 
 def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:

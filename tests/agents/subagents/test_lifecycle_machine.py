@@ -8,7 +8,6 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from aggregate import SpawnError, SubagentSession
-from aggregate.base.values import GroupStatus
 from tests.agents.subagents.records import record_of
 from tests.fakes.time import FakeTime
 
@@ -81,8 +80,8 @@ class Lifecycle(RuleBasedStateMachine):
             result = self.session.subagent_results[name]
             ends = [outcome for outcome in runs.values() if outcome is not None]
             whole = len(ends) == len(runs)
-            open_status = GroupStatus.PARTIAL if ends else GroupStatus.PENDING
-            assert result.status is (GroupStatus.COMPLETE if whole else open_status)
+            open_status = "partial" if ends else "pending"
+            assert result.status == ("complete" if whole else open_status)
             assert result.count == len(ends)
             values = [text for kind, text in ends if kind == "complete"]
             assert result.value == (values if whole else None)

@@ -20,7 +20,7 @@ import pytest
 import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
 
-from aggregate import Project, Prompt, RunOptions, RunStatus, Segment, conduct, open_project
+from aggregate import Project, Prompt, RunOptions, RunStatus, conduct, open_project
 from aggregate.agents.tracks import PollingOptions, TrackProgress, Worker
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.durable.database import (
@@ -45,9 +45,10 @@ from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError, TrackError
-from aggregate.base.values import FailurePolicy, Section, Stability
+from aggregate.base.values import FailurePolicy
 from tests.fakes.conducting import Says
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
+from tests.fakes.prompts import part
 
 
 @pytest.fixture(scope="module")
@@ -183,10 +184,7 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
     assert tried == [1, 2]
 
 
-SEGMENTS = tuple(
-    Segment(Section.FILES, f"### File {i}\n\n\x00 \ud83d {i}", Stability.STABLE, str(i))
-    for i in range(3)
-)
+SEGMENTS = tuple(part("files", f"### File {i}\n\n\x00 \ud83d {i}", str(i)) for i in range(3))
 
 
 def segment_rows(engine: sa.Engine) -> list[str]:

@@ -10,7 +10,6 @@ from aggregate import (
     Project,
     Prompt,
     RunStatus,
-    Segment,
     make_worker,
     open_project,
     standard_tools,
@@ -26,10 +25,10 @@ from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import attempt_assignment
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, recipient_of
 from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.values import Section, Stability
 from aggregate.project.configuration import global_config_path
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import track_project
+from tests.fakes.prompts import part
 
 PERSONAS = """\
 [personas.thinker]
@@ -50,7 +49,7 @@ system_prompt = "Be brief."
 aggregation_strategy = "summarize"
 """
 TERMS = WorkerTerms("anthropic", "claude-sonnet-5")
-CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+CONTEXT = Prompt((part("files", "## Files"),))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_tr
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, default_tokens, grant_budget
 from aggregate.agents.tracks.tickets import Tickets
-from aggregate.base.values import Section, Stability
 from aggregate.project.configuration import BudgetTable
 from tests.fakes.conducting import TRACK, track_project
 from tests.fakes.topics import TOPICS, module_about
@@ -89,9 +88,9 @@ def test_four_personas_share_one_beginning(tmp_path: Path) -> None:
     for each, ticket_ in zip(given, FOUR, strict=True):
         role = f"## Instructions\n\nYou are the {ticket_.persona}.\n\n"
         assert f"{role}## Task: {ticket_.id}\n" in each.message
-        files = (one for one in each.prompt.segments if one.section is Section.FILES)
+        files = (one for one in each.prompt.segments if one.section == "files")
         stabilities = [segment.stability for segment in files]
-        assert stabilities == sorted(stabilities, key=lambda kind: kind is Stability.SLOW)
+        assert stabilities == sorted(stabilities, key=lambda kind: kind == "slow")
 
 
 def test_one_role_goes_before_the_context(tmp_path: Path) -> None:

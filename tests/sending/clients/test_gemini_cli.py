@@ -13,8 +13,8 @@ from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
+from tests.fakes.prompts import state
 from tests.hostile.running import ends
-from tests.sending.cache.prompts import state
 
 DECORATED = state(
     {

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from aggregate import Client, Prompt, ProviderError, Segment
-from aggregate.base.values import Image, Section, Stability
+from aggregate import Client, Prompt, ProviderError
+from aggregate.base.values import Image
 from aggregate.prompt.layout import discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
@@ -17,6 +17,7 @@ from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry
 from tests.fakes.images import png
+from tests.fakes.prompts import part
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
 SCREENSHOTS = "## Screenshots\n\n![a.png](a.png)\n\n![b.png](b.png)"
@@ -29,8 +30,8 @@ def plan(
     """Plan a request of a file, two screenshots and a question."""
     history = [{"role": "User", "content": question}] if question else []
     segments = (
-        Segment(Section.FILES, "## Files\n\n### `a.py`", Stability.STABLE, "a.py"),
-        Segment(Section.SCREENSHOTS, SCREENSHOTS, Stability.STABLE),
+        part("files", "## Files\n\n### `a.py`", "a.py"),
+        part("screenshots", SCREENSHOTS),
         *discussion_segments(history),
     )
     tokens = [3000, 20, 4, 5][: len(segments)]

@@ -8,7 +8,7 @@ import pytest
 
 from aggregate import Client, FinishReason, ProviderError, RequestOptions, open_client
 from aggregate.sending.clients.retry import Retry
-from tests.sending.cache.prompts import state
+from tests.fakes.prompts import state
 from tests.sending.clients.conftest import ANSWER, Aimock
 
 PROMPT = state({"a.py": ("word " * 4000 + "ümlaut 🙂", 0)}, [("hello", 0)]).prompt

@@ -1,10 +1,14 @@
-"""Asking again: which failures, how often, how long between."""
+"""Asking again, and not asking any more: which failures, how often, how long between, and who may stop it."""
 
 import asyncio
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
+from contextvars import Context
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeVarTuple
 
 import pytest
 
@@ -12,17 +16,21 @@ from aggregate import (
     Client,
     ClientError,
     ClientSetupError,
+    Prompt,
     PromptTooLongError,
     ProviderError,
+    Reply,
     RequestOptions,
     Usage,
     open_client,
 )
-from aggregate.sending.clients import cost
+from aggregate.base.concurrency import run_in_thread
+from aggregate.sending.clients import OnText, RequestStop, cost
 from aggregate.sending.clients.client import scripted_client
+from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry, seconds_of
+from tests.fakes.prompts import state
 from tests.fakes.transports import BreaksOff
-from tests.sending.cache.prompts import state
 
 QUICK = Retry(first=0.0)
 NOW = datetime(2027, 12, 31, 23, 59, 0, tzinfo=UTC).timestamp()
@@ -214,3 +222,76 @@ def test_costs_come_from_the_price_list() -> None:
     fresh, write, read = (float(price) for price in prices if price is not None)
     assert [write / fresh, read / fresh] == pytest.approx([1.25, 0.1])
     assert cost(Usage(1), "unheard-of", provider="anthropic") is None
+
+
+_Ts = TypeVarTuple("_Ts")
+
+
+class Overloaded:
+    """A provider that has no time."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Refuse for now."""
+        self.asked += 1
+        raise ProviderError("not now", status=429, retry_after=60, retryable=True)
+
+
+def test_a_stop_ends_the_wait_for_another_attempt() -> None:
+    """Whoever stops does not sit out the minute that the provider has asked for, and nothing is asked again."""
+    transport, stop = Overloaded(), RequestStop()
+    waits: list[float] = []
+
+    def wait(seconds: float, _: ProviderError) -> None:
+        waits.append(seconds)
+        threading.Thread(target=stop.set).start()
+
+    client = Client("openai", transport, "m", Retry(), wait, stop=stop)
+    with pytest.raises(ProviderError, match=r"^the request was stopped$"):
+        client.send(Prompt(()), "Hello?")
+    assert (waits, transport.asked) == ([60], 1)
+
+
+def test_a_stop_before_the_request_keeps_it_from_being_made() -> None:
+    """Nothing goes out, however soon the stop comes."""
+    transport, stop = Overloaded(), RequestStop()
+    stop.set()
+    stop.set()
+    with pytest.raises(ProviderError, match="stopped"):
+        Client("openai", transport, "m", stop=stop).send(Prompt(()), "Hello?")
+    assert transport.asked == 0
+
+
+class InterruptedLoop(asyncio.SelectorEventLoop):
+    """A loop that is woken up while a signal's handler stops the same request once more."""
+
+    def __init__(self, stop: RequestStop) -> None:
+        super().__init__()
+        self._stop, self._calls = stop, 0
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[*_Ts], object], *args: *_Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Let the handler come first, the first time."""
+        self._calls += 1
+        if self._calls == 1:
+            self._stop.set()
+        return super().call_soon_threadsafe(callback, *args, context=context)
+
+
+def test_a_stop_in_the_midst_of_a_stop() -> None:
+    """Ctrl-C twice in a row, whose handlers run in one thread, does not wait for itself."""
+    stop = RequestStop()
+
+    async def request() -> None:
+        run_in_thread("stopping", stop.set)
+        await asyncio.sleep(30)
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: InterruptedLoop(stop)) as runner:
+            runner.run(stop.guard(request()))
+
+    with pytest.raises(ProviderError, match="stopped"):
+        run_in_thread("asking", run).result(timeout=5)

@@ -13,6 +13,11 @@ from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.protocol import ModelRequest
 
 
+def part(section: str, text: str, source: str = "", *, stability: str = "stable") -> Segment:
+    """Return a segment of a section, by the names that records have for both."""
+    return Segment(Section(section), text, Stability(stability), source)
+
+
 @dataclass(frozen=True)
 class State:
     """A prompt with made-up token counts."""
@@ -39,25 +44,17 @@ class State:
 
 def state(files: dict[str, tuple[str, int]], said: list[tuple[str, int]]) -> State:
     """Return a prompt of files (path to text and tokens) and excerpts (text and tokens)."""
-    parts = [(Segment(Section.FILES, "## Files", Stability.STABLE), 3)]
+    parts = [(part("files", "## Files"), 3)]
     parts += [
-        (Segment(Section.FILES, f"### `{path}`\n\n{text}", Stability.STABLE, path), tokens)
+        (part("files", f"### `{path}`\n\n{text}", path), tokens)
         for path, (text, tokens) in files.items()
     ]
     if said:
-        parts.append((Segment(Section.HISTORY, "## Discussion History", Stability.VOLATILE), 4))
-    parts += [
-        (
-            Segment(
-                Section.HISTORY,
-                f"### Discussion Excerpt {n}\n\n{text}",
-                Stability.VOLATILE,
-                f"Excerpt {n}",
-            ),
-            tokens,
-        )
-        for n, (text, tokens) in enumerate(said, start=1)
-    ]
+        parts.append((part("history", "## Discussion History", stability="volatile"), 4))
+    for n, (text, tokens) in enumerate(said, start=1):
+        name = f"Excerpt {n}"
+        excerpt = f"### Discussion {name}\n\n{text}"
+        parts.append((part("history", excerpt, name, stability="volatile"), tokens))
     return State(
         Prompt(tuple(segment for segment, _ in parts)), tuple(tokens for _, tokens in parts)
     )
