@@ -1,12 +1,36 @@
-"""Adapters that misbehave."""
+"""Clients that answer by a script, and adapters that misbehave."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 
-from aggregate import ProviderError, Reply, Usage
+from aggregate import Client, ProviderError, Reply, Usage
 from aggregate.sending.clients import OnText
+from aggregate.sending.clients.client import Script, ScriptedTransport, scripted_client
 from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.retry import Retry
+
+ONCE, QUICK = Retry(attempts=1), Retry(first=0.01)
+
+
+def scripted(
+    script: Script,
+    provider: str = "scripted",
+    *,
+    model: str = "claude-sonnet-5",
+    like: Client | None = None,
+) -> Client:
+    """Return a client that answers by a script and does not ask again; ``like`` another it has its model and cache."""
+    if like:
+        assert isinstance(like.transport, ScriptedTransport)
+        return scripted_client(script, cache=like.transport.cache, model=like.model)
+    return replace(scripted_client(script, model=model), provider=provider, retry=ONCE)
+
+
+def requests_of(client: Client) -> list[ModelRequest]:
+    """Return what a scripted client was asked."""
+    assert isinstance(client.transport, ScriptedTransport)
+    return client.transport.requests
 
 
 @dataclass

@@ -18,7 +18,7 @@ from aggregate.sending import (
     select_model,
     send_turn,
 )
-from aggregate.sending.clients.client import scripted_client
+from tests.fakes.transports import scripted
 from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(600))
@@ -123,7 +123,7 @@ def test_a_cache_counts_from_the_request(tmp_path: Path) -> None:
             loaded, "Why?", ModelSelection("scripted", cache="5m", discussion="default")
         )
         assert (turn.expected.cache_read, [round(s) for s in turn.sent.pauses]) == (0, pauses)
-        send_turn(replace(turn, client=scripted_client(slowly())), loaded)
+        send_turn(replace(turn, client=scripted(slowly())), loaded)
         grow_older(tmp_path, 240)
     planned = plan_for(config, "claude-sonnet-5", "And?", provider="anthropic")
     record(replace(planned, begun=planned.begun - 90), None, "Yes.")

@@ -25,8 +25,8 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.discussions import SUMMARY, PreparedCompaction
+from tests.fakes.transports import scripted
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted")
@@ -53,7 +53,7 @@ def prepared(
     """Prepare a compaction that will be answered with ``answer``."""
     choice = replace(SCRIPTED, **selection)  # type: ignore[arg-type]
     made = prepare_compaction(load_config(folder / "manual_slop.toml"), choice)
-    client = scripted_client([answer], model=made.turn.client.model)
+    client = scripted([answer], model=made.turn.client.model)
     return replace(made, turn=replace(made.turn, client=client))
 
 
@@ -125,7 +125,7 @@ def test_turns_of_another_process_are_not_lost(folder: Path) -> None:
     compact_discussion(made, config)
     assert load_history(history)[-1] == {"role": "User", "content": "Theirs?"}
     shortened = history.read_bytes()
-    late = replace(made, turn=replace(made.turn, client=scripted_client(["Too late."])))
+    late = replace(made, turn=replace(made.turn, client=scripted(["Too late."])))
     with pytest.raises(OutputError, match="it stays as it is") as caught:
         compact_discussion(replace(late, kept_as="default-full-2"), config)
     assert summary_file(caught.value).read_text(encoding="utf-8") == "Too late."

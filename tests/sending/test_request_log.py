@@ -22,9 +22,9 @@ from aggregate.sending import (
     send_turn,
 )
 from aggregate.sending.cache import HashedPrompt
-from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.request_log import SentRecord, own_hashes, read_segment, write_request
 from tests.fakes.prompts import part
+from tests.fakes.transports import scripted
 from tests.projects import project
 
 PROMPT = Prompt((part("files", "## Files"), part("files", "### `a.py`\n\nA", "a.py")))
@@ -173,21 +173,22 @@ def test_what_cannot_be_remembered_is_said(
     assert len(done.warnings) == (not is_trusted)
 
 
-CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["*.py"]\n'
-CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n\n\n" for n in range(40))
+SHORT = "".join(f"def name_{n}(value):\n    return value + {n}\n\n\n" for n in range(40))
 
 
 def sent_file(folder: Path, message: str, budget: int | None) -> Path:
     """Send a message and return the prompt's file."""
     config = load_config(folder / "manual_slop.toml")
     made = prepare_turn(config, message, ModelSelection(provider="scripted", budget=budget))
-    made = replace(made, client=scripted_client(["Yes."]))
+    made = replace(made, client=scripted(["Yes."]))
     return send_turn(made, config).path
 
 
 def test_a_send_with_a_budget_leaves_an_account(tmp_path: Path) -> None:
-    """Its prompt is told line by line and token by token, also where older versions of files are sent_file again (A-1, L-1)."""
-    folder = project(tmp_path, {"manual_slop.toml": CONFIG, "a.py": CODE, "b.py": "X = 1\n"})
+    """Its prompt is told line by line and token by token, also where older versions of files are sent again (A-1, L-1)."""
+    folder = project(
+        tmp_path, {"manual_slop.toml": CONFIG, "src/a.py": SHORT, "src/b.py": "X = 1\n"}
+    )
     assert not audit_path(sent_file(folder, "why name_3?", None)).exists()
     for message in ("why name_3?", "and name_4?"):
         prompt = sent_file(folder, message, 6_000)
@@ -205,5 +206,5 @@ def test_a_send_with_a_budget_leaves_an_account(tmp_path: Path) -> None:
             if origin.is_verbatim:
                 source = (folder / origin.source).read_text(encoding="utf-8").split("\n")
                 assert source[origin.first - 1] == line
-        with (folder / "a.py").open("a", encoding="utf-8") as file:
+        with (folder / "src" / "a.py").open("a", encoding="utf-8") as file:
             file.write("Y = 2\n")

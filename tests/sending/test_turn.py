@@ -31,9 +31,9 @@ from aggregate.sending import (
     read_request,
     send_turn,
 )
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.own_models import truncation_warning
 from tests.fakes.images import png
+from tests.fakes.transports import scripted
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted", discussion="default")
@@ -62,15 +62,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ready(
-    folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: object = "Yes."
+    folder: Path,
+    message: str,
+    choice: ModelSelection = SCRIPTED,
+    *,
+    answer: str | Reply | ProviderError = "Yes.",
 ) -> PreparedTurn:
     """Prepare a turn that will be answered with ``answer``."""
     made = prepare_turn(load_config(folder / "manual_slop.toml"), message, choice)
-    transport = made.client.transport
-    assert isinstance(transport, ScriptedTransport)
-    script = [answer]
-    client = scripted_client(script, cache=transport.cache, model=made.client.model)  # type: ignore[arg-type]
-    return replace(made, client=client)
+    return replace(made, client=scripted([answer], like=made.client))
 
 
 def say(
@@ -238,11 +238,11 @@ def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: P
     replaces = [turn for turn in old if isinstance(turn, dict)]
     again = prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
     before = path.read_bytes()
-    failing = scripted_client([ProviderError("overloaded")], model=again.client.model)
+    failing = scripted([ProviderError("overloaded")], model=again.client.model)
     with pytest.raises(ProviderError):
         send_turn(replace(again, client=failing), loaded)
     assert path.read_bytes() == before
-    send_turn(replace(again, client=scripted_client(["No."])), loaded)
+    send_turn(replace(again, client=scripted(["No."])), loaded)
     assert [turn["content"] for turn in load_history(path) if isinstance(turn, dict)] == [
         "First?",
         "No.",

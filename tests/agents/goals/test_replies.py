@@ -9,20 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import (
-    Client as ProviderClient,
-    ClientSetupError,
-    FinishReason,
-    NeuronAgent,
-    Reply,
-    Usage,
-    standard_tools,
-)
+from aggregate import ClientSetupError, FinishReason, NeuronAgent, Reply, Usage, standard_tools
 from aggregate.agents.goals import replies
 from aggregate.agents.goals.heuristics import find_iteration
 from aggregate.agents.tools import make_tool
-from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest
+from tests.fakes.transports import requests_of, scripted
 
 STEPS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),
@@ -259,14 +251,11 @@ def call_of(request: ModelRequest) -> str:
 
 def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     """Each question goes out with its temperature, its form and what is left; null leaves a default (D-12, P1 to P4)."""
-    client = ProviderClient(
-        "scripted", ScriptedTransport(lambda request: json.dumps(TYPED[call_of(request)])), "m"
-    )
+    client = scripted(lambda request: json.dumps(TYPED[call_of(request)]))
     result = NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books")
     assert [one.description for one in result.neurons] == ["Find the book", "Find the second book"]
     assert result.text == "Emma 3"
-    assert isinstance(client.transport, ScriptedTransport)
-    asked = [(call_of(one), one.temperature, one.schema) for one in client.transport.requests]
+    asked = [(call_of(one), one.temperature, one.schema) for one in requests_of(client)]
     assert asked[0] == ("decompose", 0.2, replies.STEPS)
     assert ("parameters", 0.1, replies.arguments_schema(make_tool(find))) in asked
     assert asked[-1] == ("complete", 0.1, replies.VERDICT)
@@ -283,7 +272,7 @@ def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
 def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: FinishReason, reason: str) -> None:
     """A plan that was cut is not carried out, and its tokens count."""
     cut = Reply(text, Usage(10, 0, 0, 5), stop)
-    client = ProviderClient("scripted", ScriptedTransport(iter([cut])), "m")
+    client = scripted([cut])
     result = NeuronAgent(client, [nothing], state_dir=tmp_path).execute_goal("Do it")
     assert (result.success, result.trace.tokens) == (False, 15)
     assert f'The model gave no answer to "decompose": {reason}' in result.warnings
@@ -291,14 +280,12 @@ def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: FinishReason, r
 
 def test_answers_without_a_count_are_counted(tmp_path: Path) -> None:
     """A provider that reports no tokens cannot make a goal endless."""
-    silent = ProviderClient(
-        "scripted", ScriptedTransport(iter([Reply("-" * 4000, Usage())] * 9)), "m"
-    )
+    silent = scripted([Reply("-" * 4000, Usage())] * 9)
     assert NeuronAgent(silent, [], state_dir=tmp_path).execute_goal("Do it").trace.tokens > 1000
 
 
 def test_a_client_that_cannot_ask_is_a_mistake_of_the_host(tmp_path: Path) -> None:
     """It is raised as it is: that the goal could not be split would hide what to do."""
-    client = ProviderClient("scripted", ScriptedTransport(iter([])), model="")
+    client = scripted([], model="")
     with pytest.raises(ClientSetupError, match="no model is named"):
         NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")

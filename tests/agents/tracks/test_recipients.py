@@ -26,9 +26,9 @@ from aggregate.agents.tracks.attempt import attempt_assignment
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, recipient_of
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.project.configuration import global_config_path
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import track_project
 from tests.fakes.prompts import part
+from tests.fakes.transports import requests_of, scripted
 
 PERSONAS = """\
 [personas.thinker]
@@ -116,7 +116,7 @@ def test_a_key_that_is_missing_is_known_before_a_run(
 
 def test_a_worker_asks_whom_the_ticket_names() -> None:
     """An address that the worker was not started for is not asked, for the database may hold anybody's."""
-    mine, theirs = scripted_client(["mine"]), scripted_client(["theirs"])
+    mine, theirs = scripted(["mine"]), scripted(["theirs"])
     local = Recipient("compatible", "m", "http://127.0.0.1:1/v1")
     worker = ModelWorker(mine, clients={local: theirs})
     asked = Assignment("r/a", "a", CONTEXT, "x", provider=local.provider, model="m", base_url=local.base_url)  # fmt: skip
@@ -130,12 +130,11 @@ def test_a_worker_asks_whom_the_ticket_names() -> None:
 
 def test_a_limit_bounds_the_answer() -> None:
     """What the context leaves of it is what the model may write; without any the ticket fails with a reason."""
-    client = scripted_client(["yes"])
+    client = scripted(["yes"])
     worker = ModelWorker(client, terms=WorkerTerms(limits=TicketLimits(max_tokens=100)))
     asked = Assignment("r/a", "a", CONTEXT, "x", max_tokens=50)
     assert attempt_assignment(worker, asked, 1).text == "yes"
-    assert isinstance(client.transport, ScriptedTransport)
-    assert 30 < client.transport.requests[0].max_output < 50
+    assert 30 < requests_of(client)[0].max_output < 50
     long = Assignment("r/a", "a", CONTEXT, "word " * 200, max_tokens=5_000)
     made = attempt_assignment(worker, long, 1)
     assert "exceeds max_tokens, 100: allow more" in made.text

@@ -9,7 +9,6 @@ from threading import Event
 import pytest
 
 from aggregate import (
-    Client,
     ConfigError,
     FinishReason,
     Prompt,
@@ -30,12 +29,11 @@ from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.project.configuration import global_config_path
 from aggregate.sending.clients import cost
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.gemini_cli import input_text
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
 from tests.fakes.conducting import track_project
 from tests.fakes.prompts import part
+from tests.fakes.transports import requests_of, scripted
 
 CONTEXT = Prompt((part("files", "## Files\n\n" + "many words of files " * 300),))
 ASKED = Assignment(
@@ -79,7 +77,7 @@ def root(tmp_path: Path) -> Path:
 def attempt(
     root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
 ) -> Attempt:
-    worker = ModelWorker(scripted_client(script), root=root)
+    worker = ModelWorker(scripted(script), root=root)
     asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
     return attempt_assignment(worker, asked, 1)
 
@@ -103,15 +101,14 @@ def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> 
 
 def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
     """What the plan has written to a provider's cache the answer reads."""
-    client = scripted_client(Script({**FINAL, **PLAN}))
-    assert isinstance(client.transport, ScriptedTransport)
+    client = scripted(Script({**FINAL, **PLAN}))
     large = Prompt((part("files", "## Files\n\n" + "word " * 9_000),))
     begun: list[None] = []
     reply = ModelWorker(client, root=root).work(
         replace(ASKED, prompt=large), lambda: begun.append(None)
     )
     assert begun  # once the plan is there, others may start
-    usages = [each.plan for each in client.transport.requests]
+    usages = [each.plan for each in requests_of(client)]
     assert usages[0].layout.breakpoints[-1] in usages[-1].layout.ends
     assert 18_000 < reply.tokens < 20_000
 
@@ -169,7 +166,7 @@ def test_own_tools(root: Path) -> None:
     registry.register("count_words", count_words)
     plan = {"Split the goal": "1. Count words", "Give the arguments": '{"text": "a b c"}'}
     script = Script({**FINAL, **plan, "Which tool": "count_words"})
-    worker = ModelWorker(scripted_client(script), root=root, terms=WorkerTerms(tools=registry))
+    worker = ModelWorker(scripted(script), root=root, terms=WorkerTerms(tools=registry))
     made = attempt_assignment(worker, replace(ASKED, tools=("count_words",)), 1)
     assert (made.status, "3" in script.texts[-1]) == (RunStatus.SUCCESS, True)
     assert "read_file" not in "".join(script.texts)
@@ -210,7 +207,7 @@ def attempted(
     model: str = MODEL,
 ) -> Attempt:
     (root / "notes.txt").write_text("forty-two", encoding="utf-8")
-    client = Client("anthropic", ScriptedTransport(answer), model, retry=Retry(1))
+    client = scripted(answer, "anthropic", model=model)
     return attempt_assignment(ModelWorker(client, root=root), asked, 1)
 
 
@@ -261,7 +258,7 @@ def test_an_attempt_whose_time_is_over_was_paid_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tools", [ASKED.tools, ()])
 def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[str, ...]) -> None:
     """Without tokens the price is that of our own counts: a run with max_cost must not go on as if it were nothing."""
-    client = Client("anthropic", ScriptedTransport(iter(())), MODEL)
+    client = scripted((), "anthropic")
     assert MeteredClient(client).cost is None
     script = Script({**FINAL, **PLAN})
     asked = replace(ASKED, tools=tools)

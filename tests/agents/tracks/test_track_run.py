@@ -33,10 +33,9 @@ from aggregate.agents.tracks.worker import ModelWorker, ScriptedWorker
 from aggregate.base.errors import WorkerError
 from aggregate.sending.cache import SimulatedCache, charge
 from aggregate.sending.clients import ScriptedReply
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from tests.fakes.conducting import TRACK, MemoryQueue, Says, conducted, track_project
 from tests.fakes.prompts import part
-from tests.fakes.transports import Hangs
+from tests.fakes.transports import Hangs, requests_of, scripted
 
 FAN_OUT = """\
 tickets = [
@@ -311,12 +310,11 @@ ASKED = Assignment("r/a", "a", CONTEXT, "## Task: a", persona="Be brief.", retri
 
 def test_a_client_as_worker() -> None:
     """A client is a worker: the persona is its system prompt, the context the prompt, the task its message."""
-    client = scripted_client(["hello"])
+    client = scripted(["hello"])
     made = attempt_assignment(ModelWorker(client), ASKED, 1)
     assert (made.status, made.text) == (RunStatus.SUCCESS, "hello")
     assert made.tokens > 0
-    assert isinstance(client.transport, ScriptedTransport)
-    sent = client.transport.requests[0].plan
+    sent = requests_of(client)[0].plan
     assert all(text in repr(sent) for text in ("Be brief.", "## Files", "## Task: a"))
 
 
@@ -324,7 +322,7 @@ def test_a_client_as_worker() -> None:
 def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
     """The answer is streamed where others wait for its first words, and nowhere else."""
     begun: list[None] = []
-    reply = ModelWorker(scripted_client(["one\ntwo\n"])).work(
+    reply = ModelWorker(scripted(["one\ntwo\n"])).work(
         replace(ASKED, ahead=ahead), lambda: begun.append(None)
     )
     assert (reply.text, len(begun)) == ("one\ntwo\n", heard)
@@ -341,7 +339,7 @@ def test_a_request_ends_with_its_attempt() -> None:
 
 def test_an_answer_that_was_cut_off() -> None:
     """It is an answer, with a warning that its readers see in the merged result."""
-    worker = ModelWorker(scripted_client([Reply("Once upon", Usage(), stop=FinishReason.LENGTH)]))
+    worker = ModelWorker(scripted([Reply("Once upon", Usage(), stop=FinishReason.LENGTH)]))
     outcome = TicketOutcome.from_json(complete_assignment(worker, ASKED).to_json())
     assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
     merged = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
@@ -364,7 +362,7 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
         raise answer
 
     made = attempt_assignment(
-        ModelWorker(scripted_client([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1
+        ModelWorker(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1
     )
     assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 

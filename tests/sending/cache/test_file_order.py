@@ -322,7 +322,7 @@ def sent(
 
 
 def carry_on(prompt: Prompt, earlier: CachedPrompt | None) -> OrderedPrompt:
-    """Put a prompt in carry_on behind another one."""
+    """Put a discussion in order behind another one."""
     return order_for_sending(hashed(prompt), POLICY, earlier=earlier, changes={}, count=count)
 
 
@@ -502,7 +502,7 @@ EDITS = st.builds(
 
 @given(st.lists(st.lists(EDITS, max_size=3), min_size=1, max_size=6))
 def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
-    """Whatever is edited or goes, blocks and diffs in their carry_on make up the files; the discussion stays in carry_on."""
+    """Whatever is edited or goes, blocks and diffs in their order make up the files; the discussion stays in order."""
     files: dict[str, str] = dict(BIG)
     said: list[str] = ["q0"]
     ordered = carry_on(talk_of(files, said), None)

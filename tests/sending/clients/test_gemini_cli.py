@@ -11,9 +11,9 @@ from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
 from tests.fakes.prompts import state
+from tests.fakes.transports import ONCE
 from tests.hostile.running import ends
 
 DECORATED = state(
@@ -25,7 +25,6 @@ DECORATED = state(
     },
     [],
 )
-ONCE = Retry(attempts=1)
 
 
 def client(program: Path, **more: object) -> Client:

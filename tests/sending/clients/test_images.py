@@ -5,19 +5,19 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from aggregate import Client, Prompt, ProviderError
+from aggregate import Prompt, ProviderError
 from aggregate.base.values import Image
 from aggregate.prompt.layout import discussion_segments
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.client import LEFT_OUT, ScriptedTransport
+from aggregate.sending.clients.client import LEFT_OUT
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
 from tests.fakes.images import png
 from tests.fakes.prompts import part
+from tests.fakes.transports import requests_of, scripted
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
 SCREENSHOTS = "## Screenshots\n\n![a.png](a.png)\n\n![b.png](b.png)"
@@ -176,12 +176,11 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
             raise ProviderError("no images", status=status)
         return "I read."
 
-    transport = ScriptedTransport(answer)
-    client = Client("compatible", transport, "local", Retry(attempts=1))
+    client = scripted(answer, "compatible", model="local")
     planned = plan("compatible", "local")
     reply = client.exchange(planned)
     assert (reply.text, reply.raw[LEFT_OUT]) == ("I read.", ("images",))
-    assert transport.requests[-1].plan.text == planned.text
+    assert requests_of(client)[-1].plan.text == planned.text
 
 
 def test_another_failure_is_no_reason() -> None:
@@ -190,6 +189,6 @@ def test_another_failure_is_no_reason() -> None:
     def answer(_: ModelRequest) -> Any:
         raise ProviderError("no key", status=401)
 
-    client = Client("compatible", ScriptedTransport(answer), "local", Retry(attempts=1))
+    client = scripted(answer, "compatible", model="local")
     with pytest.raises(ProviderError, match="no key"):
         client.exchange(plan("compatible", "local"))

@@ -73,20 +73,17 @@ def test_a_goal_over_http(answering: Aimock, tmp_path: Path, provider: str) -> N
 
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve a tiny model that knows nothing, and return its address."""
-    xllamacpp = pytest.importorskip(
+    """Serve the tiny model and return its address."""
+    pytest.importorskip(
         "xllamacpp", reason="pip install xllamacpp gguf: the tests of a real model need it"
     )
-    from tests.fakes.tiny_model import CONTEXT, write_model
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(write_model(tmp_path_factory.mktemp("model") / "tiny.gguf"))
-    params.port, params.n_ctx, params.n_parallel, params.warmup = 0, CONTEXT, 1, False
-    params.cpuparams.n_threads = 1
-    params.verbosity = -1
-    server = xllamacpp.Server(params)
-    yield server.listening_address
-    del server
+    folder = tmp_path_factory.mktemp("model")
+    command = [sys.executable, "-m", "tests.fakes.tiny_server", str(folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        # Its libraries may print lines of their own.
+        yield next(line.strip() for line in server.stdout if line.startswith("http"))
+        server.kill()
 
 
 def test_a_real_model_chooses_among_what_it_was_shown(llama: str) -> None:
@@ -113,23 +110,8 @@ def test_a_goal_of_a_real_model_ends_within_its_tokens(llama: str, tmp_path: Pat
     assert result.text.strip()
 
 
-pytest.importorskip(
-    "xllamacpp", reason="pip install xllamacpp gguf: the tests of a real cache need it"
-)
 SAID = [("User: what does first do?", 0), ("AI: it returns its name.", 0)]
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the tiny model and return its address."""
-    folder = tmp_path_factory.mktemp("model")
-    command = [sys.executable, "-m", "tests.fakes.tiny_server", str(folder)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout
-        # Its libraries may print lines of their own.
-        yield next(line.strip() for line in server.stdout if line.startswith("http"))
-        server.kill()
 
 
 def turns(folder: str) -> tuple[Prompt, Prompt, Prompt]:
@@ -156,10 +138,10 @@ def _role(message: Message) -> str:
 
 
 @pytest.mark.parametrize(("provider", "path"), [("anthropic", ""), ("compatible", "/v1")])
-def test_the_next_turn_reads_the_stable_prefix(served: str, provider: str, path: str) -> None:
+def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: str) -> None:
     """Turn two reads all of turn one; a change in the last file leaves what stands before it (a token is a byte)."""
     client = open_client(
-        provider, model="tiny", base_url=served + path, environ={"ANTHROPIC_API_KEY": "none-needed"}
+        provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"}
     )
     short = RequestOptions(max_output=4)
     prompts = turns(provider)
@@ -184,9 +166,9 @@ SCHEMA = {
 }
 
 
-def test_an_answer_has_the_form_of_its_schema(served: str) -> None:
+def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
     """A model of random weights writes noise, and JSON of the schema where one is asked for."""
-    client = open_client("compatible", model="tiny", base_url=f"{served}/v1", environ={})
+    client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
     reply = client.send(
         Prompt(()),
         "Yes or no?",

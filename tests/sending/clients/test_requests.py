@@ -16,10 +16,9 @@ from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
-from aggregate.sending.clients.client import ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest, ResponseFormat, capabilities_of
 from tests.fakes.prompts import State, discussions, request, state
-from tests.fakes.transports import Hangs, TakesTextAlone
+from tests.fakes.transports import Hangs, TakesTextAlone, requests_of, scripted
 
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 SCHEMA = {
@@ -50,10 +49,9 @@ def test_a_request_holds_what_its_provider_takes(
     provider: str, model: str, temperature: float | None, form: ResponseFormat
 ) -> None:
     """Temperature 0 as each takes it, and how its answers are bound to a schema: nothing is left out (D-12)."""
-    client = Client(provider, ScriptedTransport(iter(["yes"])), model)
+    client = scripted(["yes"], provider, model=model)
     client.send(PROMPT, "Why?", options=TYPED)
-    assert isinstance(client.transport, ScriptedTransport)
-    (request,) = client.transport.requests
+    (request,) = requests_of(client)
     schema = None if form is ResponseFormat.TEXT else SCHEMA
     asked = (request.temperature, request.schema, request.response_format)
     assert asked == (temperature, schema, form)

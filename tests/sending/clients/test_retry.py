@@ -26,13 +26,11 @@ from aggregate import (
 )
 from aggregate.base.concurrency import run_in_thread
 from aggregate.sending.clients import OnText, RequestStop, cost
-from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry, seconds_of
 from tests.fakes.prompts import state
-from tests.fakes.transports import BreaksOff
+from tests.fakes.transports import QUICK, BreaksOff, scripted
 
-QUICK = Retry(first=0.0)
 NOW = datetime(2027, 12, 31, 23, 59, 0, tzinfo=UTC).timestamp()
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 OVERLOADED = ProviderError("x answered 529: overloaded", status=529, retryable=True)
@@ -95,9 +93,7 @@ def test_the_header(header: str | None, seconds: float | None) -> None:
 def test_a_longer_wish_than_the_limit_is_said() -> None:
     """Who is refused for an hour is told so, and not only that the limit of requests is reached."""
     client = replace(
-        scripted_client(
-            [ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]
-        ),
+        scripted([ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]),
         retry=QUICK,
     )
     said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
@@ -111,7 +107,8 @@ def test_a_failure_that_passes_is_tried_again() -> None:
     waits: list[tuple[float, str]] = []
     quick = ProviderError("x answered 429: slow down", status=429, retry_after=0.01, retryable=True)
     client = replace(
-        scripted_client([quick, quick, "Yes."]),
+        scripted([quick, quick, "Yes."]),
+        retry=QUICK,
         on_wait=lambda *wait: waits.append((wait[0], str(wait[1]))),
     )
     assert client.send(PROMPT, "Why?").text == "Yes."
@@ -130,7 +127,8 @@ def test_a_request_can_be_cancelled() -> None:
     """Cancelling the task ends the wait between two exchanges."""
 
     async def cancelled() -> bool:
-        client = scripted_client([ProviderError("x", retry_after=60, retryable=True), "Yes."])
+        slow = ProviderError("x", retry_after=60, retryable=True)
+        client = replace(scripted([slow, "Yes."]), retry=QUICK)
         task = asyncio.create_task(client.asend(PROMPT, "Why?"))
         await asyncio.sleep(0.02)
         task.cancel()
@@ -145,7 +143,7 @@ def test_send_works_inside_a_running_loop() -> None:
     """The blocking call may be made where a loop runs already."""
 
     async def inside() -> str:
-        return scripted_client(["Yes."]).send(PROMPT, "Why?").text
+        return scripted(["Yes."]).send(PROMPT, "Why?").text
 
     assert asyncio.run(inside()) == "Yes."
 
@@ -156,7 +154,7 @@ TOO_LONG = "the request is 16,0.. tokens too long for MiniMax-M2.7: 204,8.. toke
 def test_a_prompt_that_is_too_long_is_not_sent() -> None:
     """The error says by how many tokens, and how many would fit (the window is 204,800)."""
     long = state({"a.py": ("word " * 204_799, 0)}, []).prompt
-    client = scripted_client(model="MiniMax-M2.7")
+    client = scripted(["Yes."], model="MiniMax-M2.7")
     with pytest.raises(PromptTooLongError, match=f"{TOO_LONG} .*; at most 188,800 would fit"):
         client.send(long, "")
     assert client.send(long, "", model="unheard-of", options=RequestOptions()).text
@@ -211,7 +209,7 @@ def test_a_missing_sdk_is_named() -> None:
 def test_an_empty_request_is_refused() -> None:
     """Without a prompt and a message there is nothing to send; without a model nobody to ask."""
     with pytest.raises(ClientError, match="there is nothing to send"):
-        scripted_client().send(type(PROMPT)(()), "")
+        scripted([]).send(type(PROMPT)(()), "")
     with pytest.raises(ClientError, match="no model is named"):
         open_client(base_url="http://127.0.0.1:1", environ={}).send(PROMPT, "Why?")
 
