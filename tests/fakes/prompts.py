@@ -1,14 +1,16 @@
 """Small prompts, plans and histories of prompts for tests."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
-from aggregate.base.values import Section, Stability
+from aggregate.base.values import Image, Section, Stability
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.policy import CachePolicy
+from aggregate.sending.cache.policy import CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.protocol import ModelRequest
 
@@ -18,6 +20,32 @@ def part(section: str, text: str, source: str = "", *, stability: str = "stable"
     return Segment(Section(section), text, Stability(stability), source)
 
 
+Policy = CachePolicy | tuple[str, str]
+"""How a cache works, or the provider and the model whose cache it is."""
+
+
+def plan_of(
+    prompt: Prompt,
+    tokens: Sequence[int],
+    policy: Policy,
+    *,
+    system: str = "",
+    message: str = "",
+    images: Mapping[Image, int] | None = None,
+    earlier: BlockLayout | None = None,
+) -> RequestPlan:
+    """Plan a request with made-up token counts."""
+    return plan_request(
+        HashedPrompt.of(
+            prompt, tokens, system=system, system_tokens=10 if system else 0, images=images or {}
+        ),
+        policy_for(*policy) if isinstance(policy, tuple) else policy,
+        message=message,
+        message_tokens=7 * bool(message),
+        earlier=earlier,
+    )
+
+
 @dataclass(frozen=True)
 class State:
     """A prompt with made-up token counts."""
@@ -25,21 +53,8 @@ class State:
     prompt: Prompt
     tokens: tuple[int, ...]
 
-    def plan(
-        self,
-        policy: CachePolicy,
-        *,
-        earlier: BlockLayout | None = None,
-        system: str = "",
-        message: str = "",
-    ) -> RequestPlan:
-        """Plan it."""
-        prompt = HashedPrompt.of(
-            self.prompt, self.tokens, system=system, system_tokens=10 if system else 0
-        )
-        return plan_request(
-            prompt, policy, message=message, message_tokens=7 * bool(message), earlier=earlier
-        )
+    def plan(self, policy: Policy, **options: Any) -> RequestPlan:
+        return plan_of(self.prompt, self.tokens, policy, **options)
 
 
 def state(files: dict[str, tuple[str, int]], said: list[tuple[str, int]]) -> State:
@@ -97,7 +112,7 @@ def run_through(turns: list[State], policy: CachePolicy) -> list[tuple[RequestPl
 
 
 def request(
-    policy: CachePolicy, *, model: str = "some-model", system: str = "", message: str = ""
+    policy: Policy, *, model: str = "some-model", system: str = "", message: str = ""
 ) -> ModelRequest:
     """Return a request of two files and one excerpt."""
     small = state({"a.py": ("A", 3000), "b.py": ("B", 3000)}, [("hello", 20)])

@@ -7,6 +7,7 @@ from threading import Event
 from aggregate import Client, ProviderError, Reply, Usage
 from aggregate.sending.clients import OnText
 from aggregate.sending.clients.client import Script, ScriptedTransport, scripted_client
+from aggregate.sending.clients.gemini_cli import input_text
 from aggregate.sending.clients.protocol import ModelRequest
 from aggregate.sending.clients.retry import Retry
 
@@ -31,6 +32,11 @@ def requests_of(client: Client) -> list[ModelRequest]:
     """Return what a scripted client was asked."""
     assert isinstance(client.transport, ScriptedTransport)
     return client.transport.requests
+
+
+def whole_text(request: ModelRequest) -> str:
+    """Return a request as one text, instructions and message included."""
+    return input_text(request.plan)
 
 
 @dataclass

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from aggregate import BudgetError, Usage, count, load_config
-from aggregate.base.disk import STATE_VARIABLE
 from aggregate.base.values import Level
 from aggregate.prompt import audit_path, request_log_path
 from aggregate.prompt.source_map import map_sources
@@ -31,7 +30,7 @@ BUDGET = 3_000
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a project of a file for each topic, of a user who has sent nothing yet."""
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "state"))
     files = {f"src/{topic}.py": module_about(topic) for topic in TOPICS}
     return project(tmp_path / "project", {"manual_slop.toml": CONFIG} | files)
 

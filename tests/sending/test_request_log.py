@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Prompt, load_config
-from aggregate.base.disk import STATE_VARIABLE, state_folder
-from aggregate.project.configuration import global_config_path
+from aggregate.base.disk import state_folder
 from aggregate.prompt import audit_path, count_prompt, read_audit, request_log_path, write_numbered
 from aggregate.sending import (
     LoggedRequest,
@@ -25,6 +24,7 @@ from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.request_log import SentRecord, own_hashes, read_segment, write_request
 from tests.fakes.prompts import part
 from tests.fakes.transports import scripted
+from tests.fakes.user_files import by_user
 from tests.projects import project
 
 PROMPT = Prompt((part("files", "## Files"), part("files", "### `a.py`\n\nA", "a.py")))
@@ -130,9 +130,7 @@ def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> N
 def trust(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write a configuration of the user's that trusts a project."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent / "xdg"))
-    users = global_config_path()
-    users.parent.mkdir(parents=True)
-    users.write_text(f'[trust]\nprojects = ["{folder}"]\n', encoding="utf-8")
+    by_user(f'[trust]\nprojects = ["{folder}"]\n')
 
 
 def test_a_trusted_projects_records_are_believed(
@@ -166,7 +164,7 @@ def test_what_cannot_be_remembered_is_said(
     if is_trusted:
         trust(strangers, monkeypatch)
     (tmp_path / "full").write_text("no folder", encoding="utf-8")
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "full"))
+    monkeypatch.setenv(str(tmp_path / "full"))
     done = send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
     sentence = "the next request is planned as if this one had not been sent: "
     assert [w for w in done.warnings if w.startswith(sentence)] == list(done.warnings)

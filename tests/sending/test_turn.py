@@ -21,7 +21,6 @@ from aggregate import (
     open_project,
 )
 from aggregate.base.errors import OutputError
-from aggregate.project.history.history_reader import load_history
 from aggregate.prompt import request_log_path
 from aggregate.sending import (
     CompletedTurn,
@@ -34,6 +33,7 @@ from aggregate.sending import (
 from aggregate.sending.clients.own_models import truncation_warning
 from tests.fakes.images import png
 from tests.fakes.transports import scripted
+from tests.fakes.user_files import turns_in
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted", discussion="default")
@@ -88,7 +88,7 @@ def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -
     written = done.path.read_text(encoding="utf-8")
     assert made.plan.text == written == made.prompt.markdown
     history = [
-        *load_history(folder / "manual_slop_history.toml")[:-2],
+        *turns_in(folder / "manual_slop_history.toml")[:-2],
         {"role": "User", "content": "Second?"},
     ]
     static = build_markdown_no_history(build_file_items(folder, ["src/*.py"]), folder, [])
@@ -234,7 +234,7 @@ def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: P
     say(folder, "First?")
     path = folder / "manual_slop_history.toml"
     loaded = load_config(folder / "manual_slop.toml")
-    old = load_history(path)
+    old = turns_in(path)
     replaces = [turn for turn in old if isinstance(turn, dict)]
     again = prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
     before = path.read_bytes()
@@ -243,7 +243,7 @@ def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: P
         send_turn(replace(again, client=failing), loaded)
     assert path.read_bytes() == before
     send_turn(replace(again, client=scripted(["No."])), loaded)
-    assert [turn["content"] for turn in load_history(path) if isinstance(turn, dict)] == [
+    assert [turn["content"] for turn in turns_in(path) if isinstance(turn, dict)] == [
         "First?",
         "No.",
     ]

@@ -26,6 +26,7 @@ from aggregate.agents.goals import (
 )
 from aggregate.agents.goals.models import as_model
 from tests.fakes.models import agent, nodes
+from tests.fakes.user_files import by_user
 from tests.hostile.running import ends
 
 PLAN = "1. Ring the bell\n2. Ring the bell twice\n3. Ring the bell 3 times"
@@ -106,13 +107,15 @@ def test_cached_tokens_count_at_their_price(
     assert result.trace.tokens == result.trace.calls * 1015
 
 
-def test_the_price_is_the_providers() -> None:
-    """A client of a provider is asked at what its provider takes for a read token."""
+def test_the_price_is_the_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of a provider is asked at what its provider takes for a read token, or the user's table says (S-8)."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     environ = {"ANTHROPIC_API_KEY": "x"}
     client = open_client("anthropic", model="claude-sonnet-5", environ=environ)
-    model = as_model(client)
-    assert isinstance(model, ChatModel)
-    assert model.read_price == 0.1
+    prices = [as_model(client)]
+    by_user('[models."claude-sonnet-5"]\ninput = 2.0\noutput = 10.0\ncache_read = 1.0\n')
+    prices.append(as_model(client))
+    assert [isinstance(model, ChatModel) and model.read_price for model in prices] == [0.1, 0.5]
 
 
 ANSWERS = {

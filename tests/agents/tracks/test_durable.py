@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, read_leftovers, start, write_project
 
 from aggregate import Project, Prompt, RunOptions, RunStatus, conduct, open_project
-from aggregate.agents.tracks import PollingOptions, TrackProgress, Worker
+from aggregate.agents.tracks import PollingOptions, TrackProgress, Worker, open_track
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.durable.database import (
     DATABASE,
@@ -42,7 +42,6 @@ from aggregate.agents.tracks.durable.heartbeat import (
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
-from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError, TrackError
 from aggregate.base.values import FailurePolicy
@@ -492,9 +491,7 @@ def dead_run(folder: Path, url: str) -> RunRow:
     """Leave a run of three tickets behind as a kill does: one has ended, one was begun."""
     engine = open_engine(url)
     prepare_database(engine)
-    run = RunTable(engine, "p", TRACK).begin(
-        load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml"), 1
-    )
+    run = RunTable(engine, "p", TRACK).begin(open_track(folder, TRACK).tickets(), 1)
     queue = DbosQueue(engine)
     for ticket in ("t0000", "t0001"):
         queue.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from aggregate import RunStatus
 from aggregate.agents.tracks import ReportLine, Ticket, new_track, open_track
 from aggregate.agents.tracks.run_files import last_number, report_text
-from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.agents.tracks.track import (
     Checkbox,
     TrackStatus,
@@ -251,7 +250,10 @@ def test_a_track_from_a_question(tmp_path: Path) -> None:
     folder = folder_with(tmp_path)
     tickets = new_track(folder, "Why so slow?", time=DAY, question='Why "now"?')
     assert tickets.parent.name == "why_so_slow_20260131"
-    assert [ticket.id for ticket in load_tickets(tickets).tickets] == ["research", "answer"]
+    assert [ticket.id for ticket in open_track(folder, "why").tickets().tickets] == [
+        "research",
+        "answer",
+    ]
     comment = [line for line in tickets.read_text().splitlines() if line.startswith("#")]
     named = " ".join(comment).replace("# ", "").partition(": ")[2].rstrip(".").split(", ")
     assert named == list(Ticket.model_fields)

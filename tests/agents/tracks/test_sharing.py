@@ -8,9 +8,8 @@ from aggregate import ScopeError, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_track, preview
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, default_tokens, grant_budget
-from aggregate.agents.tracks.tickets import Tickets
 from aggregate.project.configuration import BudgetTable
-from tests.fakes.conducting import TRACK, track_project
+from tests.fakes.conducting import TRACK, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
 
 PERSONAS = "".join(
@@ -55,7 +54,7 @@ def assignments(contexts: WorkerContexts, tickets: tuple[Ticket, ...]) -> list[A
 
 
 def ahead(contexts: WorkerContexts, tickets: tuple[Ticket, ...]) -> list[str]:
-    return [each.id for each in contexts.schedule(Tickets(tickets=tickets)).start(99)]
+    return [each.id for each in contexts.schedule(tickets_of(tickets)).start(99)]
 
 
 def shared(one: Assignment, other: Assignment) -> int:
@@ -210,7 +209,7 @@ def test_a_preview_says_what_is_lowered_and_what_it_costs(tmp_path: Path) -> Non
     contexts_of(tmp_path)
     terms = WorkerTerms("anthropic", "claude-sonnet-5")
     contexts = WorkerContexts(open_project(tmp_path / "manual_slop.toml"), terms=terms)
-    steps = {each.ticket.id: each for each in preview(Tickets(tickets=FOUR), contexts)}
+    steps = {each.ticket.id: each for each in preview(tickets_of(FOUR), contexts)}
     for step in steps.values():
         assert step.tokens <= step.budget == MOST
         assert (bool(step.lowered), bool(step.hidden)) == (True, True)

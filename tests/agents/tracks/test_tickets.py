@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ConfigError, open_project
-from aggregate.agents.tracks import Ticket, WorkerContexts
+from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.tickets import dependencies
-from aggregate.agents.tracks.tickets_file import load_tickets
+from aggregate.agents.tracks.tickets import Tickets, dependencies
 from aggregate.base.values import FailurePolicy
-from tests.fakes.conducting import track_project
+from tests.fakes.conducting import TRACK, track_project
 
 FULL = """\
 on_error = "fail"
@@ -39,11 +38,14 @@ depends_on = ["$found", "a"]
 """
 
 
+def read(folder: Path, text: str) -> Tickets:
+    """Write the tickets of a track and read them."""
+    return open_track(track_project(folder, text), TRACK).tickets()
+
+
 def test_every_key(tmp_path: Path) -> None:
     """Every key is read; what is left out has its default; a variable stands for all who collect into it."""
-    path = tmp_path / "tickets.toml"
-    path.write_text(FULL)
-    loaded = load_tickets(path)
+    loaded = read(tmp_path, FULL)
     first, second = loaded.tickets
     assert (loaded.on_error, first.tools, first.timeout) == ("fail", ("read_file",), 30)
     assert first.custom_function == "lambda results: len(results)"
@@ -79,29 +81,24 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     """Each mistake is one sentence with file and line, before anything runs (O-20, O-21, O-22, O-24, O-47)."""
-    path = tmp_path / "tickets.toml"
-    path.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        load_tickets(path)
-    assert str(caught.value) == f"{path}{message}"
+        read(tmp_path, text)
+    assert str(caught.value) == f"{tmp_path}/conductor/tracks/{TRACK}/tickets.toml{message}"
 
 
 @pytest.mark.parametrize("name", ["../a", "a/b", "", ".a", "a b", "x" * 65])
 def test_ids_are_file_names(tmp_path: Path, name: str) -> None:
     """An id that is no plain name is refused: it becomes part of file names."""
-    path = tmp_path / "tickets.toml"
-    path.write_text(f'[[tickets]]\nid = "{name}"\nprompt = "x"\n')
     with pytest.raises(ConfigError, match=r'"tickets\[0\].id": string should match pattern'):
-        load_tickets(path)
+        read(tmp_path, f'[[tickets]]\nid = "{name}"\nprompt = "x"\n')
 
 
 def test_a_long_cycle_is_found_without_recursion(tmp_path: Path) -> None:
     """A ring of a thousand tickets is named from its beginning to its end."""
-    path = tmp_path / "tickets.toml"
     ticket = '[[tickets]]\nid = "t{}"\nprompt = "x"\ndepends_on = ["t{}"]\n'
-    path.write_text("".join(ticket.format(i, (i + 1) % 1000) for i in range(1000)))
+    ring = "".join(ticket.format(i, (i + 1) % 1000) for i in range(1000))
     with pytest.raises(ConfigError) as caught:
-        load_tickets(path)
+        read(tmp_path, ring)
     assert str(caught.value).count(" -> ") == 1000
 
 

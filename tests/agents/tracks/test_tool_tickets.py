@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
@@ -21,26 +22,19 @@ from aggregate import (
     standard_tools,
 )
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
-from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
 from aggregate.agents.tracks.metered_client import MeteredClient
 from aggregate.agents.tracks.terms import check_prices
-from aggregate.agents.tracks.tickets import TicketKind, Tickets
-from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.project.configuration import global_config_path
 from aggregate.sending.clients import cost
-from aggregate.sending.clients.gemini_cli import input_text
-from aggregate.sending.clients.protocol import ModelRequest
-from tests.fakes.conducting import track_project
+from tests.fakes.conducting import asking, assigned, attempted, tickets_of, track_project
 from tests.fakes.prompts import part
-from tests.fakes.transports import requests_of, scripted
+from tests.fakes.transports import requests_of, scripted, whole_text
+from tests.fakes.user_files import by_user
 
 CONTEXT = Prompt((part("files", "## Files\n\n" + "many words of files " * 300),))
-ASKED = Assignment(
-    "r/a",
+ASKED = assigned(
     "a",
-    CONTEXT,
-    "## Task: a\n\nSay which number notes.txt holds.",
+    prompt=CONTEXT,
+    message="## Task: a\n\nSay which number notes.txt holds.",
     persona="Be brief.",
     tools=("read_file",),
     task="Say which number notes.txt holds.",
@@ -56,16 +50,16 @@ FINAL = {"What the steps found": "It holds forty-two."}
 @dataclass
 class Script:
     answers: dict[str, str | Reply]
-    asked: list[ModelRequest] = field(default_factory=list)
+    asked: list[Any] = field(default_factory=list)
 
-    def __call__(self, request: ModelRequest) -> str | Reply:
+    def __call__(self, request: Any) -> str | Reply:
         self.asked.append(request)
-        text = input_text(request.plan)
+        text = whole_text(request)
         return next((reply for words, reply in self.answers.items() if words in text), "yes")
 
     @property
     def texts(self) -> list[str]:
-        return [input_text(request.plan) for request in self.asked]
+        return [whole_text(request) for request in self.asked]
 
 
 @pytest.fixture
@@ -76,10 +70,10 @@ def root(tmp_path: Path) -> Path:
 
 def attempt(
     root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
-) -> Attempt:
-    worker = ModelWorker(scripted(script), root=root)
+) -> Any:
+    worker = asking(scripted(script), root=root)
     asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
-    return attempt_assignment(worker, asked, 1)
+    return attempted(worker, asked)
 
 
 def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> None:
@@ -104,9 +98,7 @@ def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
     client = scripted(Script({**FINAL, **PLAN}))
     large = Prompt((part("files", "## Files\n\n" + "word " * 9_000),))
     begun: list[None] = []
-    reply = ModelWorker(client, root=root).work(
-        replace(ASKED, prompt=large), lambda: begun.append(None)
-    )
+    reply = asking(client, root=root).work(replace(ASKED, prompt=large), lambda: begun.append(None))
     assert begun  # once the plan is there, others may start
     usages = [each.plan for each in requests_of(client)]
     assert usages[0].layout.breakpoints[-1] in usages[-1].layout.ends
@@ -166,11 +158,11 @@ def test_own_tools(root: Path) -> None:
     registry.register("count_words", count_words)
     plan = {"Split the goal": "1. Count words", "Give the arguments": '{"text": "a b c"}'}
     script = Script({**FINAL, **plan, "Which tool": "count_words"})
-    worker = ModelWorker(scripted(script), root=root, terms=WorkerTerms(tools=registry))
-    made = attempt_assignment(worker, replace(ASKED, tools=("count_words",)), 1)
+    worker = asking(scripted(script), root=root, terms=WorkerTerms(tools=registry))
+    made = attempted(worker, replace(ASKED, tools=("count_words",)))
     assert (made.status, "3" in script.texts[-1]) == (RunStatus.SUCCESS, True)
     assert "read_file" not in "".join(script.texts)
-    unknown = attempt_assignment(worker, replace(ASKED, tools=("fly",)), 1)
+    unknown = attempted(worker, replace(ASKED, tools=("fly",)))
     assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
 
 
@@ -188,7 +180,7 @@ class Counted:
     script: Script
     usage: Usage = field(default_factory=Usage)
 
-    def __call__(self, request: ModelRequest) -> Reply:
+    def __call__(self, request: Any) -> Reply:
         answer = self.script(request)
         reply = answer if isinstance(answer, Reply) else Reply(answer, USAGE)
         self.usage += reply.usage
@@ -199,22 +191,18 @@ class Counted:
         return float(cost(self.usage, MODEL, provider="anthropic") or Decimal(0))
 
 
-def attempted(
-    root: Path,
-    answer: Callable[[ModelRequest], str | Reply],
-    *,
-    asked: Assignment = ASKED,
-    model: str = MODEL,
-) -> Attempt:
+def charged(
+    root: Path, answer: Callable[[Any], str | Reply], *, asked: Any = ASKED, model: str = MODEL
+) -> Any:
     (root / "notes.txt").write_text("forty-two", encoding="utf-8")
     client = scripted(answer, "anthropic", model=model)
-    return attempt_assignment(ModelWorker(client, root=root), asked, 1)
+    return attempted(asking(client, root=root), asked)
 
 
 def test_an_answer_has_its_price(tmp_path: Path) -> None:
     """The plan, the steps and the answer are counted, so that max_cost can be kept."""
     counted = Counted(Script({**FINAL, **PLAN}))
-    made = attempted(tmp_path, counted)
+    made = charged(tmp_path, counted)
     assert made.status is RunStatus.SUCCESS
     assert made.cost == pytest.approx(counted.dollars)
     assert made.tokens == counted.usage.input + counted.usage.output
@@ -225,12 +213,12 @@ def test_a_failed_attempt_was_paid_for(tmp_path: Path, final: Reply | None) -> N
     """A model that refuses or says nothing, and a provider that fails, cost what was asked before and then."""
     counted = Counted(Script({"What the steps found": final or "", **PLAN}))
 
-    def answer(request: ModelRequest) -> Reply:
+    def answer(request: Any) -> Reply:
         if final is None and "What the steps found" in str(request.plan):
             raise ProviderError("it is down", status=400)
         return counted(request)
 
-    made = attempted(tmp_path, answer)
+    made = charged(tmp_path, answer)
     assert made.status is RunStatus.ERROR
     assert made.cost == pytest.approx(counted.dollars)
     assert (made.cost or 0) > 0
@@ -242,12 +230,12 @@ def test_an_attempt_whose_time_is_over_was_paid_for(tmp_path: Path) -> None:
     """What had been answered until then is counted; the request that was under way is not known."""
     counted, over = Counted(Script({**FINAL, **PLAN})), Event()
 
-    def answer(request: ModelRequest) -> Reply:
+    def answer(request: Any) -> Reply:
         if counted.usage.output > USAGE.output:
             over.wait(10)
         return counted(request)
 
-    made = attempted(tmp_path, answer, asked=replace(ASKED, timeout=2))
+    made = charged(tmp_path, answer, asked=replace(ASKED, timeout=2))
     known = cost(USAGE + USAGE, MODEL, provider="anthropic")
     over.set()
     assert made.status is not RunStatus.SUCCESS  # the goal's own limit may be reached first
@@ -262,7 +250,7 @@ def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[
     assert MeteredClient(client).cost is None
     script = Script({**FINAL, **PLAN})
     asked = replace(ASKED, tools=tools)
-    made = attempted(tmp_path, lambda request: Reply(str(script(request)), Usage()), asked=asked)
+    made = charged(tmp_path, lambda request: Reply(str(script(request)), Usage()), asked=asked)
     ours = sum(map(count, (asked.text, asked.persona)))
     assert made.status is RunStatus.SUCCESS
     assert made.tokens >= ours
@@ -272,10 +260,8 @@ def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[
 
 
 def write_price(**prices: float) -> None:
-    path = global_config_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
     lines = "\n".join(f"{name} = {price}" for name, price in prices.items())
-    path.write_text(f'[models."{MODEL}"]\n{lines}\n', encoding="utf-8")
+    by_user(f'[models."{MODEL}"]\n{lines}\n')
 
 
 @pytest.mark.parametrize("dear", [False, True])
@@ -285,7 +271,7 @@ def test_what_is_read_from_a_cache_counts_at_the_users_price(tmp_path: Path, dea
     reading = Usage(cache_read=2_000, output=10)
     script = Script({**FINAL, **PLAN})
     asked = replace(ASKED, max_tokens=8_500)
-    made = attempted(tmp_path, lambda request: Reply(str(script(request)), reading), asked=asked)
+    made = charged(tmp_path, lambda request: Reply(str(script(request)), reading), asked=asked)
     assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
 
 
@@ -293,20 +279,34 @@ def test_a_preview_of_lists_and_approvals(tmp_path: Path) -> None:
     """A list's files are named by items that are not there yet, and no model is paid for a person's decision."""
     tickets = (
         Ticket(id="list", prompt="x"),
-        Ticket(id="gate", prompt="May it?", kind=TicketKind.APPROVAL, depends_on=("list",)),
+        Ticket.model_validate(
+            {"id": "gate", "prompt": "May it?", "kind": "approval", "depends_on": ("list",)}
+        ),
         Ticket(id="look", prompt="x", for_each="results.list", focus_files=("{{item}}",)),
     )
     folder = track_project(tmp_path, '[[tickets]]\nid = "a"\nprompt = "x"\n')
     terms = WorkerTerms("anthropic", MODEL)
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"), terms=terms)
-    steps = {step.ticket.id: step for step in preview(Tickets(tickets=tickets), contexts)}
+    steps = {step.ticket.id: step for step in preview(tickets_of(tickets), contexts)}
     assert [steps[name].cost is None for name in ("list", "gate", "look")] == [False, True, False]
+
+
+def test_a_preview_knows_the_users_cache(tmp_path: Path) -> None:
+    """What it expects to be read follows the user's table, as a turn does (S-8)."""
+    by_user('[models."claude-sonnet-5"]\nminimum = 1000000\n')
+    project = open_project({"files": {"base_dir": str(tmp_path), "paths": ["*.md"]}})
+    (tmp_path / "long.md").write_text("What the tool reads again.\n" * 1_000)
+    contexts = WorkerContexts(project, terms=WorkerTerms("anthropic", MODEL))
+    ticket = Ticket.model_validate({"id": "a", "prompt": "Say it.", "tools": ["read_file"]})
+    (step,) = preview(tickets_of((ticket,)), contexts)
+    assert (step.usage.cache_read, step.usage.cache_write) == (0, 0)
+    assert step.usage.input > 10_000
 
 
 ASKS = Ticket(id="a", prompt="x")
 LIMITED = Ticket(id="b", prompt="x", max_cost=1)
 LIST = Ticket(id="c", prompt="x", for_each="results.a", depends_on=("a",), max_cost=1)
-APPROVAL = Ticket(id="d", prompt="x", kind=TicketKind.APPROVAL)
+APPROVAL = Ticket.model_validate({"id": "d", "prompt": "x", "kind": "approval"})
 KNOWN = WorkerTerms("anthropic", "claude-sonnet-5")
 LOCAL = WorkerTerms("compatible", "mine", "http://127.0.0.1:8080/v1")
 
@@ -318,7 +318,7 @@ def checked(
     project = open_project(track_project(folder, "") / "manual_slop.toml")
     contexts = WorkerContexts(project, terms=terms)
     try:
-        check_prices(Tickets(tickets=tickets), contexts.asks, max_cost=max_cost)
+        check_prices(tickets_of(tickets), contexts.asks, max_cost=max_cost)
     except ConfigError as error:
         return str(error)
     return ""
@@ -355,7 +355,5 @@ def test_a_limit_whose_price_is_not_known(
 
 def test_what_the_sentence_says_helps(tmp_path: Path) -> None:
     """With prices of the user's own, be they nothing, the same run may begin."""
-    path = global_config_path()
-    path.parent.mkdir(parents=True)
-    path.write_text('[models."mine"]\ninput = 0\noutput = 0\n', encoding="utf-8")
+    by_user('[models."mine"]\ninput = 0\noutput = 0\n')
     assert checked(tmp_path, LOCAL, ASKS, max_cost=1) == ""

@@ -16,17 +16,14 @@ from aggregate import (
     count,
     open_project,
 )
-from aggregate.agents.tracks import Ticket, WorkerContexts
+from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.tickets import Tickets
-from aggregate.agents.tracks.tickets_file import load_tickets
 from aggregate.base.values import RenderedFile
 from aggregate.prompt import audit_path
 from aggregate.prompt.layout import rendered_segment
-from tests.fakes.conducting import track_project
+from tests.fakes.conducting import TRACK, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
-from tests.projects import project
 
 ONE = Ticket(id="a", prompt="x", focus_files=("one.py",))
 TWO = Ticket(id="b", prompt="x", focus_files=("two.py",))
@@ -205,11 +202,11 @@ def test_tickets_with_a_budget_share_no_beginning(tmp_path: Path) -> None:
     """None is sent ahead for the others, since a cache could hold nothing for them (rule B-11)."""
     contexts = budgeted_contexts(tmp_path)
     tickets = [ticket().model_copy(update={"id": name}) for name in "abc"]
-    schedule = contexts.schedule(Tickets(tickets=tuple(tickets)))
+    schedule = contexts.schedule(tickets_of(tuple(tickets)))
     assert len(schedule.start(9)) == 3
     assert schedule.warming_up == ()
     alike = [each.model_copy(update={"budget": None}) for each in tickets]
-    assert len(contexts.schedule(Tickets(tickets=tuple(alike))).start(9)) == 1
+    assert len(contexts.schedule(tickets_of(tuple(alike))).start(9)) == 1
 
 
 def test_an_account_lies_beside_the_prompt(tmp_path: Path) -> None:
@@ -232,12 +229,12 @@ def test_budgets_in_a_file(tmp_path: Path) -> None:
     """Numbers and texts are taken, and what is none is refused with its place (rule B-1)."""
     text = '[[tickets]]\nid = "a"\nprompt = "x"\nbudget = {}\n'
     for written, budget in (("32000", 32_000), ('"1.5k"', 1_500), ('"auto"', "auto")):
-        project(tmp_path, {"tickets.toml": text.format(written)})
-        assert load_tickets(tmp_path / "tickets.toml").tickets[0].budget == budget
+        track_project(tmp_path, text.format(written))
+        assert open_track(tmp_path, TRACK).tickets().tickets[0].budget == budget
     for written in ("0", '"many"', "1.5", "true"):
-        project(tmp_path, {"tickets.toml": text.format(written)})
+        track_project(tmp_path, text.format(written))
         with pytest.raises(ConfigError, match=r"budget"):
-            load_tickets(tmp_path / "tickets.toml")
+            open_track(tmp_path, TRACK).tickets()
 
 
 def test_an_assignment_keeps_its_prompt_and_no_texts_behind_it() -> None:

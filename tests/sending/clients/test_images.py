@@ -8,15 +8,13 @@ from google.genai import types
 from aggregate import Prompt, ProviderError
 from aggregate.base.values import Image
 from aggregate.prompt.layout import discussion_segments
-from aggregate.sending.cache import HashedPrompt, plan_request
-from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.client import LEFT_OUT
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.images import png
-from tests.fakes.prompts import part
+from tests.fakes.prompts import part, plan_of
 from tests.fakes.transports import requests_of, scripted
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
@@ -35,8 +33,8 @@ def plan(
         *discussion_segments(history),
     )
     tokens = [3000, 20, 4, 5][: len(segments)]
-    prompt = HashedPrompt.of(Prompt(segments), tokens, images=dict.fromkeys(images, 400))
-    return plan_request(prompt, policy_for(provider, model))
+    sizes = dict.fromkeys(images, 400)
+    return plan_of(Prompt(segments), tokens, (provider, model), images=sizes)
 
 
 def test_anthropic() -> None:

@@ -8,16 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import ConfigError, Prompt, PromptTooLongError, Usage, open_client, open_project
-from aggregate.agents.goals import ChatModel
-from aggregate.agents.goals.models import as_model
-from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
-from aggregate.agents.tracks.tickets import Tickets
-from aggregate.base.disk import STATE_VARIABLE
-from aggregate.project.configuration import global_config_path
+from aggregate import ConfigError, Prompt, PromptTooLongError, Usage, open_project
 from aggregate.sending import ModelSelection, select_model
-from aggregate.sending.cache import HashedPrompt, plan_request
-from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients import (
     OWN_COUNT,
     TokenRatio,
@@ -36,7 +28,8 @@ from aggregate.sending.clients.token_ratios import (
     record_usage,
     reported_ratio,
 )
-from tests.fakes.prompts import part
+from tests.fakes.prompts import part, plan_of
+from tests.fakes.user_files import by_user
 
 OWN = """
 [models."my-model"]
@@ -53,10 +46,7 @@ lifetime = 900
 def users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the path of the user's own configuration, which says something of a model."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
-    path = global_config_path()
-    path.parent.mkdir(parents=True)
-    path.write_text(OWN, encoding="utf-8")
-    return path
+    return by_user(OWN)
 
 
 def test_price_window_and_cache(users: Path) -> None:
@@ -68,8 +58,8 @@ def test_price_window_and_cache(users: Path) -> None:
     assert context_window("my-model") == 64_000
     policy = cache_policy("anthropic", "my-model")
     assert (policy.read, policy.minimum, policy.seconds) == (0.25, 2048, 900)
-    assert policy.write == policy_for("anthropic", "my-model").write
-    assert cache_policy("anthropic", "my-model-2") == policy_for("anthropic", "my-model-2")
+    shipped = cache_policy("anthropic", "my-model-2")
+    assert (policy.write, shipped.minimum) == (shipped.write, 4096)
     assert cost(usage, "my-model-2", provider="anthropic") is None
 
 
@@ -119,31 +109,13 @@ def test_old_tables_are_said(
         )
 
 
-def test_goals_and_tracks_know_the_users_cache(users: Path, tmp_path: Path) -> None:
-    """What a goal charges and a preview expects follows the user's table, as a turn does (S-8)."""
-    users.write_text('[models."claude-sonnet-5"]\ninput = 2.0\noutput = 10.0\ncache_read = 1.0\n')
-    client = open_client("anthropic", model="claude-sonnet-5", environ={"ANTHROPIC_API_KEY": "x"})
-    model = as_model(client)
-    assert isinstance(model, ChatModel)
-    assert model.read_price == 0.5
-
-    users.write_text('[models."claude-sonnet-5"]\nminimum = 1000000\n')
-    project = open_project({"files": {"base_dir": str(tmp_path), "paths": ["*.md"]}})
-    (tmp_path / "long.md").write_text("What the tool reads again.\n" * 1_000)
-    contexts = WorkerContexts(project, terms=WorkerTerms("anthropic", "claude-sonnet-5"))
-    ticket = Ticket.model_validate({"id": "a", "prompt": "Say it.", "tools": ["read_file"]})
-    (step,) = preview(Tickets(tickets=(ticket,)), contexts)
-    assert (step.usage.cache_read, step.usage.cache_write) == (0, 0)
-    assert step.usage.input > 10_000
-
-
 MODEL = "claude-sonnet-4-5"
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the user's state folder, of each test its own."""
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "state"))
     return tmp_path / "state"
 
 
@@ -263,7 +235,7 @@ def test_an_unwritable_folder_loses_no_answer(state: Path) -> None:
 def test_the_window_is_checked_by_the_providers_count() -> None:
     """What fits by o200k and not by the provider's count is refused, with both numbers (rule B-10)."""
     prompt = Prompt((part("files", "## Files"),))
-    plan = plan_request(HashedPrompt.of(prompt, [170_000]), policy_for("anthropic", MODEL))
+    plan = plan_of(prompt, [170_000], ("anthropic", MODEL))
     check_window(plan, MODEL, 16_000, ratio=OWN_COUNT)
     with pytest.raises(PromptTooLongError) as caught:
         check_window(plan, MODEL, 16_000, ratio=shipped_ratio("anthropic", MODEL))

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from aggregate import NeuronAgent, Prompt, RequestOptions, open_client
-from aggregate.agents.goals import EngineLimits, Question, QuestionKind, new_record, recorded
-from aggregate.agents.goals.models import as_model
-from aggregate.agents.goals.replies import choice_schema
+from aggregate.agents.goals import EngineLimits, new_record, recorded
 from aggregate.sending.cache.request_plan import Message, RequestPlan, messages_of
 from tests.fakes.prompts import state
 from tests.sending.clients.conftest import Aimock, serving
@@ -86,19 +84,6 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.kill()
 
 
-def test_a_real_model_chooses_among_what_it_was_shown(llama: str) -> None:
-    """Random weights write noise, but the choice of a tool is bound to the tools' names (P2)."""
-    model = as_model(open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={}))
-    names = ["measureTower", "listTowers"]
-    for _ in range(3):
-        completion = model.ask(
-            Question(
-                QuestionKind.FIND_TOOL, "Which tool?", schema=choice_schema(names), tokens_left=80
-            )
-        )
-        assert json.loads(completion.text)["tool"] in [*names, "NONE"]
-
-
 def test_a_goal_of_a_real_model_ends_within_its_tokens(llama: str, tmp_path: Path) -> None:
     """Whatever a real model writes, a goal ends, and says where a limit ended it (P1, X-12)."""
     client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
@@ -160,14 +145,15 @@ SCHEMA = {
     "properties": {
         "answer": {"type": "boolean"},
         "note": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "tool": {"type": "string", "enum": ["measureTower", "listTowers", "NONE"]},
     },
-    "required": ["answer", "note"],
+    "required": ["answer", "note", "tool"],
     "additionalProperties": False,
 }
 
 
 def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
-    """A model of random weights writes noise, and JSON of the schema where one is asked for."""
+    """A model of random weights writes noise, and JSON of the schema where one is asked for: a choice is bound to its names (P2)."""
     client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
     reply = client.send(
         Prompt(()),
@@ -175,6 +161,7 @@ def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
         options=RequestOptions(max_output=200, temperature=0.0, schema=SCHEMA),
     )
     answer = json.loads(reply.text)
-    assert list(answer) == ["answer", "note"]
+    assert list(answer) == ["answer", "note", "tool"]
     assert isinstance(answer["answer"], bool)
+    assert answer["tool"] in ("measureTower", "listTowers", "NONE")
     assert answer["note"] is None or isinstance(answer["note"], int)

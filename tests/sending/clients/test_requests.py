@@ -12,12 +12,10 @@ from hypothesis import given
 from aggregate import Client, FinishReason, Prompt, ProviderError, Reply, RequestOptions, Usage
 from aggregate.base.values import SEPARATOR
 from aggregate.prompt.layout import Omitted, discussion_segments
-from aggregate.sending.cache import HashedPrompt, plan_request
-from aggregate.sending.cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.sending.clients.protocol import ModelRequest, ResponseFormat, capabilities_of
-from tests.fakes.prompts import State, discussions, request, state
+from tests.fakes.prompts import Policy, State, discussions, plan_of as planned, request, state
 from tests.fakes.transports import Hangs, TakesTextAlone, requests_of, scripted
 
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
@@ -80,8 +78,10 @@ def test_a_turn_has_its_time() -> None:
     assert transport.stopped.is_set()
 
 
-MARKS = policy_for("anthropic", "claude-sonnet-5")
-PREFIX = policy_for("deepseek", "deepseek-flash")
+MARKS = ("anthropic", "claude-sonnet-5")
+EXPLICIT = ("openai", "gpt-5.6")
+PREFIX = ("deepseek", "deepseek-flash")
+NO_CACHE = ("unheard-of", "")
 FIRST = "## Files\n\n### `a.py`\n\nA"
 SECOND = "\n\n### `b.py`\n\nB"
 HEADING, EXCERPT = "\n\n## Discussion History", "\n\nhello"
@@ -127,9 +127,8 @@ def test_anthropic_breakpoint_for_an_hour() -> None:
 
 def test_openai_request_with_marks() -> None:
     """Content parts with breakpoints, and none that the service would add on its own."""
-    rules = policy_for("openai", "gpt-5.6")
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    body = openai_api.request_body(request(rules, system="Be brief."), provider="openai")
+    body = openai_api.request_body(request(EXPLICIT, system="Be brief."), provider="openai")
     assert len(body.pop("prompt_cache_key")) == 32
     assert body == {
         "model": "some-model",
@@ -150,8 +149,8 @@ def test_openai_request_with_marks() -> None:
     }
 
 
-@pytest.mark.parametrize("rules", [PREFIX, CachePolicy(CacheLookup.NONE)])
-def test_openai_request_without_marks(rules: CachePolicy) -> None:
+@pytest.mark.parametrize("rules", [PREFIX, NO_CACHE])
+def test_openai_request_without_marks(rules: Policy) -> None:
     """Plain texts, as every compatible server takes them."""
     assert openai_api.request_body(request(rules, system="Be brief.", message="Why?")) == {
         "model": "some-model",
@@ -187,7 +186,7 @@ def test_gemini_cli_request() -> None:
     assert gemini_cli.input_text(request(PREFIX).plan) == text
 
 
-def typed(rules: CachePolicy, form: ResponseFormat) -> ModelRequest:
+def typed(rules: Policy, form: ResponseFormat) -> ModelRequest:
     """Return a request for an answer of a schema at a temperature."""
     return replace(
         request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, response_format=form
@@ -211,8 +210,8 @@ def test_anthropic_typed_request() -> None:
     }
 
 
-@pytest.mark.parametrize("rules", [PREFIX, policy_for("openai", "gpt-5.6")])
-def test_openai_typed_request(rules: CachePolicy) -> None:
+@pytest.mark.parametrize("rules", [PREFIX, EXPLICIT])
+def test_openai_typed_request(rules: Policy) -> None:
     """A strict schema beside the text, which stays as it is."""
     asked = typed(rules, ResponseFormat.SCHEMA)
     assert added(openai_api.request_body(asked), openai_api.request_body(asked.text_only)) == {
@@ -233,9 +232,9 @@ def test_openai_request_for_an_object() -> None:
         '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
         '"additionalProperties": false}'
     )
-    marked = openai_api.request_body(typed(policy_for("openai", "gpt-5.6"), ResponseFormat.OBJECT))[
-        "messages"
-    ][-1]["content"]
+    marked = openai_api.request_body(typed(EXPLICIT, ResponseFormat.OBJECT))["messages"][-1][
+        "content"
+    ]
     assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
 
 
@@ -402,13 +401,12 @@ def test_gemini_cli_answer() -> None:
 
 def test_openai_cache_key() -> None:
     """Requests with the same beginning have the same key, whatever follows; nobody else is sent one."""
-    rules = policy_for("openai", "gpt-5.6")
     files = {"a.py": ("A", 3000), "b.py": ("B", 3000)}
 
     def key(
         files: dict[str, tuple[str, int]], said: list[tuple[str, int]], system: str = ""
     ) -> Any:
-        asked = ModelRequest(state(files, said).plan(rules, system=system), "gpt-5.6", 500)
+        asked = ModelRequest(state(files, said).plan(EXPLICIT, system=system), "gpt-5.6", 500)
         return openai_api.request_body(asked, provider="openai").get("prompt_cache_key")
 
     first = key(files, [("hello", 20)])
@@ -418,7 +416,7 @@ def test_openai_cache_key() -> None:
     assert key(files | {"a.py": ("changed", 3000)}, []) != first
     assert key(files, [], system="Be brief.") != first
     assert key({"a.py": ("A", 30)}, []) is None
-    asked = request(rules)
+    asked = request(EXPLICIT)
     assert "prompt_cache_key" not in openai_api.request_body(asked, provider="deepseek")
 
 
@@ -430,13 +428,12 @@ def plan_of(
     *,
     message: str = "",
     omitted: Omitted | None = None,
-    policy: CachePolicy = MARKS,
+    policy: Policy = MARKS,
 ) -> RequestPlan:
     """Plan a request of one file and a discussion, with made-up counts."""
     files = state({"a.py": ("A", 3000)}, []).prompt.segments
     segments = (*files, *discussion_segments(history, omitted))
-    prompt = HashedPrompt.of(Prompt(segments), [3000] * len(segments))
-    return plan_request(prompt, policy, message=message, message_tokens=1)
+    return planned(Prompt(segments), [3000] * len(segments), policy, message=message)
 
 
 def shown(plan: RequestPlan) -> list[str]:
