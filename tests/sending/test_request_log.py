@@ -164,7 +164,7 @@ def test_what_cannot_be_remembered_is_said(
     if is_trusted:
         trust(strangers, monkeypatch)
     (tmp_path / "full").write_text("no folder", encoding="utf-8")
-    monkeypatch.setenv(str(tmp_path / "full"))
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "full"))
     done = send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
     sentence = "the next request is planned as if this one had not been sent: "
     assert [w for w in done.warnings if w.startswith(sentence)] == list(done.warnings)

@@ -33,7 +33,7 @@ from aggregate.sending import (
 from aggregate.sending.clients.own_models import truncation_warning
 from tests.fakes.images import png
 from tests.fakes.transports import scripted
-from tests.fakes.user_files import turns_in
+from tests.fakes.user_files import by_user, turns_in
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted", discussion="default")
@@ -264,15 +264,19 @@ def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None
     assert other.client.model == "claude-sonnet-5"
 
 
-def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:
+def test_a_prompt_that_is_too_long_says_what_would_fit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error counts the same project in summaries."""
-    (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 30_000, encoding="utf-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "xdg"))
+    by_user('[models.small]\nwindow = "40k"\n')
+    (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 4_000, encoding="utf-8")
     config = load_config(folder / "manual_slop.toml")
-    choice = ModelSelection(provider="scripted", model="MiniMax-M2.7")
+    choice = ModelSelection(provider="scripted", model="small")
     summarised = r'with aggregation_strategy = "summarize" it has [\d,]+ tokens and fits'
     with pytest.raises(PromptTooLongError, match=summarised) as caught:
         prepare_turn(config, "?", choice)
-    assert caught.value.window == 204_800
+    assert caught.value.window == 40_000
     assert not (folder / "md_gen").exists()
 
 

@@ -182,7 +182,7 @@ def drawn_tools(results: list[Any]) -> tuple[ToolRegistry, list[str]]:
     return ToolRegistry.of([listRuns, kudos, convert]), called
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.integers(0, 11), min_size=1, max_size=12), st.lists(RESULTS, min_size=1, max_size=4)
 )

@@ -235,6 +235,7 @@ def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
     assert sqlite3.connect(path).execute("SELECT count(*) FROM entries").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_a_goal_that_is_killed_for_real(tmp_path: Path) -> None:
     """SIGKILL again and again: each parcel is shipped exactly once, and no recorded question is asked again."""
     left = killed_goal(tmp_path, random.Random(3), most=3, seconds=0.005)

@@ -90,4 +90,4 @@ class Lifecycle(RuleBasedStateMachine):
 
 
 TestLifecycle = Lifecycle.TestCase
-TestLifecycle.settings = settings(max_examples=40, stateful_step_count=30)
+TestLifecycle.settings = settings(stateful_step_count=30)

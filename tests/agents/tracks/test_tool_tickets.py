@@ -235,7 +235,7 @@ def test_an_attempt_whose_time_is_over_was_paid_for(tmp_path: Path) -> None:
             over.wait(10)
         return counted(request)
 
-    made = charged(tmp_path, answer, asked=replace(ASKED, timeout=2))
+    made = charged(tmp_path, answer, asked=replace(ASKED, timeout=1))
     known = cost(USAGE + USAGE, MODEL, provider="anthropic")
     over.set()
     assert made.status is not RunStatus.SUCCESS  # the goal's own limit may be reached first

@@ -216,9 +216,14 @@ def test_a_damaged_file_holds_nothing(state: Path, text: str) -> None:
 
 def test_the_file_is_small_and_private(state: Path) -> None:
     """It lies in the user's state folder, for the user alone, and forgets the models of long ago (rule B-10)."""
-    for number in range(205):
-        record_usage("compatible", f"model-{number}", sent=1000, usage=Usage(1100))
+    record_usage("compatible", "model-0", sent=1000, usage=Usage(1100))
     file = state / RATIOS_FILE
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    (row,) = kept["ratios"]
+    kept["ratios"] = [row | {"model": f"model-{number}"} for number in range(200)]
+    file.write_text(json.dumps(kept), encoding="utf-8")
+    for number in range(200, 205):
+        record_usage("compatible", f"model-{number}", sent=1000, usage=Usage(1100))
     models = [row["model"] for row in json.loads(file.read_text(encoding="utf-8"))["ratios"]]
     assert (len(models), models[0], models[-1]) == (200, "model-5", "model-204")
     assert (file.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o600, 0o700)
