@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
 from aggregate.base.values import Image, Section, Stability
+from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.policy import CachePolicy, policy_for
-from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients.protocol import ModelRequest
 
 
@@ -44,6 +45,16 @@ def plan_of(
         message_tokens=7 * bool(message),
         earlier=earlier,
     )
+
+
+def talk(history: Sequence[object], left_out: tuple[int, int] | None = None) -> Sequence[Segment]:
+    """Return the segments of a discussion, of which some turns with their tokens may be left out."""
+    return discussion_segments(list(history), Omitted(*left_out) if left_out else None)
+
+
+def messages(plan: RequestPlan) -> list[tuple[str, str]]:
+    """Return who says what in a request."""
+    return [("assistant" if one.is_assistant else "user", one.text) for one in messages_of(plan)]
 
 
 @dataclass(frozen=True)

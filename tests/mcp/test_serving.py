@@ -14,9 +14,8 @@ import uvicorn
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from aggregate.mcp.server import AgentServer
 from aggregate.mcp.serving import http_app
-from tests.mcp.serving import workspace
+from tests.mcp.serving import server_of
 from tests.projects import project
 
 TOKEN = "secret-of-this-test"  # noqa: S105
@@ -71,7 +70,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     config = uvicorn.Config(lambda *_: None, host="127.0.0.1", port=0, log_level="error")
     socket = config.bind_socket()
     port = socket.getsockname()[1]
-    agents = AgentServer(workspace(tmp_path))
+    agents = server_of(tmp_path)
     config = uvicorn.Config(
         http_app(agents, token=TOKEN, host="127.0.0.1", port=port), log_level="error"
     )

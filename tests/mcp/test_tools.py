@@ -1,8 +1,6 @@
 """What agents are answered, through the protocol's own client: tools, resources, and how far long work is."""
 
 import json
-import threading
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,8 @@ from hypothesis import given, strategies as st
 from mcp.shared.exceptions import MCPError
 
 from aggregate import count, run
-from aggregate.mcp.server import AgentServer
-from aggregate.mcp.workspace import Ledger, Progress, Workspace
-from aggregate.project.index import open_index
-from aggregate.prompt import ReadFiles, Request
-from tests.mcp.serving import Asking, asking, connected, over, workspace
+from aggregate.mcp.workspace import Ledger
+from tests.mcp.serving import Asking, Endless, asking, connected, over, server_for, server_of
 from tests.projects import project
 
 RETRY = """\
@@ -175,7 +170,7 @@ def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
         f"def timeout_{number}(retry):\n    return {number}\n\n\n" for number in range(800)
     )
     project(tmp_path, {"a.py": text})
-    server = AgentServer(workspace(tmp_path, cap=1_000))
+    server = server_of(tmp_path, cap=1_000)
     with connected(server) as ask:
         head = ask("compose", task="timeout", budget=5_000)
         assert count(head.text) <= 1_000
@@ -218,7 +213,7 @@ def test_what_was_shown_is_not_repeated_unless_asked(folder: Path) -> None:
 
 def test_another_connection_knows_nothing(folder: Path) -> None:
     """Nobody is pointed at what only another was shown."""
-    server = AgentServer(workspace(folder))
+    server = server_of(folder)
     for _ in range(2):
         with connected(server) as ask:
             assert "unchanged" not in ask("read", path="src/retry.py").text
@@ -449,7 +444,7 @@ MANY = {f"m{number}.py": f"def f{number}():\n    return {number}\n" for number i
 
 
 def _asking(folder: Path, questions: Callable[[Asking], Awaitable[None]]) -> None:
-    over(AgentServer(workspace(project(folder, MANY))), questions)
+    over(server_of(project(folder, MANY)), questions)
 
 
 @pytest.mark.parametrize(
@@ -475,27 +470,9 @@ def test_long_work_tells_how_far_it_is(
     assert told == sorted(told)
 
 
-class _Endless(Workspace):
-    """A project that is never read to its end, unless whoever is told of the progress has gone."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder / "manual_slop.toml", index=open_index(use=False))
-        self.begun, self.ended = threading.Event(), threading.Event()
-
-    def read_files(self, request: Request, progress: Progress) -> ReadFiles:
-        """Tell of progress for ever."""
-        try:
-            while True:
-                self.begun.set()
-                progress(1, 2)
-                time.sleep(0.001)
-        finally:
-            self.ended.set()
-
-
 def test_who_has_gone_is_not_worked_for(tmp_path: Path) -> None:
     """A call that is cancelled ends at its next step, and the next one is answered."""
-    endless = _Endless(project(tmp_path, MANY))
+    endless = Endless(project(tmp_path, MANY))
 
     async def ask(agent: Asking) -> None:
         async with anyio.create_task_group() as group:
@@ -505,7 +482,7 @@ def test_who_has_gone_is_not_worked_for(tmp_path: Path) -> None:
         assert await anyio.to_thread.run_sync(lambda: endless.ended.wait(PATIENCE))
         assert "return 7" in (await agent("read", path="m7.py")).text
 
-    over(AgentServer(endless), ask)
+    over(server_for(endless), ask)
 
 
 @given(

@@ -9,11 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import ClientSetupError, FinishReason, NeuronAgent, Reply, Usage, standard_tools
+from aggregate import (
+    ClientSetupError,
+    FinishReason,
+    NeuronAgent,
+    Reply,
+    ToolRegistry,
+    Usage,
+    standard_tools,
+)
 from aggregate.agents.goals import replies
 from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.tools import make_tool
-from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.transports import requests_of, scripted
 
 STEPS = [
@@ -182,9 +188,12 @@ def nothing() -> dict[str, Any]:
     return {"success": True}
 
 
+TOOLS = ToolRegistry.of([find, merge, nothing])
+
+
 def test_the_form_of_arguments() -> None:
     """Every parameter is named and may be null; what is no simple value has no form (P4)."""
-    assert replies.arguments_schema(make_tool(find)) == {
+    assert replies.arguments_schema(TOOLS.get("find")) == {
         "type": "object",
         "properties": {
             "name": {"anyOf": [{"type": "string", "description": "Its name."}, {"type": "null"}]},
@@ -195,10 +204,10 @@ def test_the_form_of_arguments() -> None:
         "required": ["name", "most", "exact", "share"],
         "additionalProperties": False,
     }
-    for function in (merge, nothing):
-        assert replies.arguments_schema(make_tool(function)) is None
-        assert replies.reflection_schema(make_tool(function)) is None
-    reflection = replies.reflection_schema(make_tool(find))
+    for name in ("merge", "nothing"):
+        assert replies.arguments_schema(TOOLS.get(name)) is None
+        assert replies.reflection_schema(TOOLS.get(name)) is None
+    reflection = replies.reflection_schema(TOOLS.get("find"))
     assert reflection is not None
     assert list(reflection["properties"]) == ["diagnosis", "suggested_fix", "suggested_params"]
 
@@ -245,7 +254,7 @@ BEGINNINGS = {
 }
 
 
-def call_of(request: ModelRequest) -> str:
+def call_of(request: Any) -> str:
     return next(call for start, call in BEGINNINGS.items() if request.plan.text.startswith(start))
 
 
@@ -257,7 +266,7 @@ def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     assert result.text == "Emma 3"
     asked = [(call_of(one), one.temperature, one.schema) for one in requests_of(client)]
     assert asked[0] == ("decompose", 0.2, replies.STEPS)
-    assert ("parameters", 0.1, replies.arguments_schema(make_tool(find))) in asked
+    assert ("parameters", 0.1, replies.arguments_schema(TOOLS.get("find"))) in asked
     assert asked[-1] == ("complete", 0.1, replies.VERDICT)
 
 

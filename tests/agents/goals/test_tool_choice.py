@@ -1,5 +1,6 @@
 """Choosing a tool and its arguments, and choosing again after a failure (rules P2, P4, P5, P17, D-7, D-55)."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,6 @@ from aggregate import ToolRegistry, standard_tools
 from aggregate.agents.goals import Trace, TraceKind
 from aggregate.agents.goals.execution import sure_arguments
 from aggregate.agents.goals.goal_context import Branch
-from aggregate.agents.goals.tool_selection import certain_tool, ranked_tools
-from aggregate.agents.tools import Tool, make_tool
 from tests.fakes.models import agent, asked, calls
 
 
@@ -49,7 +48,9 @@ SURE: list[tuple[str, Any, dict[str, Any]]] = [
 @pytest.mark.parametrize(("step", "item", "expected"), SURE)
 def test_what_is_sure_without_a_model(step: str, item: Any, expected: dict[str, Any]) -> None:
     """Ids that the step names come first, then those of the current item (P4)."""
-    assert sure_arguments(make_tool(getKudos), step, branch(item)) == expected
+    assert (
+        sure_arguments(ToolRegistry.of([getKudos]).get("getKudos"), step, branch(item)) == expected
+    )
 
 
 ANSWERS: list[tuple[str, dict[str, Any]]] = [
@@ -149,25 +150,30 @@ def drill(depth: float) -> dict[str, Any]:
 
 
 CERTAIN = [
-    ("Drill a hole", "drill"),
-    ("Drill the hole of 5 mm", None),  # "mm" is no word of the tool's
-    ("Drill", None),  # one word is the verb alone
-    ("Drill the tooth", None),
-    ("Do not drill a hole", None),
-    ("Never drill holes", None),
-    ("Hole the drill", None),  # its verb is none of the tool's
-    ('Drill a hole "like this one"', "drill"),
-    ("Dance", None),
-    ("", None),
+    ("Drill a hole", True),
+    ("Drill the hole of 5 mm", False),  # "mm" is no word of the tool's
+    ("Drill", False),  # one word is the verb alone
+    ("Drill the tooth", False),
+    ("Do not drill a hole", False),
+    ("Never drill holes", False),
+    ("Hole the drill", False),  # its verb is none of the tool's
+    ('Drill a hole "like this one"', True),
+    ("Dance", False),
 ]
 
 
-@pytest.mark.parametrize(("step", "expected"), CERTAIN)
-def test_words_that_leave_no_doubt(step: str, expected: str | None) -> None:
+@pytest.mark.parametrize(("step", "is_certain"), CERTAIN)
+def test_words_that_leave_no_doubt(tmp_path: Path, step: str, is_certain: bool) -> None:
     """Two distinct words, one of them of the description, the verb, and none that the tool does not know (P2)."""
-    tools: list[Tool] = [make_tool(each) for each in (getKudos, listRides, weigh, drill)]
-    chosen = certain_tool(ranked_tools(step, tools))
-    assert (chosen.name if chosen else None) == expected
+    script = {
+        "decompose": f"1. {step}",
+        "find_tool": "NONE",
+        "answer": "x",
+        "parameters": '{"depth": 2}',
+    }
+    made, model = agent(tmp_path, script, (getKudos, listRides, weigh, drill))
+    (result,) = made.execute_goal("Do it").results
+    assert ("depth" in result, "find_tool" in calls(model)) == (is_certain, not is_certain)
 
 
 CODES: list[tuple[str, list[str], str]] = [
@@ -234,9 +240,10 @@ AGAIN = {"success": False, "error": "busy", "retry": True}
 
 
 def two_tools(wrong: Counted, right: Counted) -> ToolRegistry:
-    ship = make_tool(wrong.run, name="weighShip", description="Weigh a ship.")
-    train = make_tool(right.run, name="weighTrain", description="Weigh a train.")
-    return ToolRegistry.of([ship, train])
+    tools = ToolRegistry()
+    tools.register("weighShip", wrong.run, "Weigh a ship.")
+    tools.register("weighTrain", right.run, "Weigh a train.")
+    return tools
 
 
 SCRIPT: dict[str, str | list[str]] = {
@@ -281,13 +288,13 @@ def test_without_another_tool_the_failure_stays(tmp_path: Path, answer: str) -> 
 def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 
-    def numbered(number: int) -> Any:
-        def work(unit: str = "m") -> dict[str, Any]:
-            return {"success": True, "result": f"tool {number}"}
+    def numbered(number: int) -> Callable[[str], dict[str, Any]]:
+        return lambda unit="m": {"success": True, "result": f"tool {number}"}
 
-        return make_tool(work, name=f"tool{number}", description=f"Nothing like {number}.")
-
-    tools = ToolRegistry.of([numbered(number) for number in range(25)])
+    tools = ToolRegistry()
+    for number in range(25):
+        texts = [{"name": "unit", "type": "str", "required": False}]
+        tools.register(f"tool{number}", numbered(number), f"Nothing like {number}.", texts)
     script = {
         "decompose": "1. Find the height of the tower",
         "find_tool": "NONE",

@@ -40,8 +40,7 @@ from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.errors import StateError, TrackError
-from aggregate.base.values import FailurePolicy
-from tests.fakes.conducting import Says
+from tests.fakes.conducting import Says, assigned
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 from tests.fakes.prompts import part
 
@@ -98,10 +97,6 @@ def until(true: Callable[[], object], seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def assignment(ticket: str, retries: int = 0) -> Assignment:
-    return Assignment(f"r/{ticket}", ticket, Prompt(()), "x", retries=retries)
-
-
 def worked(
     engine: sa.Engine, worker: Worker, *tickets: str, lease: float = 30
 ) -> dict[str, TicketOutcome]:
@@ -125,11 +120,11 @@ def execute(
 def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
     """Enqueued twice, before and after its end, it has one worker and one outcome (O-41)."""
     queue, worker = DbosQueue(engine), Says()
-    queue.put(assignment("a"))
-    queue.put(assignment("a"))
+    queue.put(assigned("a"))
+    queue.put(assigned("a"))
     assert worked(engine, worker, "a")["a"].text == "answer of a"
-    queue.put(assignment("a"))
-    queue.put(assignment("b"))
+    queue.put(assigned("a"))
+    queue.put(assigned("b"))
     worked(engine, worker, "b")
     assert worker.order == ["a", "b"]
     assert queue.known(["r/a", "r/b", "r/c"]) == {"r/a": False, "r/b": False}
@@ -155,7 +150,7 @@ def test_concurrency_is_not_exceeded(engine: sa.Engine) -> None:
     queue, tickets = DbosQueue(engine), [f"t{i}" for i in range(8)]
     queue.set_concurrency(3)
     for ticket in tickets:
-        queue.put(assignment(ticket))
+        queue.put(assigned(ticket))
     worked(engine, Says(busy), *tickets)
     assert most == 3
 
@@ -170,7 +165,7 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
             raise OSError("busy")
         return "done"
 
-    DbosQueue(engine).put(assignment("a", retries=3))
+    DbosQueue(engine).put(assigned("a", retries=3))
     with WorkerProcess(engine, Says(once)):
         until(lambda: tried == [1])
         time.sleep(0.2)  # so that the attempt is recorded and its worker waits
@@ -192,8 +187,8 @@ def test_a_context_is_put_into_the_database_once(engine: sa.Engine) -> None:
     """Tickets that see the same files share their rows, also with NUL and half a surrogate pair; each worker gets its own context whole."""
     worker = Says()
     first, second = Prompt(SEGMENTS), Prompt((SEGMENTS[2], *SEGMENTS[1:], SEGMENTS[0]))
-    DbosQueue(engine).put(replace(assignment("a"), prompt=first))
-    DbosQueue(engine).put(replace(assignment("b"), prompt=second))
+    DbosQueue(engine).put(replace(assigned("a"), prompt=first))
+    DbosQueue(engine).put(replace(assigned("b"), prompt=second))
     assert len(segment_rows(engine)) == 3
     worked(engine, worker, "a", "b")
     assert {one.ticket: one.prompt for one in worker.given} == {"a": first, "b": second}
@@ -203,7 +198,7 @@ def test_a_context_is_put_into_the_database_once(engine: sa.Engine) -> None:
 def test_a_context_that_somebody_changed(engine: sa.Engine, planted: str | None) -> None:
     """A segment that is not what was written, or is gone, is not shown to a model: its ticket fails with one sentence."""
     worker = Says()
-    DbosQueue(engine).put(replace(assignment("a"), prompt=Prompt(SEGMENTS)))
+    DbosQueue(engine).put(replace(assigned("a"), prompt=Prompt(SEGMENTS)))
     with engine.begin() as connection:
         changed = SEGMENT_ROWS.update().values(segment=planted)
         connection.execute(changed if planted else SEGMENT_ROWS.delete())
@@ -216,7 +211,7 @@ def test_what_is_urgent_goes_before_what_waits(engine: sa.Engine) -> None:
     queue, worker = DbosQueue(engine), Says()
     queue.set_concurrency(1)
     for ticket in ("a", "b", "next"):
-        queue.put(replace(assignment(ticket), urgent=ticket == "next"))
+        queue.put(replace(assigned(ticket), urgent=ticket == "next"))
     worked(engine, worker, "a", "b", "next")
     assert worker.order == ["next", "a", "b"]
 
@@ -233,10 +228,10 @@ def test_a_cancelled_ticket_gives_its_place_free(engine: sa.Engine) -> None:
 
     queue = DbosQueue(engine)
     queue.set_concurrency(1)
-    queue.put(assignment("slow"))
+    queue.put(assigned("slow"))
     with WorkerProcess(engine, Says(hang)):
         assert begun.wait(30)
-        queue.put(assignment("next"))
+        queue.put(assigned("next"))
         queue.cancel(["r/slow"])
         until(lambda: queue.outcomes(["r/next"]))
         assert not go.is_set()
@@ -293,7 +288,7 @@ def test_who_is_dead(
         Heartbeat(engine, other).renew_lease()
         with engine.begin() as connection:
             connection.execute(LEASES.update().values(until=LEASES.c.until - age))
-    DbosQueue(engine).put(assignment("a"))
+    DbosQueue(engine).put(assigned("a"))
     pending(engine, "other", "r/a")
     mine = Heartbeat(engine, me, lease=1)
     mine.renew_lease()
@@ -315,7 +310,7 @@ def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None
 
     sa.event.listen(process._engine, "before_cursor_execute", fail)
     with process:
-        queue.put(assignment("a"))
+        queue.put(assigned("a"))
         until(lambda: worker.order == ["a"])
         time.sleep(0.1)
         sa.event.remove(process._engine, "before_cursor_execute", fail)
@@ -331,7 +326,7 @@ def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
     engine = open_engine(database_url(server))
     prepare_database(engine)
     queue, asked, go = DbosQueue(engine), Event(), Event()
-    queue.put(assignment("away"))
+    queue.put(assigned("away"))
 
     def slow(_: Assignment) -> str:
         asked.set()
@@ -366,7 +361,7 @@ def test_a_server_that_stays_away(server: str) -> None:
 def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
     """What a worker left when its lease ran out, another one recovers; DBOS by itself would leave it for ever."""
     worker = Says()
-    DbosQueue(engine).put(assignment("a"))
+    DbosQueue(engine).put(assigned("a"))
     pending(engine, "somewhere-1-abc", "r/a")
     worked(engine, worker, "a", lease=1)
     assert worker.order == ["a"]
@@ -385,7 +380,7 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
         return answer
 
     queue = DbosQueue(engine)
-    queue.put(assignment("a"))
+    queue.put(assigned("a"))
     with WorkerProcess(engine, Says(both)) as process:
         until(lambda: barrier.n_waiting)
         text = "UPDATE {} SET status = 'ENQUEUED' WHERE executor_id = :executor"
@@ -401,7 +396,7 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
 def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
     """It is given up after so many starts, and has an outcome that says so: the run does not hang."""
     worker = Says()
-    DbosQueue(engine).put(assignment("a"))
+    DbosQueue(engine).put(assigned("a"))
     execute(engine, f"UPDATE {{}} SET recovery_attempts = {MAX_STARTS + 1}")
     failure = worked(engine, worker, "a")["a"].failure
     assert (worker.order, failure) == ([], "given up: 20 workers were killed while they had it")
@@ -409,7 +404,7 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
 
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
     """Work of an earlier process is found by a later one: the version does not follow the code."""
-    DbosQueue(engine).put(assignment("a"))
+    DbosQueue(engine).put(assigned("a"))
     assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-3"]
 
 
@@ -489,7 +484,7 @@ def dead_run(folder: Path, url: str) -> RunRow:
     run = RunTable(engine, "p", TRACK).begin(open_track(folder, TRACK).tickets(), 1)
     queue = DbosQueue(engine)
     for ticket in ("t0000", "t0001"):
-        queue.put(replace(assignment(ticket), key=f"{run.run_id}/{ticket}"))
+        queue.put(replace(assigned(ticket), key=f"{run.run_id}/{ticket}"))
         if ticket == "t0000":
             with WorkerProcess(engine, Says()):
                 until(lambda: queue.outcomes([f"{run.run_id}/t0000"]))
@@ -572,8 +567,10 @@ def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     """A run goes on with the tickets it began with, and says so."""
     folder = write_project(tmp_path / "p", 3, chained=False)
     dead_run(folder, url)
+    tickets = folder / f"conductor/tracks/{TRACK}/tickets.toml"
+    tickets.write_text('on_error = "fail"\n' + tickets.read_text())
     told: list[str] = []
-    options = RunOptions(database=url, on_error=FailurePolicy.FAIL, resume=True)
+    options = RunOptions(database=url, resume=True)
     result = conduct(
         open_project(folder / "manual_slop.toml"), TRACK, Says(), options=options, tell=told.append
     )

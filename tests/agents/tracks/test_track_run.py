@@ -17,18 +17,14 @@ from aggregate import (
     Reply,
     RunStatus,
     Usage,
-    open_client,
     open_project,
     run_worker_lifecycle,
 )
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import TicketOutcome, WorkerReply
-from aggregate.agents.tracks.attempt import ANSWER_CHARACTERS
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.run_outcomes import merge_outcomes
 from aggregate.agents.tracks.worker import ScriptedWorker
 from aggregate.base.errors import WorkerError
-from aggregate.sending.cache import SimulatedCache, charge
 from aggregate.sending.clients import ScriptedReply
 from tests.fakes.conducting import (
     TRACK,
@@ -271,12 +267,11 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
         (folder / "src" / f"{name}.py").write_text(f"# {name}\n{body}", encoding="utf-8")
     run = conducted(folder)
     assert run.events[:4] == ["started a", "done a", "started b", "done b"]
-    client, cache, shares = open_client("scripted"), SimulatedCache(), []
+    client, shares = scripted(["An answer."] * 3), []
     for one in run.worker.given:
         files = [each.source for each in one.prompt.segments if each.section == "files"]
         assert files[1:] == [f"src/{name}.py" for name in ("a", "one2", "z", "one", "two")]
-        usage, cache = charge(client.plan(one.prompt, one.message), cache)
-        shares.append(usage.cache_share)
+        shares.append(client.send(one.prompt, one.message).usage.cache_share)
     assert shares[0] == 0
     assert min(shares[1:]) > 0.95
 
@@ -344,13 +339,13 @@ def test_a_request_ends_with_its_attempt() -> None:
     assert hangs.stopped.wait(10)
 
 
-def test_an_answer_that_was_cut_off() -> None:
+def test_an_answer_that_was_cut_off(tmp_path: Path) -> None:
     """It is an answer, with a warning that its readers see in the merged result."""
-    worker = asking(scripted([Reply("Once upon", Usage(), stop=FinishReason.LENGTH)]))
-    outcome = completed(worker, ASKED)
-    assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
-    merged = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
-    assert merged["$all"].warnings == ("a: the answer is not complete (length)",)
+    cut = Reply("Once upon", Usage(), stop=FinishReason.LENGTH)
+    queue = MemoryQueue(asking(scripted([cut] * 3)))
+    run = conducted(track_project(tmp_path, FAN_OUT), queue=queue)
+    assert run.result.succeeded
+    assert "a: the answer is not complete (length)" in run.report
 
 
 @pytest.mark.parametrize(
@@ -374,8 +369,8 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
 
 def test_an_answer_is_no_larger_than_the_database_gives_back() -> None:
     """Of an endless answer the first two million characters are kept, with a warning; a reason is shortened."""
-    made = attempted(Says(lambda _: "x" * (ANSWER_CHARACTERS + 1)), ASKED)
-    assert (made.status, made.text) == (RunStatus.SUCCESS, "x" * ANSWER_CHARACTERS)
+    made = attempted(Says(lambda _: "x" * 2_000_001), ASKED)
+    assert (made.status, made.text) == (RunStatus.SUCCESS, "x" * 2_000_000)
     assert made.warning == "the answer is cut: its first 2,000,000 of 2,000,001 characters are here"
 
     def refuse(_assignment: Any) -> str:

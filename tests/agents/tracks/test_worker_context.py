@@ -4,24 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate import (
-    AggregatedResult,
-    BudgetError,
-    ConfigError,
-    Prompt,
-    Segment,
-    count,
-    open_project,
-)
+from aggregate import AggregatedResult, BudgetError, ConfigError, Segment, count, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
-from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.base.values import RenderedFile
 from aggregate.prompt import audit_path
-from aggregate.prompt.layout import rendered_segment
 from tests.fakes.conducting import TRACK, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
 
@@ -114,7 +104,7 @@ def ticket(focus: Sequence[str] = (), *, budget: int | None = BUDGET, persona: s
     )
 
 
-def assignment(contexts: WorkerContexts, asked: Ticket) -> Assignment:
+def assignment(contexts: WorkerContexts, asked: Ticket) -> Any:
     return contexts.assignment(asked, {}, "run/a")
 
 
@@ -237,12 +227,12 @@ def test_budgets_in_a_file(tmp_path: Path) -> None:
             open_track(tmp_path, TRACK).tickets()
 
 
-def test_an_assignment_keeps_its_prompt_and_no_texts_behind_it() -> None:
+def test_an_assignment_keeps_its_prompt_and_no_texts_behind_it(tmp_path: Path) -> None:
     """What a block was made of stays in memory: the database has the prompt, and gives the same one back (rule L-3)."""
-    file = RenderedFile("a.py", content="def f(): ...\n", source="def f(): return 'hidden'\n")
-    assignment = Assignment("k", "t", Prompt((rendered_segment(file),)), "do it", tools=("x",))
-    text = assignment.to_json()
-    assert "hidden" not in text
-    (segment,) = json.loads(text)["prompt"]["segments"]
-    assert [*segment] == ["section", "text", "stability", "source"]
-    assert Assignment.from_json(text) == assignment
+    given = contexts_of(tmp_path).assignment(NONE, {}, "r/c")
+    text = given.to_json()
+    assert "def one()" in text
+    assert "return 1" not in text
+    kept = {tuple(one) for one in json.loads(text)["prompt"]["segments"]}
+    assert kept == {("section", "text", "stability", "source")}
+    assert type(given).from_json(text) == given

@@ -7,14 +7,11 @@ from google.genai import types
 
 from aggregate import Prompt, ProviderError
 from aggregate.base.values import Image
-from aggregate.prompt.layout import discussion_segments
-from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.client import LEFT_OUT
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.images import png
-from tests.fakes.prompts import part, plan_of
+from tests.fakes.prompts import part, plan_of, talk
 from tests.fakes.transports import requests_of, scripted
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
@@ -24,13 +21,13 @@ IN_BASE64 = ("YQ==", "Yg==")
 
 def plan(
     provider: str, model: str, *, images: tuple[Image, ...] = IMAGES, question: str = "Why?"
-) -> RequestPlan:
+) -> Any:
     """Plan a request of a file, two screenshots and a question."""
     history = [{"role": "User", "content": question}] if question else []
     segments = (
         part("files", "## Files\n\n### `a.py`", "a.py"),
         part("screenshots", SCREENSHOTS),
-        *discussion_segments(history),
+        *talk(history),
     )
     tokens = [3000, 20, 4, 5][: len(segments)]
     sizes = dict.fromkeys(images, 400)
@@ -177,7 +174,7 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
     client = scripted(answer, "compatible", model="local")
     planned = plan("compatible", "local")
     reply = client.exchange(planned)
-    assert (reply.text, reply.raw[LEFT_OUT]) == ("I read.", ("images",))
+    assert (reply.text, reply.raw["left_out"]) == ("I read.", ("images",))
     assert requests_of(client)[-1].plan.text == planned.text
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from aggregate import NeuronAgent, Prompt, RequestOptions, open_client
 from aggregate.agents.goals import EngineLimits, new_record, recorded
-from aggregate.sending.cache.request_plan import Message, RequestPlan, messages_of
-from tests.fakes.prompts import state
+from tests.fakes.prompts import messages, state
 from tests.sending.clients.conftest import Aimock, serving
 
 FIXTURES = {
@@ -113,13 +112,9 @@ def turns(folder: str) -> tuple[Prompt, Prompt, Prompt]:
     )
 
 
-def wire_text(plan: RequestPlan) -> str:
+def wire_text(plan: Any) -> str:
     """Return what the tiny model's template makes of a request."""
-    return "".join(f"<{_role(one)}>{one.text}" for one in messages_of(plan))
-
-
-def _role(message: Message) -> str:
-    return "assistant" if message.is_assistant else "user"
+    return "".join(f"<{role}>{text}" for role, text in messages(plan))
 
 
 @pytest.mark.parametrize(("provider", "path"), [("anthropic", ""), ("compatible", "/v1")])

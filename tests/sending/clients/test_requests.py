@@ -10,12 +10,18 @@ from google.genai import types
 from hypothesis import given
 
 from aggregate import Client, FinishReason, Prompt, ProviderError, Reply, RequestOptions, Usage
-from aggregate.base.values import SEPARATOR
-from aggregate.prompt.layout import Omitted, discussion_segments
-from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.sending.clients.protocol import ModelRequest, ResponseFormat, capabilities_of
-from tests.fakes.prompts import Policy, State, discussions, plan_of as planned, request, state
+from tests.fakes.prompts import (
+    Policy,
+    State,
+    discussions,
+    messages,
+    plan_of as planned,
+    request,
+    state,
+    talk,
+)
 from tests.fakes.transports import Hangs, TakesTextAlone, requests_of, scripted
 
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
@@ -427,21 +433,18 @@ def plan_of(
     history: list[object],
     *,
     message: str = "",
-    omitted: Omitted | None = None,
+    omitted: tuple[int, int] | None = None,
     policy: Policy = MARKS,
-) -> RequestPlan:
+) -> Any:
     """Plan a request of one file and a discussion, with made-up counts."""
     files = state({"a.py": ("A", 3000)}, []).prompt.segments
-    segments = (*files, *discussion_segments(history, omitted))
+    segments = (*files, *talk(history, omitted))
     return planned(Prompt(segments), [3000] * len(segments), policy, message=message)
 
 
-def shown(plan: RequestPlan) -> list[str]:
+def shown(plan: Any) -> list[str]:
     """Return the messages as a reader sees them."""
-    return [
-        f"{'assistant' if message.is_assistant else 'user'}: {message.text}"
-        for message in messages_of(plan)
-    ]
+    return [f"{role}: {text}" for role, text in messages(plan)]
 
 
 def said(*turns: tuple[str, str]) -> list[object]:
@@ -483,7 +486,7 @@ def test_a_request_never_ends_with_the_model() -> None:
 
 def test_turns_that_a_budget_leaves_out_are_told_of() -> None:
     """The line in their place stands in the first message, and the model may be the first to speak (B-5)."""
-    plan = plan_of(said(("AI", "b"), ("User", "c")), omitted=Omitted(1, 70))
+    plan = plan_of(said(("AI", "b"), ("User", "c")), omitted=(1, 70))
     note = "- 1 earlier turn is left out: 70 tokens"
     assert shown(plan) == [f"{START}\n\n{note}", "assistant: b", "user: c"]
 
@@ -499,14 +502,11 @@ def test_messages_keep_their_beginning(turns: list[State]) -> None:
     """Whatever is cached: sides alternate from the user to the user, and each text is a piece of the prompt."""
     for policy in (MARKS, NO_CACHE):
         for turn in turns:
-            messages = messages_of(turn.plan(policy, message="Why?"))
-            assert [message.is_assistant for message in messages] == [
-                bool(place % 2) for place in range(len(messages))
-            ]
-            assert not messages[-1].is_assistant
-            markdown = turn.prompt.markdown + SEPARATOR + "Why?"
-            for message in messages:
-                assert not message.text.startswith(SEPARATOR)
-                for part in message.parts:
-                    assert part.text.strip()
-                    assert part.text.removeprefix(SEPARATOR) in markdown
+            said = messages(turn.plan(policy, message="Why?"))
+            roles = [role for role, _ in said]
+            assert roles == ["user", "assistant"] * (len(said) // 2) + ["user"]
+            markdown = turn.prompt.markdown + "\n\nWhy?"
+            for _, text in said:
+                assert text.strip()
+                assert not text.startswith("\n\n")
+                assert all(part in markdown for part in text.split("\n\n"))
