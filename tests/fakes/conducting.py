@@ -1,13 +1,22 @@
 """A project with a track, a queue without a database, and workers that do what a test says."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
+from typing import Any
 
-from aggregate import open_project
-from aggregate.agents.tracks import PollingOptions, WorkerContexts, open_track
+from aggregate import Client, Prompt, open_project
+from aggregate.agents.tracks import (
+    PollingOptions,
+    Ticket,
+    TicketEvent,
+    TrackResult,
+    Worker,
+    WorkerContexts,
+    open_track,
+)
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
@@ -15,11 +24,12 @@ from aggregate.agents.tracks.assignment import (
     TicketOutcome,
     WorkerReply,
 )
-from aggregate.agents.tracks.attempt import complete_assignment
-from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
+from aggregate.agents.tracks.attempt import Attempt, attempt_assignment, complete_assignment
+from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
+from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track_run import TrackRun
-from aggregate.agents.tracks.worker import Worker
+from aggregate.agents.tracks.worker import ModelWorker
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)
@@ -52,6 +62,32 @@ class Says:
     @property
     def order(self) -> list[str]:
         return [one.ticket for one in self.given]
+
+
+def assigned(ticket: str = "a", message: str = "x", **fields: Any) -> Assignment:
+    """Return what a worker is given for a ticket, by default nothing but its message."""
+    return Assignment(f"r/{ticket}", ticket, fields.pop("prompt", Prompt(())), message, **fields)
+
+
+def attempted(worker: Worker, asked: Assignment) -> Attempt:
+    """Let a worker make its first attempt."""
+    return attempt_assignment(worker, asked, 1)
+
+
+def completed(worker: Worker, asked: Assignment) -> TicketOutcome:
+    """Let a worker make all attempts, without the waits between them, and return the outcome as a database gives it."""
+    outcome = complete_assignment(worker, asked, wait=lambda _: None)
+    return TicketOutcome.from_json(outcome.to_json())
+
+
+def asking(client: Client, **options: Any) -> ModelWorker:
+    """Return the worker that asks a client."""
+    return ModelWorker(client, **options)
+
+
+def tickets_of(tickets: Sequence[Ticket]) -> Tickets:
+    """Return the tickets of a track whose file names these."""
+    return Tickets(tickets=tuple(tickets))
 
 
 @dataclass

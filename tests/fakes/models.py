@@ -5,9 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import NeuronAgent, ToolRegistry
-from aggregate.agents.goals import EngineLimits, scripted_model
-from aggregate.agents.goals.models import ScriptedModel
-from aggregate.agents.goals.questions import Completion, Question
+from aggregate.agents.goals import (
+    Completion,
+    EngineLimits,
+    Question,
+    ScriptedModel,
+    Trace,
+    scripted_model,
+)
 from aggregate.agents.tools import Tool
 
 Script = Mapping[str, str | list[str]]
@@ -24,6 +29,17 @@ def agent(
 
 def calls(model: ScriptedModel) -> list[str]:
     return [question.call.value for question in model.questions]
+
+
+def asked(model: ScriptedModel, call: str) -> list[str]:
+    """Return the texts of all questions of a kind, in order."""
+    return [question.text for question in model.questions if question.call == call]
+
+
+def nodes(trace: Trace, kind: str) -> list[Trace]:
+    """Return what a trace holds of a kind, itself included."""
+    below = [found for one in trace.children for found in nodes(one, kind)]
+    return [trace, *below] if trace.kind == kind else below
 
 
 class BadModel:

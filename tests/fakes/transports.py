@@ -1,11 +1,43 @@
-"""Adapters that misbehave."""
+"""Clients that answer by a script, and adapters that misbehave."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 
-from aggregate import ProviderError, Reply, Usage
-from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.retry import Retry
+
+from aggregate import Client, ProviderError, Reply, Usage
+from aggregate.sending.clients import OnText
+from aggregate.sending.clients.client import Script, ScriptedTransport, scripted_client
+from aggregate.sending.clients.gemini_cli import input_text
+from aggregate.sending.clients.protocol import ModelRequest
+
+ONCE, QUICK = Retry(attempts=1), Retry(first=0.01)
+
+
+def scripted(
+    script: Script,
+    provider: str = "scripted",
+    *,
+    model: str = "claude-sonnet-5",
+    like: Client | None = None,
+) -> Client:
+    """Return a client that answers by a script and does not ask again; ``like`` another it has its model and cache."""
+    if like:
+        assert isinstance(like.transport, ScriptedTransport)
+        return scripted_client(script, cache=like.transport.cache, model=like.model)
+    return replace(scripted_client(script, model=model), provider=provider, retry=ONCE)
+
+
+def requests_of(client: Client) -> list[ModelRequest]:
+    """Return what a scripted client was asked."""
+    assert isinstance(client.transport, ScriptedTransport)
+    return client.transport.requests
+
+
+def whole_text(request: ModelRequest) -> str:
+    """Return a request as one text, instructions and message included."""
+    return input_text(request.plan)
 
 
 @dataclass

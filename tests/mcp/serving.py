@@ -1,5 +1,7 @@
 """A server for tests, asked through the protocol's own client."""
 
+import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -11,8 +13,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client.client import Client
 
 from aggregate.mcp.server import AgentServer
-from aggregate.mcp.workspace import Workspace
+from aggregate.mcp.workspace import Progress, Workspace
 from aggregate.project.index import open_index
+from aggregate.prompt import ReadFiles, Request
 
 
 class Said(NamedTuple):
@@ -36,9 +39,32 @@ class Asking:
         return Said(content.text, bool(result.is_error))
 
 
-def workspace(folder: Path, *, cap: int = 8_000) -> Workspace:
-    """Return the project in a folder, known from nothing that was there before."""
-    return Workspace(folder / "manual_slop.toml", cap=cap, index=open_index(use=False))
+class Endless(Workspace):
+    """A project that is never read to its end, unless whoever is told of the progress has gone."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / "manual_slop.toml", index=open_index(use=False))
+        self.begun, self.ended = threading.Event(), threading.Event()
+
+    def read_files(self, request: Request, progress: Progress) -> ReadFiles:
+        """Tell of progress for ever."""
+        try:
+            while True:
+                self.begun.set()
+                progress(1, 2)
+                time.sleep(0.001)
+        finally:
+            self.ended.set()
+
+
+def server_for(project: Workspace) -> AgentServer:
+    """Return a server for what is known of a project."""
+    return AgentServer(project)
+
+
+def server_of(folder: Path, *, cap: int = 8_000) -> AgentServer:
+    """Return a server for the project in a folder, which knows nothing that was there before."""
+    return AgentServer(Workspace(folder / "manual_slop.toml", cap=cap, index=open_index(use=False)))
 
 
 class Ask:
@@ -68,7 +94,7 @@ def connected(server: AgentServer) -> Iterator[Ask]:
 
 def asking(folder: Path, *, cap: int = 8_000) -> AbstractContextManager[Ask]:
     """Return a connection to a server for the project in a folder."""
-    return connected(AgentServer(workspace(folder, cap=cap)))
+    return connected(server_of(folder, cap=cap))
 
 
 def over(server: AgentServer, questions: Callable[[Asking], Awaitable[None]]) -> None:

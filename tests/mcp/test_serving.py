@@ -11,11 +11,11 @@ import anyio
 import httpx2
 import pytest
 import uvicorn
+from aggregate.mcp.serving import http_app
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from aggregate.mcp.server import AgentServer, http_app
-from tests.mcp.serving import workspace
+from tests.mcp.serving import server_of
 from tests.projects import project
 
 TOKEN = "secret-of-this-test"  # noqa: S105
@@ -39,22 +39,11 @@ def test_a_host_starts_it_and_asks_on_standard_input(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.py"]
 
 
-def test_nothing_but_requests_makes_it_end_quietly(tmp_path: Path) -> None:
-    """An empty input is the end, without a word."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "aggregate", "mcp"],
-        cwd=tmp_path,
-        input=b"",
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    assert ended.stdout == b""
-    assert ended.stderr == b""
-
-
 def test_what_cannot_be_read_is_answered_by_an_error(tmp_path: Path) -> None:
-    """A request that is nested too deeply, or is none, gets the protocol's error, and the next one is answered."""
+    """A request that is nested too deeply, or is none, gets the protocol's error, and the next one is answered.
+
+    The end of the input is the end, without a word.
+    """
     hello = {"protocolVersion": "2025-03-26", "capabilities": {}}
     hello["clientInfo"] = {"name": "n", "version": "1"}
     first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
@@ -68,9 +57,10 @@ def test_what_cannot_be_read_is_answered_by_an_error(tmp_path: Path) -> None:
             server.stdin.flush()
             answers.append(json.loads(server.stdout.readline()))
         server.stdin.close()
+        rest = server.stdout.read()
     told = [(answer["id"], answer.get("error", {}).get("code")) for answer in answers]
     assert told == [(1, None), *[(None, -32700)] * 3, (2, None)]
-    assert server.returncode == 0
+    assert (server.returncode, rest) == (0, "")
 
 
 @pytest.fixture
@@ -80,7 +70,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     config = uvicorn.Config(lambda *_: None, host="127.0.0.1", port=0, log_level="error")
     socket = config.bind_socket()
     port = socket.getsockname()[1]
-    agents = AgentServer(workspace(tmp_path))
+    agents = server_of(tmp_path)
     config = uvicorn.Config(
         http_app(agents, token=TOKEN, host="127.0.0.1", port=port), log_level="error"
     )

@@ -1,13 +1,18 @@
-"""What agents are answered, through the protocol's own client."""
+"""What agents are answered, through the protocol's own client: tools, resources, and how far long work is."""
 
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+from hypothesis import given, strategies as st
+from mcp.shared.exceptions import MCPError
 
-from aggregate import count
-from aggregate.mcp.server import AgentServer
-from tests.mcp.serving import asking, connected, workspace
+from aggregate import count, run
+from aggregate.mcp.workspace import Ledger
+from tests.mcp.serving import Asking, Endless, asking, connected, over, server_for, server_of
 from tests.projects import project
 
 RETRY = """\
@@ -165,7 +170,7 @@ def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
         f"def timeout_{number}(retry):\n    return {number}\n\n\n" for number in range(800)
     )
     project(tmp_path, {"a.py": text})
-    server = AgentServer(workspace(tmp_path, cap=1_000))
+    server = server_of(tmp_path, cap=1_000)
     with connected(server) as ask:
         head = ask("compose", task="timeout", budget=5_000)
         assert count(head.text) <= 1_000
@@ -208,7 +213,7 @@ def test_what_was_shown_is_not_repeated_unless_asked(folder: Path) -> None:
 
 def test_another_connection_knows_nothing(folder: Path) -> None:
     """Nobody is pointed at what only another was shown."""
-    server = AgentServer(workspace(folder))
+    server = server_of(folder)
     for _ in range(2):
         with connected(server) as ask:
             assert "unchanged" not in ask("read", path="src/retry.py").text
@@ -348,3 +353,171 @@ def test_a_line_longer_than_an_answer_is_cut(tmp_path: Path) -> None:
         assert count(said.text) <= 1_000
         assert "more characters of line 1 are left out" in said.text
         assert "short" in ask("read", path="long.txt", lines="2").text
+
+
+WITH_PRESET = """\
+[project]
+name = "demo"
+
+[files]
+paths = ["*.py"]
+
+[context_presets.small]
+description = "only a"
+files = ["a.py"]
+"""
+
+
+@pytest.fixture
+def preset_folder(tmp_path: Path) -> Path:
+    """Return a project with a preset."""
+    return project(
+        tmp_path,
+        {
+            "manual_slop.toml": WITH_PRESET,
+            "a.py": "def a():\n    return 1\n",
+            "b.py": "def b():\n    return 2\n",
+        },
+    )
+
+
+def test_written_prompts_are_listed_and_read(preset_folder: Path) -> None:
+    """The newest prompt stands first, and its text is the file's."""
+    markdown, _, _ = run(preset_folder / "manual_slop.toml")
+    run(preset_folder / "manual_slop.toml")
+    with asking(preset_folder) as ask:
+        listed = ask.do("list_resources").resources
+        assert [str(entry.uri) for entry in listed] == [
+            "aggregate://prompt/002",
+            "aggregate://prompt/001",
+        ]
+        read = ask.do("read_resource", "aggregate://prompt/001")
+        assert read.contents[0].text == markdown
+
+
+def test_files_are_read_by_their_address(preset_folder: Path) -> None:
+    """A view is a parameter; nothing is held back as shown before."""
+    with asking(preset_folder) as ask:
+        for _ in range(2):
+            read = ask.do("read_resource", "aggregate://file/a.py?view=outline")
+            assert "def a()" in read.contents[0].text
+
+
+def test_addresses_lead_nowhere_else(preset_folder: Path) -> None:
+    """What is not a file of the project or a prompt is an error."""
+    with asking(preset_folder) as ask:
+        for uri in (
+            "aggregate://file/../outside.py",
+            "aggregate://file/%2e%2e/outside.py",
+            "aggregate://file//etc/passwd",
+            "aggregate://prompt/../../x",
+            "aggregate://prompt/99",
+            "aggregate://other/a.py",
+            "file:///etc/passwd",
+            "aggregate://file/a.py?view=secret",
+        ):
+            with pytest.raises(MCPError) as caught:
+                ask.do("read_resource", uri)
+            assert "root:" not in str(caught.value)
+
+
+def test_presets_are_prompts(preset_folder: Path) -> None:
+    """Each preset is offered by its name and gives what it composes."""
+    with asking(preset_folder) as ask:
+        (prompt,) = ask.do("list_prompts").prompts
+        assert (prompt.name, prompt.description) == ("small", "only a")
+        got = ask.do("get_prompt", "small", {"budget": "500"})
+        text = got.messages[0].content.text
+        assert "def a()" in text
+        assert "b.py" not in text
+        for name, arguments, said in (
+            ("small", {"budget": "much"}, "budget"),
+            ("none", {}, "none"),
+        ):
+            with pytest.raises(MCPError, match=said):
+                ask.do("get_prompt", name, arguments)
+
+
+PATIENCE = 10
+"""Seconds until work that goes on counts as never ended: machines are slow at times."""
+MANY = {f"m{number}.py": f"def f{number}():\n    return {number}\n" for number in range(30)}
+
+
+def _asking(folder: Path, questions: Callable[[Asking], Awaitable[None]]) -> None:
+    over(server_of(project(folder, MANY)), questions)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("compose", {"task": "fix f7"}), ("find", {"query": "f7"}), ("outline", {})],
+)
+def test_long_work_tells_how_far_it_is(
+    tmp_path: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    """Whoever asks for progress is told of it, growing up to all files, with the total."""
+    told: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        assert message is None
+        told.append((progress, total))
+
+    async def ask(agent: Asking) -> None:
+        await agent.client.call_tool(tool, arguments, progress_callback=note)
+
+    _asking(tmp_path, ask)
+    assert told[0] == (0, 30)
+    assert told[-1] == (30, 30)
+    assert told == sorted(told)
+
+
+def test_who_has_gone_is_not_worked_for(tmp_path: Path) -> None:
+    """A call that is cancelled ends at its next step, and the next one is answered."""
+    endless = Endless(project(tmp_path, MANY))
+
+    async def ask(agent: Asking) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: agent("compose", task="fix f7"))
+            await anyio.to_thread.run_sync(endless.begun.wait)
+            group.cancel_scope.cancel()
+        assert await anyio.to_thread.run_sync(lambda: endless.ended.wait(PATIENCE))
+        assert "return 7" in (await agent("read", path="m7.py")).text
+
+    over(server_for(endless), ask)
+
+
+@given(
+    st.lists(st.frozensets(st.integers(1, 12), min_size=1), max_size=6),
+    st.frozensets(st.integers(1, 12), min_size=1),
+)
+def test_lines_count_as_shown_only_if_all_were(
+    shown: list[frozenset[int]], wanted: frozenset[int]
+) -> None:
+    """A run of lines is held back only where each of them was shown of this very content."""
+    ledger = Ledger()
+    for call, lines in enumerate(shown, start=1):
+        ledger.record("a.py", "same", lines, call=call)
+    everything = frozenset().union(*shown)
+    assert bool(ledger.call_of("a.py", "same", wanted)) == (wanted <= everything)
+    assert not ledger.call_of("a.py", "other", wanted)
+    assert not ledger.call_of("b.py", "same", wanted)
+
+
+def test_a_change_forgets_what_was_shown() -> None:
+    """Lines of a file that has changed are not those that were shown."""
+    ledger = Ledger()
+    ledger.record("a.py", "x\ny\n", [1, 2], call=1)
+    ledger.record("a.py", "new\ny\n", [1], call=2)
+    assert ledger.call_of("a.py", "new\ny\n", [1]) == 2
+    assert not ledger.call_of("a.py", "new\ny\n", [2])
+    assert ledger.earlier_text("a.py", "newer") == ""
+
+
+def test_texts_are_kept_within_bounds() -> None:
+    """Of many files the oldest texts go; that their lines were shown stays known."""
+    ledger = Ledger()
+    texts = [f"{number}" * 1_000_000 for number in range(10)]
+    for number, text in enumerate(texts):
+        ledger.record(f"{number}.py", text, [1], call=number + 1)
+    assert not ledger.earlier_text("0.py", "other")
+    assert ledger.earlier_text("9.py", "other")
+    assert ledger.call_of("0.py", texts[0], [1]) == 1

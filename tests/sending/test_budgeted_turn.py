@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import BudgetError, Usage, count, load_config
-from aggregate.base.disk import STATE_VARIABLE
-from aggregate.base.values import Level, Section
+from aggregate.base.values import Level
 from aggregate.prompt import audit_path, request_log_path
 from aggregate.prompt.source_map import map_sources
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
@@ -31,7 +30,7 @@ BUDGET = 3_000
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a project of a file for each topic, of a user who has sent nothing yet."""
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "state"))
     files = {f"src/{topic}.py": module_about(topic) for topic in TOPICS}
     return project(tmp_path / "project", {"manual_slop.toml": CONFIG} | files)
 
@@ -194,7 +193,7 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     made, _ = say(folder, "What does drill_lower do in the lower part of the drill?", budget=6_000)
     assert "len('drill lower')" in made.prompt.markdown
     assert "src/a_tools.py" in made.ordered.older
-    changed = [one for one in made.prompt.segments if one.section is Section.CHANGED]
+    changed = [one for one in made.prompt.segments if one.section == "changed"]
     lines = "\n".join(one.text for one in changed if one.source).split("\n")
     assert {line.strip("- ") for line in lines if line.startswith("-")} <= {"..."}
     assert "or more of them is shown now" in made.prompt.markdown

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from aggregate import Usage, load_config, plan_for, record
-from aggregate.project.configuration import global_config_path
 from aggregate.sending import (
     CompletedTurn,
     ModelSelection,
@@ -18,7 +17,8 @@ from aggregate.sending import (
     select_model,
     send_turn,
 )
-from aggregate.sending.clients.client import scripted_client
+from tests.fakes.transports import scripted
+from tests.fakes.user_files import by_user
 from tests.projects import project
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(600))
@@ -30,13 +30,6 @@ def project_with(folder: Path, send: str = "") -> Path:
     files = {f"src/{name}.py": f"# {name}\n{CODE}" for name in "ab"}
     project(folder, {"manual_slop.toml": CONFIG + send} | files)
     return folder / "manual_slop.toml"
-
-
-def users(text: str) -> None:
-    """Write the user's own configuration."""
-    path = global_config_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def grow_older(folder: Path, seconds: float) -> None:
@@ -82,7 +75,7 @@ def test_who_decides(
 ) -> None:
     """The caller, then the user, then the project, which cannot switch on what costs money unseen (rule C-3)."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
-    users(f"[send]\n{own}\n")
+    by_user(f"[send]\n{own}\n")
     loaded = load_config(project_with(tmp_path, f"[send]\n{of_project}\n"))
     selected = select_model(loaded, ModelSelection("scripted", cache=wanted))
     assert selected.cache == lifetime
@@ -123,7 +116,7 @@ def test_a_cache_counts_from_the_request(tmp_path: Path) -> None:
             loaded, "Why?", ModelSelection("scripted", cache="5m", discussion="default")
         )
         assert (turn.expected.cache_read, [round(s) for s in turn.sent.pauses]) == (0, pauses)
-        send_turn(replace(turn, client=scripted_client(slowly())), loaded)
+        send_turn(replace(turn, client=scripted(slowly())), loaded)
         grow_older(tmp_path, 240)
     planned = plan_for(config, "claude-sonnet-5", "And?", provider="anthropic")
     record(replace(planned, begun=planned.begun - 90), None, "Yes.")

@@ -17,7 +17,6 @@ from aggregate import (
 )
 from aggregate.base.errors import OutputError
 from aggregate.project.history import append_turns
-from aggregate.project.history.history_reader import load_history
 from aggregate.sending import (
     ModelSelection,
     compact_discussion,
@@ -25,8 +24,9 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.clients.client import scripted_client
 from aggregate.sending.discussions import SUMMARY, PreparedCompaction
+from tests.fakes.transports import scripted
+from tests.fakes.user_files import turns_in
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted")
@@ -53,23 +53,20 @@ def prepared(
     """Prepare a compaction that will be answered with ``answer``."""
     choice = replace(SCRIPTED, **selection)  # type: ignore[arg-type]
     made = prepare_compaction(load_config(folder / "manual_slop.toml"), choice)
-    client = scripted_client([answer], model=made.turn.client.model)
+    client = scripted([answer], model=made.turn.client.model)
     return replace(made, turn=replace(made.turn, client=client))
 
 
 def test_a_summary_comes_in_the_place_of_the_oldest_turns(folder: Path) -> None:
     """The last four stay word for word, and all of them as another discussion, comments included (S-9)."""
     history = folder / "manual_slop_history.toml"
-    whole, turns = history.read_bytes(), load_history(history)
+    whole, turns = history.read_bytes(), turns_in(history)
     config = load_config(folder / "manual_slop.toml")
     done = compact_discussion(prepared(folder), config)
-    assert load_history(history) == [
-        {"role": SUMMARY, "content": "They spoke of tabs."},
-        *turns[-4:],
-    ]
+    assert turns_in(history) == [{"role": SUMMARY, "content": "They spoke of tabs."}, *turns[-4:]]
     assert done.kept.name == "manual_slop.default-full_history.toml"
     assert done.kept.read_bytes().endswith(whole)
-    assert load_history(done.kept) == turns
+    assert turns_in(done.kept) == turns
     following = prepare_turn(config, "And now?", SCRIPTED)
     assert following.prompt.markdown.count("They spoke of tabs.") == 1
     assert "0: What does" not in following.prompt.markdown
@@ -123,9 +120,9 @@ def test_turns_of_another_process_are_not_lost(folder: Path) -> None:
     made = prepared(folder)
     append_turns(history, [{"role": "User", "content": "Theirs?"}])
     compact_discussion(made, config)
-    assert load_history(history)[-1] == {"role": "User", "content": "Theirs?"}
+    assert turns_in(history)[-1] == {"role": "User", "content": "Theirs?"}
     shortened = history.read_bytes()
-    late = replace(made, turn=replace(made.turn, client=scripted_client(["Too late."])))
+    late = replace(made, turn=replace(made.turn, client=scripted(["Too late."])))
     with pytest.raises(OutputError, match="it stays as it is") as caught:
         compact_discussion(replace(late, kept_as="default-full-2"), config)
     assert summary_file(caught.value).read_text(encoding="utf-8") == "Too late."
@@ -147,7 +144,7 @@ def test_a_summary_that_was_paid_for_is_named(folder: Path) -> None:
     with pytest.raises(ConfigError, match="there is a discussion of this name") as caught:
         compact_discussion(made, config)
     assert summary_file(caught.value).read_text(encoding="utf-8") == "They spoke of tabs."
-    assert load_history(kept) == ["Theirs"]
+    assert turns_in(kept) == ["Theirs"]
     damaged = prepared(folder)
     (folder / "manual_slop_history.toml").write_text("= nothing", encoding="utf-8")
     with pytest.raises(ConfigError, match="is not TOML") as caught:
@@ -167,7 +164,7 @@ def test_a_closed_output_loses_no_summary(folder: Path) -> None:
     with pytest.raises(BrokenPipeError):
         compact_discussion(made, load_config(folder / "manual_slop.toml"), on_text=closed)
     assert pieces == ["They spoke\n"]
-    first = load_history(folder / "manual_slop_history.toml")[0]
+    first = turns_in(folder / "manual_slop_history.toml")[0]
     assert first == {"role": SUMMARY, "content": "They spoke\nof tabs."}
 
 
@@ -216,10 +213,7 @@ def test_texts_and_other_keys_stay(folder: Path) -> None:
     old = "".join(f'"User: {n} {LONG}",\n' for n in range(6))
     kept = '"User: 6",\n{role = "AI", content = "7", at = 2026-01-01},\n"User: 8",\n"AI: 9",\n'
     history.write_text(f'continues = "other"\nhistory = [\n{old}{kept}]\n', encoding="utf-8")
-    turns = load_history(history)
+    turns = turns_in(history)
     compact_discussion(prepared(folder), load_config(folder / "manual_slop.toml"))
-    assert load_history(history) == [
-        {"role": SUMMARY, "content": "They spoke of tabs."},
-        *turns[-4:],
-    ]
+    assert turns_in(history) == [{"role": SUMMARY, "content": "They spoke of tabs."}, *turns[-4:]]
     assert history.read_text(encoding="utf-8").startswith('continues = "other"\n')

@@ -28,10 +28,10 @@ from aggregate import (
     to_gemini,
     to_openai,
 )
-from aggregate.project.history.history_reader import load_history
-from aggregate.sending.clients.protocol import Effort
+from aggregate.sending.clients import Effort
 from aggregate.sending.host_requests import PlannedBlock
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
+from tests.fakes.user_files import turns_in
 from tests.projects import project
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "hosts"
@@ -156,7 +156,7 @@ def test_a_recorded_turn_is_remembered(config: str) -> None:
     assert done.answer is not None
     assert done.answer.read_text(encoding="utf-8") == "So."
     assert done.history is not None
-    assert [turn["content"] for turn in load_history(done.history)] == ["Why?", "So."]  # type: ignore[index]
+    assert [turn["content"] for turn in turns_in(done.history)] == ["Why?", "So."]  # type: ignore[index]
     file = Path(config).parent / "src" / "a.py"
     file.write_text(file.read_text(encoding="utf-8") + "# new\n", encoding="utf-8")
     second = plan_for(config, "claude-sonnet-5", "And now?")
@@ -186,7 +186,7 @@ def test_a_turn_is_recorded_once(config: str) -> None:
                 other, None, "So."
             )  # in any order, and the same question once more is another turn
         other = plan_for(config, "claude-opus-5", "Why?")
-    assert len(load_history(Path(config).with_name("manual_slop_history.toml"))) == 6
+    assert len(turns_in(Path(config).with_name("manual_slop_history.toml"))) == 6
     with pytest.raises(ClientSetupError, match="the message is empty"):
         plan_for(config, "claude-opus-5", " ")
 

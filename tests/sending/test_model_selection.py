@@ -1,12 +1,10 @@
 """Who is asked where an option, a persona and the tables ``[send]`` of project and user may say so."""
 
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
 from aggregate import ClientSetupError, ConfigError, load_config, open_project
-from aggregate.project.configuration import global_config_path
 from aggregate.sending import (
     ModelSelection,
     PreparedTurn,
@@ -14,6 +12,7 @@ from aggregate.sending import (
     prepare_turn,
     select_model,
 )
+from tests.fakes.user_files import by_user
 from tests.projects import project
 
 MAKERS = ("ANTHROPIC", "OPENAI", "DEEPSEEK", "MINIMAX", "AGGREGATE")
@@ -24,13 +23,6 @@ KEYS = {f"{maker}_API_KEY": "secret" for maker in MAKERS}
 def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each test be of a user who has configured nothing yet."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
-
-
-def by_user(text: str) -> None:
-    """Write the user's own configuration."""
-    path = global_config_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(dedent(text), encoding="utf-8")
 
 
 def selected(tmp_path: Path, text: str = "", **named: str) -> SelectedModel:

@@ -1,20 +1,33 @@
-"""The record of a request: its hashes, and what is known if it was sent."""
+"""The record of a request, which records are believed, and the account beside it."""
 
+import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
-from aggregate import Prompt, Segment
-from aggregate.base.values import Section, Stability
-from aggregate.prompt import request_log_path, write_numbered
-from aggregate.sending import LoggedRequest, find_prompt, read_request, recent_requests
-from aggregate.sending.cache import HashedPrompt
-from aggregate.sending.request_log import SentRecord, read_segment, write_request
+import pytest
 
-PROMPT = Prompt(
-    (
-        Segment(Section.FILES, "## Files", Stability.STABLE),
-        Segment(Section.FILES, "### `a.py`\n\nA", Stability.STABLE, "a.py"),
-    )
+from aggregate import Prompt, load_config
+from aggregate.base.disk import state_folder
+from aggregate.prompt import audit_path, count_prompt, read_audit, request_log_path, write_numbered
+from aggregate.sending import (
+    LoggedRequest,
+    ModelSelection,
+    PreparedTurn,
+    find_prompt,
+    prepare_turn,
+    read_request,
+    recent_requests,
+    send_turn,
 )
+from aggregate.sending.cache import HashedPrompt
+from aggregate.sending.request_log import SentRecord, own_hashes, read_segment, write_request
+from tests.fakes.prompts import part
+from tests.fakes.transports import scripted
+from tests.fakes.user_files import by_user
+from tests.projects import project
+
+PROMPT = Prompt((part("files", "## Files"), part("files", "### `a.py`\n\nA", "a.py")))
 FINGERPRINT = HashedPrompt.of(PROMPT, [3, 10]).fingerprint
 
 
@@ -60,7 +73,7 @@ def test_a_record_is_read_back(tmp_path: Path) -> None:
 def test_a_segment_is_read_back_from_its_prompt(tmp_path: Path) -> None:
     """Each one by its number, in any alphabet; ``None`` where the prompt was edited, cut or deleted."""
     texts = ["## Files", "### \u00e9\U0001f600", "### b", "### c"]
-    prompt = Prompt(tuple(Segment(Section.FILES, text, Stability.STABLE, text) for text in texts))
+    prompt = Prompt(tuple(part("files", text, text) for text in texts))
     logged = LoggedRequest(
         write_numbered(tmp_path, "demo", prompt.markdown),
         HashedPrompt.of(prompt, [1] * 4, system="Be brief.").fingerprint,
@@ -72,3 +85,124 @@ def test_a_segment_is_read_back_from_its_prompt(tmp_path: Path) -> None:
     assert read_segment(logged, 1) is None
     logged.path.unlink()
     assert read_segment(logged, 1) is None
+
+
+SCRIPTED = ModelSelection(provider="scripted")
+CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
+CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["src/*.py"]\n'
+
+
+def prepared(folder: Path, message: str = "And now?") -> PreparedTurn:
+    """Prepare a turn."""
+    return prepare_turn(load_config(folder / "manual_slop.toml"), message, SCRIPTED)
+
+
+@pytest.fixture
+def strangers(tmp_path: Path) -> Path:
+    """Return a project that comes with a discussion, whose record says that everything has no tokens."""
+    own = project(
+        tmp_path / "own",
+        {"manual_slop.toml": CONFIG, "src/a.py": f"# a\n{CODE}", "src/b.py": f"# b\n{CODE}"},
+    )
+    completed = send_turn(prepared(own, "First?"), load_config(own / "manual_slop.toml"))
+    record = request_log_path(completed.path)
+    data = json.loads(record.read_text(encoding="utf-8"))
+    data["links"] = [[*link[:3], 0, link[4]] for link in data["links"]]
+    data["sent"]["pauses"] = [1000] * 20
+    record.write_text(json.dumps(data), encoding="utf-8")
+    folder = tmp_path / "cloned"
+    shutil.copytree(own, folder)
+    (folder / "src/a.py").write_text(f"# a\n{CODE}# changed\n", encoding="utf-8")
+    return folder
+
+
+def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> None:
+    """Nothing is expected of a cache, nothing is laid out, and no lifetime is chosen by it (C-6)."""
+    turn = prepared(strangers)
+    assert (turn.expected.cache_read, turn.ordered.older) == (0, ())
+    assert turn.report is None
+    assert turn.sent.pauses == ()
+    assert turn.plan.total == count_prompt(turn.prompt).document
+    send_turn(turn, load_config(strangers / "manual_slop.toml"))
+    assert prepared(strangers).expected.cache_read > 0
+
+
+def trust(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a configuration of the user's that trusts a project."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent / "xdg"))
+    by_user(f'[trust]\nprojects = ["{folder}"]\n')
+
+
+def test_a_trusted_projects_records_are_believed(
+    strangers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as those that another machine of the user has written; tokens are counted all the same (C-6)."""
+    trust(strangers, monkeypatch)
+    turn = prepared(strangers)
+    assert turn.report is not None
+    assert len(turn.sent.pauses) == 20
+    assert turn.plan.total == count_prompt(turn.prompt).document
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "[[", "3", "null"])
+def test_a_damaged_memory_costs_one_cold_turn(strangers: Path, damage: str) -> None:
+    """What is remembered is written anew with the next request."""
+    send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    assert prepared(strangers).expected.cache_read > 0
+    output = strangers / "md_gen"
+    (state_folder(output) / "sent_requests.json").write_text(damage, encoding="utf-8")
+    assert own_hashes(output) == ()
+    send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    assert prepared(strangers).expected.cache_read > 0
+
+
+@pytest.mark.parametrize("is_trusted", [False, True])
+def test_what_cannot_be_remembered_is_said(
+    strangers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_trusted: bool
+) -> None:
+    """Else the next request would be planned as the first one, and nobody would know why (C-6)."""
+    if is_trusted:
+        trust(strangers, monkeypatch)
+    (tmp_path / "full").write_text("no folder", encoding="utf-8")
+    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "full"))
+    done = send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    sentence = "the next request is planned as if this one had not been sent: "
+    assert [w for w in done.warnings if w.startswith(sentence)] == list(done.warnings)
+    assert len(done.warnings) == (not is_trusted)
+
+
+SHORT = "".join(f"def name_{n}(value):\n    return value + {n}\n\n\n" for n in range(40))
+
+
+def sent_file(folder: Path, message: str, budget: int | None) -> Path:
+    """Send a message and return the prompt's file."""
+    config = load_config(folder / "manual_slop.toml")
+    made = prepare_turn(config, message, ModelSelection(provider="scripted", budget=budget))
+    made = replace(made, client=scripted(["Yes."]))
+    return send_turn(made, config).path
+
+
+def test_a_send_with_a_budget_leaves_an_account(tmp_path: Path) -> None:
+    """Its prompt is told line by line and token by token, also where older versions of files are sent again (A-1, L-1)."""
+    folder = project(
+        tmp_path, {"manual_slop.toml": CONFIG, "src/a.py": SHORT, "src/b.py": "X = 1\n"}
+    )
+    assert not audit_path(sent_file(folder, "why name_3?", None)).exists()
+    for message in ("why name_3?", "and name_4?"):
+        prompt = sent_file(folder, message, 6_000)
+        audit = read_audit(prompt)
+        assert audit is not None
+        assert audit.task.text == message
+        assert audit.source_map is not None
+        text = prompt.read_text(encoding="utf-8")
+        assert audit.size == len(text.encode())
+        files = sum(audit.sections.get(name, 0) for name in ("files", "changed"))  # type: ignore[call-overload]
+        assert sum(row.tokens for row in audit.rows) + audit.generated == files
+        lines = text.split("\n")
+        assert audit.source_map.lines == len(lines)
+        for line, origin in zip(lines, audit.source_map.origins(), strict=True):
+            if origin.is_verbatim:
+                source = (folder / origin.source).read_text(encoding="utf-8").split("\n")
+                assert source[origin.first - 1] == line
+        with (folder / "src" / "a.py").open("a", encoding="utf-8") as file:
+            file.write("Y = 2\n")

@@ -21,8 +21,6 @@ from aggregate import (
     open_project,
 )
 from aggregate.base.errors import OutputError
-from aggregate.base.values import Section
-from aggregate.project.history.history_reader import load_history
 from aggregate.prompt import request_log_path
 from aggregate.sending import (
     CompletedTurn,
@@ -32,9 +30,10 @@ from aggregate.sending import (
     read_request,
     send_turn,
 )
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from aggregate.sending.clients.own_models import truncation_warning
 from tests.fakes.images import png
+from tests.fakes.transports import scripted
+from tests.fakes.user_files import by_user, turns_in
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted", discussion="default")
@@ -63,15 +62,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ready(
-    folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: object = "Yes."
+    folder: Path,
+    message: str,
+    choice: ModelSelection = SCRIPTED,
+    *,
+    answer: str | Reply | ProviderError = "Yes.",
 ) -> PreparedTurn:
     """Prepare a turn that will be answered with ``answer``."""
     made = prepare_turn(load_config(folder / "manual_slop.toml"), message, choice)
-    transport = made.client.transport
-    assert isinstance(transport, ScriptedTransport)
-    script = [answer]
-    client = scripted_client(script, cache=transport.cache, model=made.client.model)  # type: ignore[arg-type]
-    return replace(made, client=client)
+    return replace(made, client=scripted([answer], like=made.client))
 
 
 def say(
@@ -89,7 +88,7 @@ def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -
     written = done.path.read_text(encoding="utf-8")
     assert made.plan.text == written == made.prompt.markdown
     history = [
-        *load_history(folder / "manual_slop_history.toml")[:-2],
+        *turns_in(folder / "manual_slop_history.toml")[:-2],
         {"role": "User", "content": "Second?"},
     ]
     static = build_markdown_no_history(build_file_items(folder, ["src/*.py"]), folder, [])
@@ -118,13 +117,9 @@ def edit(folder: Path, name: str, *, more: str) -> None:
 def files_of(made: PreparedTurn) -> list[str]:
     """Return the files of a prompt in order, those with a diff with an asterisk."""
     shown = (
-        one
-        for one in made.prompt.segments
-        if one.section in (Section.FILES, Section.CHANGED) and one.source
+        one for one in made.prompt.segments if one.section in ("files", "changed") and one.source
     )
-    return [
-        one.source.removeprefix("src/") + "*" * (one.section is Section.CHANGED) for one in shown
-    ]
+    return [one.source.removeprefix("src/") + "*" * (one.section == "changed") for one in shown]
 
 
 def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
@@ -239,16 +234,16 @@ def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: P
     say(folder, "First?")
     path = folder / "manual_slop_history.toml"
     loaded = load_config(folder / "manual_slop.toml")
-    old = load_history(path)
+    old = turns_in(path)
     replaces = [turn for turn in old if isinstance(turn, dict)]
     again = prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
     before = path.read_bytes()
-    failing = scripted_client([ProviderError("overloaded")], model=again.client.model)
+    failing = scripted([ProviderError("overloaded")], model=again.client.model)
     with pytest.raises(ProviderError):
         send_turn(replace(again, client=failing), loaded)
     assert path.read_bytes() == before
-    send_turn(replace(again, client=scripted_client(["No."])), loaded)
-    assert [turn["content"] for turn in load_history(path) if isinstance(turn, dict)] == [
+    send_turn(replace(again, client=scripted(["No."])), loaded)
+    assert [turn["content"] for turn in turns_in(path) if isinstance(turn, dict)] == [
         "First?",
         "No.",
     ]
@@ -269,15 +264,19 @@ def test_a_persona_chooses_model_instructions_and_strategy(folder: Path) -> None
     assert other.client.model == "claude-sonnet-5"
 
 
-def test_a_prompt_that_is_too_long_says_what_would_fit(folder: Path) -> None:
+def test_a_prompt_that_is_too_long_says_what_would_fit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error counts the same project in summaries."""
-    (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 30_000, encoding="utf-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "xdg"))
+    by_user('[models.small]\nwindow = "40k"\n')
+    (folder / "src" / "big.py").write_text("value = [1, 2, 3]\n" * 4_000, encoding="utf-8")
     config = load_config(folder / "manual_slop.toml")
-    choice = ModelSelection(provider="scripted", model="MiniMax-M2.7")
+    choice = ModelSelection(provider="scripted", model="small")
     summarised = r'with aggregation_strategy = "summarize" it has [\d,]+ tokens and fits'
     with pytest.raises(PromptTooLongError, match=summarised) as caught:
         prepare_turn(config, "?", choice)
-    assert caught.value.window == 204_800
+    assert caught.value.window == 40_000
     assert not (folder / "md_gen").exists()
 
 

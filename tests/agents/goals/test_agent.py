@@ -6,16 +6,22 @@ from typing import Any
 
 import pytest
 
-from aggregate import Answer, ConfigError, NeuronAgent, standard_tools
-from aggregate.agents.goals import EngineLimits, read_script, scripted_model
+from aggregate import ConfigError, NeuronAgent, select_answer, standard_tools
+from aggregate.agents.goals import (
+    MAX_DEPTH,
+    MAX_RETRIES,
+    EngineLimits,
+    Neuron,
+    Question,
+    QuestionKind,
+    read_script,
+    scripted_model,
+)
 from aggregate.agents.goals.agent import verdict
-from aggregate.agents.goals.goal_result import MAX_DEPTH, MAX_RETRIES, Neuron
-from aggregate.agents.goals.questions import Question, QuestionKind
-from aggregate.agents.tools import ToolContext, state_store
+from aggregate.agents.tools import ToolContext
 from aggregate.agents.tools.analysis import TIMEOUT
 from aggregate.base.errors import ModelError
-from aggregate.base.values import AnswerKind, AnswerSource
-from tests.fakes.models import agent, calls
+from tests.fakes.models import agent, asked, calls
 
 
 def look(what: str = "") -> dict[str, Any]:
@@ -100,8 +106,9 @@ KEYS = ["last_kudos_check", "september_activities", "athlete_profile"]
 
 def saved(folder: Path) -> None:
     """Save a value under each of the documents' keys."""
+    tools = standard_tools(state_dir=folder, permissions="read, write")
     for key in KEYS:
-        state_store(folder).save(key, {"of": key})
+        tools.run("saveState", {"key": key, "value": {"of": key}})
 
 
 def test_memory_is_recalled(tmp_path: Path) -> None:
@@ -169,25 +176,21 @@ def test_a_goal_goes_on_without_memory(tmp_path: Path, answer: str) -> None:
     assert "Nothing was recalled" in result.warnings[0]
 
 
-def answered(text: str, kind: AnswerKind = AnswerKind.PYTHON) -> Answer:
-    return Answer(text, AnswerSource(1, kind, ""), success=True)
-
-
-VERDICTS: list[tuple[str, Answer, str | None]] = [
-    ("How many runs?", answered("28 runs", AnswerKind.COUNT), ""),
-    ("Get my first 3 runs", answered("a\nb\nc"), ""),
-    ("Get my first 3 runs", answered("a\nb\nc\nd"), "The goal asks for 3, the answer has 4 lines."),
-    ("Get my first 3 runs", answered("a\nb"), None),
-    ("Get my first 3 runs", answered("a: 1\nb: 2\nc: 3", AnswerKind.VALUE), None),
-    ("Get my runs", answered("a"), None),
-    ("Runs of the last 30 days", answered("a"), None),
+VERDICTS: list[tuple[str, Any, str | None]] = [
+    ("How many runs?", 28, ""),
+    ("Get my first 3 runs", "a\nb\nc", ""),
+    ("Get my first 3 runs", "a\nb\nc\nd", "The goal asks for 3, the answer has 4 lines."),
+    ("Get my first 3 runs", "a\nb", None),
+    ("Get my first 3 runs", ["a", "b", "c"], None),
+    ("Get my runs", "a", None),
+    ("Runs of the last 30 days", "a", None),
 ]
 
 
-@pytest.mark.parametrize(("goal", "answer", "expected"), VERDICTS)
-def test_what_rules_say_of_completeness(goal: str, answer: Answer, expected: str | None) -> None:
+@pytest.mark.parametrize(("goal", "value", "expected"), VERDICTS)
+def test_what_rules_say_of_completeness(goal: str, value: Any, expected: str | None) -> None:
     """A count, or as many lines as were asked for, is complete without a question; more lines are not (P12)."""
-    assert verdict(goal, answer) == expected
+    assert verdict(goal, select_answer(goal, [{"success": True, "result": value}])) == expected
 
 
 def correcting(tmp_path: Path, **more: str) -> tuple[NeuronAgent, Any]:
@@ -206,9 +209,7 @@ def test_a_corrective_step_is_appended(tmp_path: Path) -> None:
     assert [one.index for one in result.neurons] == [1, 2]
     assert len(result.results) == 2
     assert calls(model)[-4:] == ["complete", "missing", "correct", "code"]
-    assert "Missing: the unit" in next(
-        one.text for one in model.questions if one.call is QuestionKind.CORRECT
-    )
+    assert "Missing: the unit" in asked(model, "correct")[0]
 
 
 INCOMPLETE = [
@@ -258,7 +259,7 @@ def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
     wordy = NeuronAgent(scripted_model(script), (look,), state_dir=tmp_path, prose=True)
     result = wordy.execute_goal("Look")
     assert result.final is not None
-    assert (result.text, result.final.source.kind) == ("It is a line.", AnswerKind.AI)
+    assert (result.text, result.final.source.kind) == ("It is a line.", "ai")
 
 
 def test_the_trace_adds_up(tmp_path: Path) -> None:

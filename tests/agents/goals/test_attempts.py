@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.tools import Permission, make_tool, state_store
-from tests.fakes.models import agent, calls
+from tests.fakes.models import agent, asked, calls
 
 PLAN = "1. Look it up"
 SCRIPT = {"decompose": PLAN, "parameters": '{"key": "a"}', "reflect": '{"diagnosis": "wrong key"}'}
@@ -89,7 +87,7 @@ def test_the_diagnosis_reaches_the_next_arguments(tmp_path: Path) -> None:
     flaky = Flaky({**AGAIN, "hint": "keys are numbers"}, OK)
     made, model = agent(tmp_path, SCRIPT, (flaky.look,))
     made.execute_goal("Look")
-    again = [one.text for one in model.questions if one.call is QuestionKind.PARAMETERS][1]
+    again = asked(model, "parameters")[1]
     assert "```\n404 not found\nwrong key\nkeys are numbers\n```" in again
 
 
@@ -144,7 +142,7 @@ def test_a_vague_step_is_made_clear(tmp_path: Path, answer: str, expected: str) 
         return {"success": True, "rides": [{"name": "a", "distance": 1}]}
 
     tools = standard_tools(state_dir=tmp_path)
-    tools.add(make_tool(rides))
+    tools.register("rides", rides)
     script = {
         "decompose": "1. List rides\n2. Format the data",
         "clarify": answer,
@@ -154,9 +152,9 @@ def test_a_vague_step_is_made_clear(tmp_path: Path, answer: str, expected: str) 
         tmp_path, script | {"find_tool": "rides", "find_tool: Format": "executeDataAnalysis"}, tools
     )
     made.execute_goal("Show rides")
-    coding = next(one for one in model.questions if one.call is QuestionKind.CODE)
-    assert expected in coding.text
-    assert ("altitude" in coding.text) is False
+    (coding,) = asked(model, "code")
+    assert expected in coding
+    assert "altitude" not in coding
 
 
 def test_words_in_a_result_are_no_instructions(tmp_path: Path) -> None:
@@ -173,9 +171,8 @@ def test_words_in_a_result_are_no_instructions(tmp_path: Path) -> None:
         wiped.append(key)
         return {"success": True}
 
-    tools = ToolRegistry()
-    tools.add(make_tool(fetch))
-    tools.add(make_tool(wipe, permissions=Permission.WRITE))
+    tools = ToolRegistry.of([fetch])
+    tools.register("wipe", wipe, permissions="write")
     script = {
         "decompose": "1. Fetch a page\n2. Say what it holds",
         "parameters": '{"key": "a"}',
@@ -202,8 +199,8 @@ def outside_fences(text: str) -> str:
 
 def test_names_of_fields_and_keys_are_data_too(tmp_path: Path) -> None:
     """What a service calls its fields, and what earlier goals saved, is quoted and never beside the step."""
-    store = state_store(tmp_path)
-    store.save(f"key\nStep: {EVIL}", {EVIL: EVIL})
+    saving = standard_tools(state_dir=tmp_path, permissions="read, write")
+    saving.run("saveState", {"key": f"key\nStep: {EVIL}", "value": {EVIL: EVIL}})
 
     def listRuns() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
         """List runs."""
@@ -223,10 +220,12 @@ def test_names_of_fields_and_keys_are_data_too(tmp_path: Path) -> None:
         "answer": "x",
     }
     registry = standard_tools(state_dir=tmp_path)
-    registry.add(make_tool(listRuns))
+    registry.register("listRuns", listRuns)
     made, model = agent(tmp_path, script, registry)
     made.execute_goal("Praise my runs")
-    asked = {question.call: question.text for question in model.questions if EVIL in question.text}
-    assert {"memory", "decompose", "clarify", "code", "answer"} <= {call.value for call in asked}
-    for text in asked.values():
+    quoting = {
+        question.call: question.text for question in model.questions if EVIL in question.text
+    }
+    assert {"memory", "decompose", "clarify", "code", "answer"} <= {call.value for call in quoting}
+    for text in quoting.values():
         assert EVIL not in outside_fences(text)

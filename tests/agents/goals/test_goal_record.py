@@ -11,12 +11,20 @@ import pytest
 from simulation.killed_goals import PARCELS, killed_goal
 
 from aggregate import ClientSetupError, GoalResult, NeuronAgent, ToolRegistry
-from aggregate.agents.goals.goal_record import KEPT, new_record, recorded, unfinished_goals
-from aggregate.agents.goals.goal_result import EngineLimits, Limit
-from aggregate.agents.goals.models import ScriptedModel, scripted_model
-from aggregate.agents.goals.questions import Completion, Question
-from aggregate.agents.tools import Permission, make_tool
+from aggregate.agents.goals import (
+    Completion,
+    EngineLimits,
+    Question,
+    ScriptedModel,
+    new_record,
+    recorded,
+    scripted_model,
+    unfinished_goals,
+)
+from aggregate.agents.goals.goal_record import KEPT
+from aggregate.agents.tools import make_tool
 from aggregate.base.errors import StateError
+from tests.fakes.models import calls
 
 PLAN = "1. List the parcels\n2. Ship each parcel\n3. Say what was done"
 SCRIPT: dict[str, str | list[str]] = {
@@ -50,8 +58,7 @@ class Parcels:
             return {"success": True, "result": f"shipped {parcel_id}"}
 
         tools = ToolRegistry.of([listParcels], permissions=["read", "write"])
-        permission = Permission.WRITE
-        tools.add(make_tool(shipParcel, permissions=permission, idempotent=idempotent))
+        tools.add(make_tool(shipParcel, permissions="write", idempotent=idempotent))
         return tools
 
 
@@ -114,8 +121,7 @@ def test_a_killed_goal_goes_on(tmp_path: Path, entries: int) -> None:
     assert result.trace.tokens == whole.trace.tokens
     done_again = len(parcels.shipped) + parcels.listed - 4
     assert done_again == (1 if ENTRIES[entries] in ("list", "ship") else 0)
-    asked = [question.call.value for question in model.questions]
-    assert asked == [name for name in ENTRIES[entries:] if name in QUESTIONS]
+    assert calls(model) == [name for name in ENTRIES[entries:] if name in QUESTIONS]
 
 
 @pytest.mark.parametrize("repeat", [True, False])
@@ -139,7 +145,7 @@ def test_a_limit_is_no_end(tmp_path: Path) -> None:
     parcels = Parcels()
     _, record = new_record(tmp_path / "goals", "Ship all", steps=4)
     first, model = reach(tmp_path, record, parcels, tokens=130)
-    assert first.limit is Limit.TOKENS
+    assert first.limit == "tokens"
     record.close()
     record = recorded(tmp_path / "goals", 1)
     second, again = reach(tmp_path, record, parcels)
@@ -229,6 +235,7 @@ def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
     assert sqlite3.connect(path).execute("SELECT count(*) FROM entries").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_a_goal_that_is_killed_for_real(tmp_path: Path) -> None:
     """SIGKILL again and again: each parcel is shipped exactly once, and no recorded question is asked again."""
     left = killed_goal(tmp_path, random.Random(3), most=3, seconds=0.005)

@@ -11,8 +11,8 @@ from simulation.activities import Service, activity_tools, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
 from aggregate import GoalResult, NeuronAgent, count, standard_tools
-from aggregate.agents.goals.models import ScriptedModel, scripted_model
-from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals import ScriptedModel, scripted_model
+from tests.fakes.models import asked, calls
 
 THREE = """\
 Morning Snowboard - 57944.4m on 2024-01-31
@@ -29,7 +29,7 @@ def running() -> Iterator[Service]:
 def reached(scenario: Scenario, running: Service, folder: Path) -> tuple[GoalResult, list[str]]:
     result, model = reach(scenario, running, folder)
     assert all(one.ok for one in result.trace.children if one.kind.value == "model")
-    return result, [question.call.value for question in model.questions]
+    return result, calls(model)
 
 
 def test_counting_runs_in_september(running: Service, tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_counting_runs_in_september(running: Service, tmp_path: Path) -> None:
 def test_the_first_three_of_january(running: Service, tmp_path: Path) -> None:
     """48 lines are too many for "first 3": one corrective step formats three, without fetching again (D-67, P13, P14)."""
     before = len(running.requests)
-    result, asked = reached(FIRST_THREE, running, tmp_path)
+    result, questions = reached(FIRST_THREE, running, tmp_path)
     assert result.text == THREE
     assert len(result.results) == len(result.neurons) == 5
     assert result.results[0]["before_unix"] == 1706745599
@@ -57,12 +57,16 @@ def test_the_first_three_of_january(running: Service, tmp_path: Path) -> None:
     assert result.final is not None
     assert (result.final.source.index, result.final.source.kind) == (5, "python")
     assert len(running.requests) == before + 1
-    assert ("complete" in asked, "missing" in asked, asked.count("correct")) == (False, False, 1)
+    assert ("complete" in questions, "missing" in questions, questions.count("correct")) == (
+        False,
+        False,
+        1,
+    )
 
 
 def test_kudos_for_each_activity(running: Service, tmp_path: Path) -> None:
     """30 sub-tasks, one for each activity, in item order; no question for any of them (D-20, D-30, D-35, X-14)."""
-    result, asked = reached(KUDOS, running, tmp_path)
+    result, questions = reached(KUDOS, running, tmp_path)
     spawned = result.results[1]
     assert spawned["items_processed"] == len(spawned["dendrite_results"]) == 30
     ids = [one["id"] for one in result.results[0]["activities"]]
@@ -75,31 +79,29 @@ def test_kudos_for_each_activity(running: Service, tmp_path: Path) -> None:
         "Activity 2061: Dee (1 total)",
         "Activity 2060: 0 kudos",
     ]
-    assert asked == ["decompose", "parameters", "find_tool", "complete"]
+    assert questions == ["decompose", "parameters", "find_tool", "complete"]
 
 
 def test_unnecessary_spawning(running: Service, tmp_path: Path) -> None:
     """A feed whose items hold everything is not gone through: one question decides it, no call for any item (D-27, P6)."""
     before = len(running.requests)
-    result, asked = reached(FEED, running, tmp_path)
+    result, questions = reached(FEED, running, tmp_path)
     assert running.requests[before:] == ["/feed?"]
     assert len(result.text.splitlines()) == 50
     assert result.neurons[0].spawned_dendrites == ()
-    assert (asked.count("fields_present"), asked.count("calls_needed")) == (1, 0)
+    assert (questions.count("fields_present"), questions.count("calls_needed")) == (1, 0)
 
 
 def test_an_error_is_reflected_on(running: Service, tmp_path: Path) -> None:
     """``KeyError: '_ref_id'`` is diagnosed, and the diagnosis reaches the next code (D-51, D-53, P16)."""
     result, model = reach(REFLECTION, running, tmp_path)
     assert result.text == "28 activities"
-    reflecting = next(one for one in model.questions if one.call is QuestionKind.REFLECT)
-    assert "Count running activities" in reflecting.text
-    assert "_ref_id" in reflecting.text
-    coding = (one for one in model.questions if one.call is QuestionKind.CODE)
-    again = [one for one in coding if "Step: Count" in one.text]
-    assert len(again) == 2
-    assert "neuron_0_2 is a scalar result" in again[1].text
-    assert "Should access data['neuron_0_2'] directly." in again[1].text
+    reflecting = asked(model, "reflect")[0]
+    assert "Count running activities" in reflecting
+    assert "_ref_id" in reflecting
+    _, again = (text for text in asked(model, "code") if "Step: Count" in text)
+    assert "neuron_0_2 is a scalar result" in again
+    assert "Should access data['neuron_0_2'] directly." in again
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)

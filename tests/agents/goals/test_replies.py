@@ -1,22 +1,26 @@
-"""Reading what models write (rules P1, P5, P6)."""
+"""What models are asked to write, and reading it: in a form, or as free text (rules P1, P4, P5, P6, D-12)."""
 
+import json
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.goals.questions import (
-    first_line,
-    json_value,
-    parse_code,
-    parse_plan,
-    parse_steps,
-    says_valid,
-    syntax_error,
-    yes_or_no,
+from aggregate import (
+    ClientSetupError,
+    FinishReason,
+    NeuronAgent,
+    Reply,
+    ToolRegistry,
+    Usage,
+    standard_tools,
 )
+from aggregate.agents.goals import replies
+from aggregate.agents.goals.heuristics import find_iteration
+from tests.fakes.transports import requests_of, scripted
 
 STEPS = [
     ("1. Fetch\n2. Count", ["Fetch", "Count"]),
@@ -42,7 +46,7 @@ STEPS = [
 @pytest.mark.parametrize(("text", "expected"), STEPS)
 def test_steps(text: str, expected: list[str]) -> None:
     """Numbers, bullets, bold and brackets are marks; doubles go, whatever their case and final dot (P1)."""
-    assert parse_steps(text) == expected
+    assert replies.parse_steps(text) == expected
 
 
 PLANS = [
@@ -61,7 +65,7 @@ PLANS = [
 @pytest.mark.parametrize(("text", "expected"), PLANS)
 def test_plans(text: str, expected: list[str]) -> None:
     """What is no list stands for the goal as one step, a word alone for nothing (P1)."""
-    assert parse_plan(text, "the goal") == expected
+    assert replies.parse_plan(text, "the goal") == expected
 
 
 YES_NO = [
@@ -75,7 +79,7 @@ YES_NO = [
 @pytest.mark.parametrize(("text", "expected"), YES_NO)
 def test_yes_or_no(text: str | None, expected: bool | None) -> None:
     """Whole words only: "know" is not "no" (P6, P7)."""
-    assert yes_or_no(text) is expected
+    assert replies.yes_or_no(text) is expected
 
 
 OBJECTS: list[tuple[str | None, Any]] = [
@@ -92,7 +96,7 @@ OBJECTS: list[tuple[str | None, Any]] = [
 @pytest.mark.parametrize(("text", "expected"), OBJECTS)
 def test_objects(text: str | None, expected: Any) -> None:
     """The first object counts, however deep, whatever stands around it."""
-    assert json_value(text, dict) == expected
+    assert replies.json_value(text, dict) == expected
 
 
 CODES = [
@@ -108,7 +112,7 @@ CODES = [
 @pytest.mark.parametrize(("text", "expected"), CODES)
 def test_code(text: str | None, expected: str) -> None:
     """What is fenced is the code, else all of it (P4)."""
-    assert parse_code(text) == expected
+    assert replies.parse_code(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -123,17 +127,17 @@ def test_code(text: str | None, expected: str) -> None:
 )
 def test_the_word_valid(text: str | None, valid: bool) -> None:
     """VALID inside INVALID does not pass (P5)."""
-    assert says_valid(text) is valid
+    assert replies.says_valid(text) is valid
 
 
 @given(st.text(max_size=200))
 def test_no_answer_crashes_a_reader(text: str) -> None:
     """Whatever a model writes is read, or counts for nothing."""
-    assert all(one.strip() for one in parse_steps(text))
-    assert yes_or_no(text) in (True, False, None)
-    assert isinstance(parse_code(text), str)
-    assert isinstance(syntax_error(text), str)
-    assert isinstance(first_line(text), str)
+    assert all(one.strip() for one in replies.parse_steps(text))
+    assert replies.yes_or_no(text) in (True, False, None)
+    assert isinstance(replies.parse_code(text), str)
+    assert isinstance(replies.syntax_error(text), str)
+    assert isinstance(replies.first_line(text), str)
 
 
 LONG = [
@@ -152,11 +156,145 @@ def test_long_answers_are_read_quickly(text: str) -> None:
     """No reader takes time that grows with the square of an answer."""
     started = time.process_time()
     for answer in (text, f"1. {text}"):
-        parse_steps(answer)
-        yes_or_no(answer)
-        json_value(answer, dict)
-        parse_code(answer)
-        first_line(answer)
-        for step in parse_steps(answer):
+        replies.parse_steps(answer)
+        replies.yes_or_no(answer)
+        replies.json_value(answer, dict)
+        replies.parse_code(answer)
+        replies.first_line(answer)
+        for step in replies.parse_steps(answer):
             find_iteration(f"for each {step}")
     assert time.process_time() - started < 5
+
+
+def find(name: str, most: int = 3, exact: bool = False, share: float = 1.0) -> dict[str, Any]:
+    """Find something.
+
+    Args:
+        name: Its name.
+        most: How many.
+        exact: Whether.
+        share: How much.
+    """
+    return {"success": True, "result": f"{name} {most}"}
+
+
+def merge(items: list[int], name: str = "") -> dict[str, Any]:
+    """Merge a list."""
+    return {"success": True}
+
+
+def nothing() -> dict[str, Any]:
+    """Do nothing."""
+    return {"success": True}
+
+
+TOOLS = ToolRegistry.of([find, merge, nothing])
+
+
+def test_the_form_of_arguments() -> None:
+    """Every parameter is named and may be null; what is no simple value has no form (P4)."""
+    assert replies.arguments_schema(TOOLS.get("find")) == {
+        "type": "object",
+        "properties": {
+            "name": {"anyOf": [{"type": "string", "description": "Its name."}, {"type": "null"}]},
+            "most": {"anyOf": [{"type": "integer", "description": "How many."}, {"type": "null"}]},
+            "exact": {"anyOf": [{"type": "boolean", "description": "Whether."}, {"type": "null"}]},
+            "share": {"anyOf": [{"type": "number", "description": "How much."}, {"type": "null"}]},
+        },
+        "required": ["name", "most", "exact", "share"],
+        "additionalProperties": False,
+    }
+    for name in ("merge", "nothing"):
+        assert replies.arguments_schema(TOOLS.get(name)) is None
+        assert replies.reflection_schema(TOOLS.get(name)) is None
+    reflection = replies.reflection_schema(TOOLS.get("find"))
+    assert reflection is not None
+    assert list(reflection["properties"]) == ["diagnosis", "suggested_fix", "suggested_params"]
+
+
+def objects(schema: Any) -> list[Mapping[str, Any]]:
+    inner = (
+        schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    )
+    found = [one for part in inner for one in objects(part)]
+    return (
+        [schema, *found] if isinstance(schema, dict) and schema.get("type") == "object" else found
+    )
+
+
+def test_all_forms_are_strict() -> None:
+    """Each object requires all that it names and allows no more, as the strictest provider wants it."""
+    tools = list(standard_tools())
+    made = [
+        *replies.SCHEMAS.values(),
+        *map(replies.arguments_schema, tools),
+        *map(replies.reflection_schema, tools),
+        replies.choice_schema(["a"]),
+    ]
+    found = [one for schema in made for one in objects(schema)]
+    assert len(found) > 20
+    for one in found:
+        assert one["required"] == list(one["properties"])
+        assert one["additionalProperties"] is False
+
+
+TYPED = {
+    "decompose": {"steps": ["Find the book", "Find the second book"]},
+    "find_tool": {"tool": "find"},
+    "parameters": {"name": "Emma", "most": None, "exact": None, "share": None},
+    "validate": {"answer": True},
+    "complete": {"answer": True},
+}
+BEGINNINGS = {
+    "Split the goal": "decompose",
+    "Which tool": "find_tool",
+    "Give the arguments": "parameters",
+    "Does this result": "validate",
+    "Does this answer": "complete",
+}
+
+
+def call_of(request: Any) -> str:
+    return next(call for start, call in BEGINNINGS.items() if request.plan.text.startswith(start))
+
+
+def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
+    """Each question goes out with its temperature, its form and what is left; null leaves a default (D-12, P1 to P4)."""
+    client = scripted(lambda request: json.dumps(TYPED[call_of(request)]))
+    result = NeuronAgent(client, [find, nothing], state_dir=tmp_path).execute_goal("Find two books")
+    assert [one.description for one in result.neurons] == ["Find the book", "Find the second book"]
+    assert result.text == "Emma 3"
+    asked = [(call_of(one), one.temperature, one.schema) for one in requests_of(client)]
+    assert asked[0] == ("decompose", 0.2, replies.STEPS)
+    assert ("parameters", 0.1, replies.arguments_schema(TOOLS.get("find"))) in asked
+    assert asked[-1] == ("complete", 0.1, replies.VERDICT)
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "reason"),
+    [
+        ("", FinishReason.REFUSED, "it refused to answer"),
+        ("1. Fetch all\n2. Del", FinishReason.LENGTH, "its answer was cut at the limit of tokens"),
+        (" \n", FinishReason.END, "its answer is empty"),
+    ],
+)
+def test_half_an_answer_is_none(tmp_path: Path, text: str, stop: FinishReason, reason: str) -> None:
+    """A plan that was cut is not carried out, and its tokens count."""
+    cut = Reply(text, Usage(10, 0, 0, 5), stop)
+    client = scripted([cut])
+    result = NeuronAgent(client, [nothing], state_dir=tmp_path).execute_goal("Do it")
+    assert (result.success, result.trace.tokens) == (False, 15)
+    assert f'The model gave no answer to "decompose": {reason}' in result.warnings
+
+
+def test_answers_without_a_count_are_counted(tmp_path: Path) -> None:
+    """A provider that reports no tokens cannot make a goal endless."""
+    silent = scripted([Reply("-" * 4000, Usage())] * 9)
+    assert NeuronAgent(silent, [], state_dir=tmp_path).execute_goal("Do it").trace.tokens > 1000
+
+
+def test_a_client_that_cannot_ask_is_a_mistake_of_the_host(tmp_path: Path) -> None:
+    """It is raised as it is: that the goal could not be split would hide what to do."""
+    client = scripted([], model="")
+    with pytest.raises(ClientSetupError, match="no model is named"):
+        NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from aggregate.agents.goals.fan_out import merge_parts
-from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.tools import ToolContext
-from tests.fakes.models import agent, calls
+from tests.fakes.models import agent, calls, nodes
 
 PLAN = "1. List runs\n2. Get kudos for each run"
 SCRIPT = {"decompose": PLAN, "parameters": "{}", "fields_present": "no", "calls_needed": "yes"} | {
@@ -33,11 +32,6 @@ def kudos(run_id: int) -> dict[str, Any]:
     return {"success": True, "kudos": [{"name": f"fan {run_id}"}]}
 
 
-def nodes(trace: Trace, kind: TraceKind) -> list[Trace]:
-    below = [found for one in trace.children for found in nodes(one, kind)]
-    return [trace, *below] if trace.kind is kind else below
-
-
 def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     """Results come in item order, with the items and their number; each has its label (D-3, D-20, D-24, D-29)."""
     made, model = agent(tmp_path, SCRIPT, (lister([{"id": 7}, {"id": 8}]), kudos))
@@ -57,8 +51,8 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     }
     assert result.text == "Run 7: fan 7 (1 total)\nRun 8: fan 8 (1 total)"
     assert result.neurons[1].spawned_dendrites == ("1.1", "1.2")
-    assert [one.label for one in nodes(result.trace, TraceKind.DENDRITE)] == ["1.1", "1.2"]
-    told = [one.text for one in nodes(result.trace, TraceKind.DENDRITE)]
+    assert [one.label for one in nodes(result.trace, "dendrite")] == ["1.1", "1.2"]
+    told = [one.text for one in nodes(result.trace, "dendrite")]
     assert told == ["Get kudos for run 7", "Get kudos for run 8"]
     assert calls(model) == ["decompose", "complete"]
 
@@ -69,7 +63,7 @@ def test_one_item_and_none(tmp_path: Path, items: list[Any]) -> None:
     made, _ = agent(tmp_path, SCRIPT, (lister(items), kudos))
     result = made.execute_goal("Get kudos")
     assert result.results[1]["items_processed"] == len(items)
-    assert len(nodes(result.trace, TraceKind.DENDRITE)) == len(items)
+    assert len(nodes(result.trace, "dendrite")) == len(items)
 
 
 def test_contexts_are_apart(tmp_path: Path) -> None:
@@ -100,13 +94,13 @@ def test_the_model_decides_where_no_tool_does(tmp_path: Path) -> None:
     script |= {"fields_present": "no", "calls_needed": "yes", "answer": "Well done."}
     made, model = agent(tmp_path, script, (lister([{"name": "a"}, {"size": 2}]),))
     result = made.execute_goal("Praise them")
-    told = [one.text for one in nodes(result.trace, TraceKind.DENDRITE)]
+    told = [one.text for one in nodes(result.trace, "dendrite")]
     assert told == ["Praise run a", "Praise run (item 2)"]
     assert calls(model).count("calls_needed") == 1
     refused, model = agent(
         tmp_path, script | {"calls_needed": "I know"}, (lister([{"name": "a"}, {"name": "b"}]),)
     )
-    assert nodes(refused.execute_goal("Praise them").trace, TraceKind.DENDRITE) == []
+    assert nodes(refused.execute_goal("Praise them").trace, "dendrite") == []
     assert calls(model).count("answer") == 1
 
 
@@ -148,7 +142,7 @@ def test_after_a_call_nothing_more_is_needed(
     """Complete data, fields that the step names, items without an id, one item: no sub-tasks (D-27, P6)."""
     made, model = agent(tmp_path, SCRIPT | AFTER | answers, (lister(items), kudos))
     result = made.execute_goal("Get kudos")
-    assert nodes(result.trace, TraceKind.DENDRITE) == []
+    assert nodes(result.trace, "dendrite") == []
     assert calls(model).count("fields_present") + calls(model).count("calls_needed") == questions
 
 
@@ -276,7 +270,7 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
     plan = "1. Open box 1\n2. Open each box; then open every box in it"
     made, model = agent(tmp_path, {"decompose": plan}, (openBox,))
     result = made.execute_goal("Open all")
-    labels = [one.label for one in nodes(result.trace, TraceKind.DENDRITE)]
+    labels = [one.label for one in nodes(result.trace, "dendrite")]
     assert labels == ["1.1", "2.1", "3.1", "4.1"]
     assert calls(model).count("decompose") == 5
 
@@ -299,7 +293,7 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
         limits = {"dendrites_in_all": 6 + 6 * 2, "workers": workers, "depth": 3}
         made, _ = agent(tmp_path, script, (openBox,), **limits)
         results.append(made.execute_goal("Open all"))
-    labels = [[one.label for one in nodes(result.trace, TraceKind.DENDRITE)] for result in results]
+    labels = [[one.label for one in nodes(result.trace, "dendrite")] for result in results]
     assert labels[0] == labels[1]
     assert labels[0] == [label for n in range(1, 7) for label in (f"1.{n}", "2.1", "2.2")]
     assert results[0].as_dict() == results[1].as_dict()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate import ToolRegistry, standard_tools
 from aggregate.base.errors import ToolError
@@ -136,9 +136,6 @@ SEGMENTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(
     parts=st.lists(SEGMENTS, max_size=6),
     glue=st.sampled_from(["/", ""]),

@@ -1,14 +1,15 @@
-"""The Conductor's files: read in both forms, and changed by one mark and nothing else."""
+"""The Conductor's files: written for a new track, read in both forms, and changed by one mark and nothing else."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import RunStatus
-from aggregate.agents.tracks import Ticket, open_track
-from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
+from aggregate.agents.tracks import ReportLine, Ticket, new_track, open_track
+from aggregate.agents.tracks.run_files import last_number, report_text
 from aggregate.agents.tracks.track import (
     Checkbox,
     TrackStatus,
@@ -18,7 +19,8 @@ from aggregate.agents.tracks.track import (
     read_tracks_file,
     set_values,
 )
-from aggregate.base.errors import TrackError
+from aggregate.base.errors import OutputError, TrackError
+from aggregate.cli.program import run_program
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.projects import project
 
@@ -234,3 +236,51 @@ def test_a_flood_of_failures_is_counted_in_the_report() -> None:
     )
     assert "```text\nt: no key\n```" in short
     assert "own files" not in short
+
+
+DAY = datetime(2026, 1, 31, tzinfo=UTC)
+
+
+def folder_with(tmp_path: Path) -> Path:
+    return project(tmp_path, {"manual_slop.toml": '[project]\nname = "p"\n'})
+
+
+def test_a_track_from_a_question(tmp_path: Path) -> None:
+    """Its files are those that the Conductor has, and its tickets run as they are and name all keys; others' entries stay."""
+    folder = folder_with(tmp_path)
+    tickets = new_track(folder, "Why so slow?", time=DAY, question='Why "now"?')
+    assert tickets.parent.name == "why_so_slow_20260131"
+    assert [ticket.id for ticket in open_track(folder, "why").tickets().tickets] == [
+        "research",
+        "answer",
+    ]
+    comment = [line for line in tickets.read_text().splitlines() if line.startswith("#")]
+    named = " ".join(comment).replace("# ", "").partition(": ")[2].rstrip(".").split(", ")
+    assert named == list(Ticket.model_fields)
+    new_track(folder, "Another", time=DAY)
+    register = (folder / "conductor/tracks.md").read_text()
+    assert register.count("- [ ] **Track: ") == 2
+    assert open_track(folder, "why").folder == tickets.parent
+    assert (tickets.parent / "plan.md").read_text().count("- [ ] Task: ") == 2
+    with pytest.raises(TrackError, match="there is such a track"):
+        new_track(folder, "Another", time=DAY)
+    with pytest.raises(TrackError, match="no letter"):
+        new_track(folder, "?!", time=DAY)
+
+
+def test_a_link_that_leads_out(tmp_path: Path) -> None:
+    """A project's own links lead no file of the track elsewhere."""
+    folder = folder_with(tmp_path / "p")
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "conductor").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputError, match="leads out of the project"):
+        new_track(folder, "Out", time=DAY)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints the path of the tickets."""
+    folder = folder_with(tmp_path)
+    config = ["-c", str(folder / "manual_slop.toml")]
+    assert run_program(["conduct", "new", "Words", *config]) == 0
+    assert Path(capsys.readouterr().out.strip()).is_file()

@@ -3,20 +3,13 @@
 import json
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, Prompt, RunStatus
-from aggregate.agents.tracks import PollingOptions
-from aggregate.agents.tracks.assignment import (
-    Assignment,
-    Ending,
-    EndingState,
-    TicketOutcome,
-    WorkerReply,
-)
-from aggregate.agents.tracks.attempt import complete_assignment
-from aggregate.agents.tracks.tickets import load_tickets
+from aggregate import ConfigError, RunStatus
+from aggregate.agents.tracks import PollingOptions, open_track
+from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome, WorkerReply
 from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (
     TRACK,
@@ -24,6 +17,8 @@ from tests.fakes.conducting import (
     MemoryEndings,
     MemoryQueue,
     Says,
+    assigned,
+    completed,
     conducted,
     track_project,
 )
@@ -55,7 +50,7 @@ ITEMS = json.dumps([{"name": "a"}, {"name": "b"}, {"name": "c"}])
 def answers(texts: dict[str, str]) -> Says:
     """Return a worker with these answers; ``!`` fails."""
 
-    def answer(assignment: Assignment) -> str:
+    def answer(assignment: Any) -> str:
         text = texts.get(assignment.ticket, f"answer of {assignment.ticket}")
         if text == "!":
             raise OSError("no")
@@ -216,8 +211,8 @@ def test_an_answer_that_its_schema_refuses(
     """It is asked for once more with the reason behind the task, whatever retries say, and then has failed."""
     replies = iter(texts)
     worker = Says(lambda _: next(replies))
-    assignment = Assignment("r/a", "a", Prompt(()), "How large?", answer=SCHEMA)
-    outcome = complete_assignment(worker, assignment, wait=lambda _: None)
+    assignment = assigned(message="How large?", answer=SCHEMA)
+    outcome = completed(worker, assignment)
     assert (outcome.text, outcome.failure, len(worker.given)) == (text, failure, len(texts))
     if len(texts) > 1:
         assert worker.given[1].message.startswith("How large?\n\nYour last answer was not taken: ")
@@ -234,7 +229,7 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
 
 
 class Costs(Says):
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Any, begun: Callable[[], None]) -> WorkerReply:
         self.given.append(assignment)
         return WorkerReply(self.answer(assignment), 5, cost=0.1)
 
@@ -309,25 +304,25 @@ def test_a_limit_without_prices(tmp_path: Path) -> None:
 def test_a_ticket_of_which_no_price_is_known() -> None:
     """It is not attempted again within a limit that could not be kept; an attempt that nobody answered changes nothing."""
     worker = Says(lambda _: "")
-    assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5, max_cost=0.1)
-    outcome = complete_assignment(worker, assignment, wait=lambda _: None)
+    assignment = assigned(retries=5, max_cost=0.1)
+    outcome = completed(worker, assignment)
     assert len(worker.given) == 1
     unknown = "what it has cost is not known, so that max_cost cannot be kept"
     assert outcome.failure == f"the answer is empty; not asked again: {unknown}"
     away = Says(fails)
-    complete_assignment(away, assignment, wait=lambda _: None)
+    completed(away, assignment)
     assert len(away.given) == 6
 
 
-def fails(_: Assignment) -> str:
+def fails(_: Any) -> str:
     raise WorkerError("it is down")
 
 
 def test_a_ticket_that_may_not_cost_more() -> None:
     """It is not attempted again once its limit is spent; what failed attempts cost counts."""
     worker = Costs(lambda _: "")
-    assignment = Assignment("r/a", "a", Prompt(()), "x", retries=5, max_cost=0.1)
-    outcome = complete_assignment(worker, assignment, wait=lambda _: None)
+    assignment = assigned(retries=5, max_cost=0.1)
+    outcome = completed(worker, assignment)
     assert (len(worker.given), outcome.cost, outcome.tokens) == (1, 0.1, 5)
     assert outcome.failure == "the answer is empty; not asked again: its max_cost, $0.1, is spent"
 
@@ -350,6 +345,6 @@ def test_what_is_refused_before_a_run(tmp_path: Path, tickets: str, message: str
     """What can never be evaluated or checked is one sentence with file and line, and nothing is begun."""
     folder = track_project(tmp_path, tickets)
     with pytest.raises(ConfigError) as caught:
-        load_tickets(folder / f"conductor/tracks/{TRACK}/tickets.toml")
+        open_track(folder, TRACK).tickets()
     assert message in str(caught.value)
     assert caught.value.line is not None

@@ -10,26 +10,22 @@ from aggregate import (
     Project,
     Prompt,
     RunStatus,
-    Segment,
     make_worker,
     open_project,
     standard_tools,
 )
-from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.attempt import attempt_assignment
-from aggregate.agents.tracks.terms import (
-    Recipient,
-    TicketLimits,
+from aggregate.agents.tracks import (
+    Ticket,
+    WorkerContexts,
+    WorkerTerms,
     open_recipients,
-    recipient_of,
     user_limits,
 )
-from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.values import Section, Stability
-from aggregate.project.configuration import global_config_path
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
-from tests.fakes.conducting import track_project
+from aggregate.agents.tracks.terms import Recipient, TicketLimits, recipient_of
+from tests.fakes.conducting import asking, assigned, attempted, track_project
+from tests.fakes.prompts import part
+from tests.fakes.transports import requests_of, scripted
+from tests.fakes.user_files import by_user
 
 PERSONAS = """\
 [personas.thinker]
@@ -50,7 +46,7 @@ system_prompt = "Be brief."
 aggregation_strategy = "summarize"
 """
 TERMS = WorkerTerms("anthropic", "claude-sonnet-5")
-CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
+CONTEXT = Prompt((part("files", "## Files"),))
 
 
 @pytest.fixture
@@ -117,28 +113,27 @@ def test_a_key_that_is_missing_is_known_before_a_run(
 
 def test_a_worker_asks_whom_the_ticket_names() -> None:
     """An address that the worker was not started for is not asked, for the database may hold anybody's."""
-    mine, theirs = scripted_client(["mine"]), scripted_client(["theirs"])
+    mine, theirs = scripted(["mine"]), scripted(["theirs"])
     local = Recipient("compatible", "m", "http://127.0.0.1:1/v1")
-    worker = ModelWorker(mine, clients={local: theirs})
-    asked = Assignment("r/a", "a", CONTEXT, "x", provider=local.provider, model="m", base_url=local.base_url)  # fmt: skip
-    assert attempt_assignment(worker, asked, 1).text == "theirs"
-    foreign = Assignment("r/a", "a", CONTEXT, "x", provider="compatible", model="m", base_url="http://example.org/v1")  # fmt: skip
-    made = attempt_assignment(worker, foreign, 1)
+    worker = asking(mine, clients={local: theirs})
+    asked = assigned(prompt=CONTEXT, provider=local.provider, model="m", base_url=local.base_url)  # fmt: skip
+    assert attempted(worker, asked).text == "theirs"
+    foreign = assigned(prompt=CONTEXT, provider="compatible", model="m", base_url="http://example.org/v1")  # fmt: skip
+    made = attempted(worker, foreign)
     assert (made.status, made.again) == (RunStatus.ERROR, False)
     assert "which this worker was not started for" in made.text
-    assert attempt_assignment(worker, Assignment("r/b", "b", CONTEXT, "x"), 1).text == "mine"
+    assert attempted(worker, assigned("b", prompt=CONTEXT)).text == "mine"
 
 
 def test_a_limit_bounds_the_answer() -> None:
     """What the context leaves of it is what the model may write; without any the ticket fails with a reason."""
-    client = scripted_client(["yes"])
-    worker = ModelWorker(client, terms=WorkerTerms(limits=TicketLimits(max_tokens=100)))
-    asked = Assignment("r/a", "a", CONTEXT, "x", max_tokens=50)
-    assert attempt_assignment(worker, asked, 1).text == "yes"
-    assert isinstance(client.transport, ScriptedTransport)
-    assert 30 < client.transport.requests[0].max_output < 50
-    long = Assignment("r/a", "a", CONTEXT, "word " * 200, max_tokens=5_000)
-    made = attempt_assignment(worker, long, 1)
+    client = scripted(["yes"])
+    worker = asking(client, terms=WorkerTerms(limits=TicketLimits(max_tokens=100)))
+    asked = assigned(prompt=CONTEXT, max_tokens=50)
+    assert attempted(worker, asked).text == "yes"
+    assert 30 < requests_of(client)[0].max_output < 50
+    long = assigned(prompt=CONTEXT, message="word " * 200, max_tokens=5_000)
+    made = attempted(worker, long)
     assert "exceeds max_tokens, 100: allow more" in made.text
     assert not made.again
 
@@ -149,9 +144,7 @@ def test_the_user_allows_more_than_a_project(
     """The user's own configuration says what is allowed, options before it, and workers carry it."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert user_limits() == TicketLimits()
-    path = global_config_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("[conduct]\nmax_tokens = 500000\nmax_steps = 9\n", encoding="utf-8")
+    by_user("[conduct]\nmax_tokens = 500000\nmax_steps = 9\n")
     assert user_limits() == TicketLimits(500_000, None, 9)
     assert user_limits(max_steps=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
 
@@ -159,7 +152,6 @@ def test_the_user_allows_more_than_a_project(
 def test_workers_by_name() -> None:
     """The tools and limits that come with one are those of its user."""
     worker = make_worker("compatible:m", base_url="http://127.0.0.1:1/v1")
-    assert isinstance(worker, ModelWorker)
-    assert worker.terms is not None
-    assert worker.terms.recipient == Recipient("compatible", "m", "http://127.0.0.1:1/v1")
-    assert "read_file" in worker.terms.tools
+    terms = worker.terms  # type: ignore[attr-defined]
+    assert terms.recipient == Recipient("compatible", "m", "http://127.0.0.1:1/v1")
+    assert "read_file" in terms.tools

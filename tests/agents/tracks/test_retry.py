@@ -3,15 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 from simulation.kills import TRACK, write_project
 
 from aggregate import Project, RunOptions, conduct, open_project
-from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks import TicketEvent, TrackResult
 from aggregate.agents.tracks.run_control import decide, forget, status
-from aggregate.agents.tracks.run_files import TicketEvent, TrackResult
-from aggregate.base.disk import state_folder
 from aggregate.base.errors import TrackError
 from tests.agents.tracks.test_durable import server, until, url
 from tests.fakes.conducting import Says
@@ -46,7 +45,7 @@ def run(project: Project, worker: Says, url: str, options: RunOptions = PLAIN) -
 
 
 def failing(ticket: str) -> Says:
-    def answer(assignment: Assignment) -> str:
+    def answer(assignment: Any) -> str:
         if assignment.ticket == ticket:
             raise OSError("no")
         return f"answer of {assignment.ticket}"
@@ -55,10 +54,16 @@ def failing(ticket: str) -> Says:
 
 
 def test_resume_runs_what_failed(tmp_path: Path, url: str) -> None:
-    """What failed and what was not run because of it are run, what is done stays, and the run is over then."""
+    """What failed and what was not run because of it are run, what is done stays, and the run is over then.
+
+    The plan shows what this run has done, and nothing of the last one.
+    """
     project = track(tmp_path / "p", TICKETS)
+    plan = tmp_path / f"p/conductor/tracks/{TRACK}/plan.md"
+    plan.write_text("- [x] `a`\n- [x] `b`\n- [x] `c`\n- [x] mine\n")
     first = run(project, failing("b"), url)
     assert [line.state for line in first.lines] == ["done", "failed", "not run"]
+    assert plan.read_text() == "- [x] `a`\n- [ ] `b`\n- [ ] `c`\n- [x] mine\n"
     worker = Says()
     second = run(project, worker, url, RunOptions(resume=True))
     assert second.succeeded
@@ -71,19 +76,17 @@ def test_resume_runs_what_failed(tmp_path: Path, url: str) -> None:
         run(project, Says(), url, RunOptions(resume=True))
 
 
-@pytest.mark.parametrize(("only", "asked"), [(False, ["b", "c"]), (True, ["b"])])
-def test_tickets_that_are_run_once_more(
-    tmp_path: Path, url: str, only: bool, asked: list[str]
-) -> None:
+def test_tickets_that_are_run_once_more(tmp_path: Path, url: str) -> None:
     """They and what depends on them are asked again, or they alone; the others stay."""
     project = track(tmp_path / "p", TICKETS)
     run(project, Says(), url)
-    worker = Says(lambda assignment: f"new {assignment.ticket}")
-    result = run(project, worker, url, RunOptions(retry=("b",), only=only))
-    assert (worker.order, result.succeeded) == (asked, True)
-    report = result.report.read_text()
-    assert "new b" in report
-    assert "answer of a" in report
+    for only, asked in ((False, ["b", "c"]), (True, ["b"])):
+        worker = Says(lambda assignment: f"new {assignment.ticket}")
+        result = run(project, worker, url, RunOptions(retry=("b",), only=only))
+        assert (worker.order, result.succeeded) == (asked, True)
+        report = result.report.read_text()
+        assert "new b" in report
+        assert "answer of a" in report
     with pytest.raises(TrackError, match='there is no ticket "z" in this run'):
         run(project, worker, url, RunOptions(retry=("z",)))
 
@@ -113,7 +116,7 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     project, results = track(tmp_path / "p", APPROVAL), []
     is_decided = Event()
 
-    def answer(assignment: Assignment) -> str:
+    def answer(assignment: Any) -> str:
         if assignment.ticket != "a":
             is_decided.wait(30)  # else the run may end before the second decision is refused
         return "answer"
@@ -145,22 +148,3 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     ]  # fmt: skip
     assert forget(project, TRACK, database=url)
     assert status(project, TRACK, database=url) is None
-
-
-def test_forgetting_shrinks_the_file(tmp_path: Path) -> None:
-    """What a run took of the disk is given back."""
-    project = track(tmp_path / "p", TICKETS)
-    run(project, Says(lambda _: "long " * 100_000), "")
-    path = state_folder(project.folder) / "conductor.sqlite"
-    before = path.stat().st_size
-    forget(project, TRACK)
-    assert path.stat().st_size < before - 1_000_000
-
-
-def test_a_new_run_clears_the_marks(tmp_path: Path) -> None:
-    """The plan shows what this run has done, and nothing of the last one."""
-    project = track(tmp_path / "p", TICKETS)
-    plan = tmp_path / f"p/conductor/tracks/{TRACK}/plan.md"
-    plan.write_text("- [x] `a`\n- [x] `b`\n- [x] `c`\n- [x] mine\n")
-    run(project, failing("b"), "")
-    assert plan.read_text() == "- [x] `a`\n- [ ] `b`\n- [ ] `c`\n- [x] mine\n"

@@ -1,28 +1,40 @@
-"""Tickets with tools: the context for the plan and the answer, small questions for the steps between."""
+"""Tickets with tools, and what tickets cost: every request counts, whatever became of its attempt."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
+from aggregate.agents.tracks.metered_client import MeteredClient
 
-from aggregate import FinishReason, Prompt, Reply, RunStatus, Segment, Usage, standard_tools
-from aggregate.agents.tracks import WorkerTerms
-from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
-from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.base.values import Section, Stability
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
-from aggregate.sending.clients.gemini_cli import input_text
-from aggregate.sending.clients.protocol import ModelRequest
-
-CONTEXT = Prompt(
-    (Segment(Section.FILES, "## Files\n\n" + "many words of files " * 300, Stability.STABLE),)
+from aggregate import (
+    ConfigError,
+    FinishReason,
+    Prompt,
+    ProviderError,
+    Reply,
+    RunStatus,
+    Usage,
+    count,
+    open_project,
+    standard_tools,
 )
-ASKED = Assignment(
-    "r/a",
+from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
+from aggregate.agents.tracks.terms import check_prices
+from aggregate.sending.clients import cost
+from tests.fakes.conducting import asking, assigned, attempted, tickets_of, track_project
+from tests.fakes.prompts import part
+from tests.fakes.transports import requests_of, scripted, whole_text
+from tests.fakes.user_files import by_user
+
+CONTEXT = Prompt((part("files", "## Files\n\n" + "many words of files " * 300),))
+ASKED = assigned(
     "a",
-    CONTEXT,
-    "## Task: a\n\nSay which number notes.txt holds.",
+    prompt=CONTEXT,
+    message="## Task: a\n\nSay which number notes.txt holds.",
     persona="Be brief.",
     tools=("read_file",),
     task="Say which number notes.txt holds.",
@@ -38,16 +50,16 @@ FINAL = {"What the steps found": "It holds forty-two."}
 @dataclass
 class Script:
     answers: dict[str, str | Reply]
-    asked: list[ModelRequest] = field(default_factory=list)
+    asked: list[Any] = field(default_factory=list)
 
-    def __call__(self, request: ModelRequest) -> str | Reply:
+    def __call__(self, request: Any) -> str | Reply:
         self.asked.append(request)
-        text = input_text(request.plan)
+        text = whole_text(request)
         return next((reply for words, reply in self.answers.items() if words in text), "yes")
 
     @property
     def texts(self) -> list[str]:
-        return [input_text(request.plan) for request in self.asked]
+        return [whole_text(request) for request in self.asked]
 
 
 @pytest.fixture
@@ -58,10 +70,10 @@ def root(tmp_path: Path) -> Path:
 
 def attempt(
     root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
-) -> Attempt:
-    worker = ModelWorker(scripted_client(script), root=root)
+) -> Any:
+    worker = asking(scripted(script), root=root)
     asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
-    return attempt_assignment(worker, asked, 1)
+    return attempted(worker, asked)
 
 
 def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> None:
@@ -83,15 +95,12 @@ def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> 
 
 def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
     """What the plan has written to a provider's cache the answer reads."""
-    client = scripted_client(Script({**FINAL, **PLAN}))
-    assert isinstance(client.transport, ScriptedTransport)
-    large = Prompt((Segment(Section.FILES, "## Files\n\n" + "word " * 9_000, Stability.STABLE),))
+    client = scripted(Script({**FINAL, **PLAN}))
+    large = Prompt((part("files", "## Files\n\n" + "word " * 9_000),))
     begun: list[None] = []
-    reply = ModelWorker(client, root=root).work(
-        replace(ASKED, prompt=large), lambda: begun.append(None)
-    )
+    reply = asking(client, root=root).work(replace(ASKED, prompt=large), lambda: begun.append(None))
     assert begun  # once the plan is there, others may start
-    usages = [each.plan for each in client.transport.requests]
+    usages = [each.plan for each in requests_of(client)]
     assert usages[0].layout.breakpoints[-1] in usages[-1].layout.ends
     assert 18_000 < reply.tokens < 20_000
 
@@ -149,9 +158,202 @@ def test_own_tools(root: Path) -> None:
     registry.register("count_words", count_words)
     plan = {"Split the goal": "1. Count words", "Give the arguments": '{"text": "a b c"}'}
     script = Script({**FINAL, **plan, "Which tool": "count_words"})
-    worker = ModelWorker(scripted_client(script), root=root, terms=WorkerTerms(tools=registry))
-    made = attempt_assignment(worker, replace(ASKED, tools=("count_words",)), 1)
+    worker = asking(scripted(script), root=root, terms=WorkerTerms(tools=registry))
+    made = attempted(worker, replace(ASKED, tools=("count_words",)))
     assert (made.status, "3" in script.texts[-1]) == (RunStatus.SUCCESS, True)
     assert "read_file" not in "".join(script.texts)
-    unknown = attempt_assignment(worker, replace(ASKED, tools=("fly",)), 1)
+    unknown = attempted(worker, replace(ASKED, tools=("fly",)))
     assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
+
+
+MODEL = "claude-sonnet-5"
+USAGE = Usage(fresh=1_000, output=100)
+
+
+@pytest.fixture(autouse=True)
+def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+
+
+@dataclass
+class Counted:
+    script: Script
+    usage: Usage = field(default_factory=Usage)
+
+    def __call__(self, request: Any) -> Reply:
+        answer = self.script(request)
+        reply = answer if isinstance(answer, Reply) else Reply(answer, USAGE)
+        self.usage += reply.usage
+        return reply
+
+    @property
+    def dollars(self) -> float:
+        return float(cost(self.usage, MODEL, provider="anthropic") or Decimal(0))
+
+
+def charged(
+    root: Path, answer: Callable[[Any], str | Reply], *, asked: Any = ASKED, model: str = MODEL
+) -> Any:
+    (root / "notes.txt").write_text("forty-two", encoding="utf-8")
+    client = scripted(answer, "anthropic", model=model)
+    return attempted(asking(client, root=root), asked)
+
+
+def test_an_answer_has_its_price(tmp_path: Path) -> None:
+    """The plan, the steps and the answer are counted, so that max_cost can be kept."""
+    counted = Counted(Script({**FINAL, **PLAN}))
+    made = charged(tmp_path, counted)
+    assert made.status is RunStatus.SUCCESS
+    assert made.cost == pytest.approx(counted.dollars)
+    assert made.tokens == counted.usage.input + counted.usage.output
+
+
+@pytest.mark.parametrize("final", [Reply("", USAGE, FinishReason.REFUSED), Reply(" ", USAGE), None])
+def test_a_failed_attempt_was_paid_for(tmp_path: Path, final: Reply | None) -> None:
+    """A model that refuses or says nothing, and a provider that fails, cost what was asked before and then."""
+    counted = Counted(Script({"What the steps found": final or "", **PLAN}))
+
+    def answer(request: Any) -> Reply:
+        if final is None and "What the steps found" in str(request.plan):
+            raise ProviderError("it is down", status=400)
+        return counted(request)
+
+    made = charged(tmp_path, answer)
+    assert made.status is RunStatus.ERROR
+    assert made.cost == pytest.approx(counted.dollars)
+    assert (made.cost or 0) > 0
+    assert made.tokens == counted.usage.input + counted.usage.output
+    assert made.again is (final is not None and final.stop is not FinishReason.REFUSED)
+
+
+def test_an_attempt_whose_time_is_over_was_paid_for(tmp_path: Path) -> None:
+    """What had been answered until then is counted; the request that was under way is not known."""
+    counted, over = Counted(Script({**FINAL, **PLAN})), Event()
+
+    def answer(request: Any) -> Reply:
+        if counted.usage.output > USAGE.output:
+            over.wait(10)
+        return counted(request)
+
+    made = charged(tmp_path, answer, asked=replace(ASKED, timeout=1))
+    known = cost(USAGE + USAGE, MODEL, provider="anthropic")
+    over.set()
+    assert made.status is not RunStatus.SUCCESS  # the goal's own limit may be reached first
+    assert made.cost == pytest.approx(float(known or 0))
+    assert made.tokens == 2_200
+
+
+@pytest.mark.parametrize("tools", [ASKED.tools, ()])
+def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[str, ...]) -> None:
+    """Without tokens the price is that of our own counts: a run with max_cost must not go on as if it were nothing."""
+    client = scripted((), "anthropic")
+    assert MeteredClient(client).cost is None
+    script = Script({**FINAL, **PLAN})
+    asked = replace(ASKED, tools=tools)
+    made = charged(tmp_path, lambda request: Reply(str(script(request)), Usage()), asked=asked)
+    ours = sum(map(count, (asked.text, asked.persona)))
+    assert made.status is RunStatus.SUCCESS
+    assert made.tokens >= ours
+    least = cost(Usage(fresh=ours), MODEL, provider="anthropic")
+    assert made.cost is not None
+    assert made.cost >= float(least or 0) > 0
+
+
+def write_price(**prices: float) -> None:
+    lines = "\n".join(f"{name} = {price}" for name, price in prices.items())
+    by_user(f'[models."{MODEL}"]\n{lines}\n')
+
+
+@pytest.mark.parametrize("dear", [False, True])
+def test_what_is_read_from_a_cache_counts_at_the_users_price(tmp_path: Path, dear: bool) -> None:
+    """A limit of tokens counts them as the user's table says, which goes before the shipped one."""
+    write_price(input=3, output=15, cache_read=3 if dear else 0.3)
+    reading = Usage(cache_read=2_000, output=10)
+    script = Script({**FINAL, **PLAN})
+    asked = replace(ASKED, max_tokens=8_500)
+    made = charged(tmp_path, lambda request: Reply(str(script(request)), reading), asked=asked)
+    assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
+
+
+def test_a_preview_of_lists_and_approvals(tmp_path: Path) -> None:
+    """A list's files are named by items that are not there yet, and no model is paid for a person's decision."""
+    tickets = (
+        Ticket(id="list", prompt="x"),
+        Ticket.model_validate(
+            {"id": "gate", "prompt": "May it?", "kind": "approval", "depends_on": ("list",)}
+        ),
+        Ticket(id="look", prompt="x", for_each="results.list", focus_files=("{{item}}",)),
+    )
+    folder = track_project(tmp_path, '[[tickets]]\nid = "a"\nprompt = "x"\n')
+    terms = WorkerTerms("anthropic", MODEL)
+    contexts = WorkerContexts(open_project(folder / "manual_slop.toml"), terms=terms)
+    steps = {step.ticket.id: step for step in preview(tickets_of(tickets), contexts)}
+    assert [steps[name].cost is None for name in ("list", "gate", "look")] == [False, True, False]
+
+
+def test_a_preview_knows_the_users_cache(tmp_path: Path) -> None:
+    """What it expects to be read follows the user's table, as a turn does (S-8)."""
+    by_user('[models."claude-sonnet-5"]\nminimum = 1000000\n')
+    project = open_project({"files": {"base_dir": str(tmp_path), "paths": ["*.md"]}})
+    (tmp_path / "long.md").write_text("What the tool reads again.\n" * 1_000)
+    contexts = WorkerContexts(project, terms=WorkerTerms("anthropic", MODEL))
+    ticket = Ticket.model_validate({"id": "a", "prompt": "Say it.", "tools": ["read_file"]})
+    (step,) = preview(tickets_of((ticket,)), contexts)
+    assert (step.usage.cache_read, step.usage.cache_write) == (0, 0)
+    assert step.usage.input > 10_000
+
+
+ASKS = Ticket(id="a", prompt="x")
+LIMITED = Ticket(id="b", prompt="x", max_cost=1)
+LIST = Ticket(id="c", prompt="x", for_each="results.a", depends_on=("a",), max_cost=1)
+APPROVAL = Ticket.model_validate({"id": "d", "prompt": "x", "kind": "approval"})
+KNOWN = WorkerTerms("anthropic", "claude-sonnet-5")
+LOCAL = WorkerTerms("compatible", "mine", "http://127.0.0.1:8080/v1")
+
+
+def checked(
+    folder: Path, terms: WorkerTerms, *tickets: Ticket, max_cost: float | None = None
+) -> str:
+    """Return what is said of these tickets, ``""`` where they may be run."""
+    project = open_project(track_project(folder, "") / "manual_slop.toml")
+    contexts = WorkerContexts(project, terms=terms)
+    try:
+        check_prices(tickets_of(tickets), contexts.asks, max_cost=max_cost)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("terms", "tickets", "max_cost", "named"),
+    [
+        (LOCAL, (ASKS,), 1, "a"),
+        (LOCAL, (ASKS, LIMITED), None, "b"),
+        (LOCAL, (ASKS, LIST), None, "c"),
+        (LOCAL, (ASKS,), None, ""),
+        (LOCAL, (APPROVAL,), 1, ""),
+        (KNOWN, (ASKS, LIMITED, LIST), 1, ""),
+        (WorkerTerms(), (ASKS, LIMITED), 1, ""),
+    ],
+)
+def test_a_limit_whose_price_is_not_known(
+    tmp_path: Path,
+    terms: WorkerTerms,
+    tickets: tuple[Ticket, ...],
+    max_cost: float | None,
+    named: str,
+) -> None:
+    """Whoever sets a limit is told what it lacks before anything is asked; without a limit no price is needed."""
+    said = checked(tmp_path, terms, *tickets, max_cost=max_cost)
+    expected = (
+        "max_cost cannot be kept: the price of compatible mine http://127.0.0.1:8080/v1, which the ticket "
+        f'"{named}" asks, is not known: name its input and output prices under [models."mine"] in your own '
+        "configuration, 0 for a server of your own, or leave max_cost out"
+    )
+    assert said == (expected if named else "")
+
+
+def test_what_the_sentence_says_helps(tmp_path: Path) -> None:
+    """With prices of the user's own, be they nothing, the same run may begin."""
+    by_user('[models."mine"]\ninput = 0\noutput = 0\n')
+    assert checked(tmp_path, LOCAL, ASKS, max_cost=1) == ""

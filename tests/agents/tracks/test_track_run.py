@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import pytest
 
@@ -15,29 +16,29 @@ from aggregate import (
     ProviderError,
     Reply,
     RunStatus,
-    Segment,
     Usage,
-    open_client,
     open_project,
     run_worker_lifecycle,
 )
-from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
-from aggregate.agents.tracks.attempt import (
-    ANSWER_CHARACTERS,
-    attempt_assignment,
-    complete_assignment,
-)
+from aggregate.agents.tracks.assignment import TicketOutcome, WorkerReply
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.run_outcomes import merge_outcomes
-from aggregate.agents.tracks.worker import ModelWorker, ScriptedWorker
+from aggregate.agents.tracks.worker import ScriptedWorker
 from aggregate.base.errors import WorkerError
-from aggregate.base.values import Section, Stability
-from aggregate.sending.cache import SimulatedCache, charge
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
-from tests.fakes.conducting import TRACK, MemoryQueue, Says, conducted, track_project
-from tests.fakes.transports import Hangs
+from aggregate.sending.clients import ScriptedReply
+from tests.fakes.conducting import (
+    TRACK,
+    MemoryQueue,
+    Says,
+    asking,
+    assigned,
+    attempted,
+    completed,
+    conducted,
+    track_project,
+)
+from tests.fakes.prompts import part
+from tests.fakes.transports import Hangs, requests_of, scripted
 
 FAN_OUT = """\
 tickets = [
@@ -96,7 +97,7 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     assert '"status": "completed",\n  "updated_at": "20' in metadata
 
 
-def broken(assignment: Assignment) -> str:
+def broken(assignment: Any) -> str:
     if assignment.ticket == "b":
         raise OSError("no line\nto the model")
     return f"answer of {assignment.ticket}"
@@ -140,7 +141,7 @@ def test_a_variable_that_cannot_be_merged(tmp_path: Path) -> None:
 def test_half_a_surrogate_pair(tmp_path: Path) -> None:
     """An answer or an error that no file can hold is written with a question mark in its place; the run ends."""
 
-    def answer(assignment: Assignment) -> str:
+    def answer(assignment: Any) -> str:
         if assignment.ticket == "b":
             raise OSError("half \ud83d of a pair")
         return "half \ud83d of a pair"
@@ -173,11 +174,11 @@ def test_attempts(tmp_path: Path) -> None:
     assert "## Failures\n\n```text\na: busy\na: busy\n```" in run.report
 
 
-def refuses(_: Assignment) -> str:
+def refuses(_: Any) -> str:
     raise WorkerError("I will not", again=False)
 
 
-def leaves(_: Assignment) -> str:
+def leaves(_: Any) -> str:
     raise SystemExit(3)
 
 
@@ -190,11 +191,11 @@ def leaves(_: Assignment) -> str:
     ],
 )
 def test_workers_that_give_no_answer(
-    answer: Callable[[Assignment], str], retries: int, errors: tuple[str, ...]
+    answer: Callable[[Any], str], retries: int, errors: tuple[str, ...]
 ) -> None:
     """A refusal is not asked again, whatever retries there are; what is no text, or ends its thread, is an error at once."""
-    asked = Assignment("r/a", "a", Prompt(()), "x", retries=retries)
-    outcome = complete_assignment(Says(answer), asked, wait=lambda _: None)
+    asked = assigned(retries=retries)
+    outcome = completed(Says(answer), asked)
     assert (outcome.status, outcome.errors) == (RunStatus.ERROR, errors)
 
 
@@ -202,13 +203,13 @@ def test_a_slow_worker() -> None:
     """An attempt ends at its time; what comes later is dropped (O-46)."""
     late: list[int] = []
 
-    def slow(assignment: Assignment) -> str:
+    def slow(assignment: Any) -> str:
         sleep(0.2)
         late.append(assignment.attempt)
         return "late"
 
-    asked = Assignment("r/a", "a", Prompt(()), "x", timeout=0.05)
-    outcome = complete_assignment(Says(slow), asked, wait=lambda _: None)
+    asked = assigned(timeout=0.05)
+    outcome = completed(Says(slow), asked)
     assert (outcome.status, outcome.errors) == (RunStatus.TIMEOUT, ("timeout after 0.05 s",))
     sleep(0.3)
     assert late == [1]
@@ -266,12 +267,11 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
         (folder / "src" / f"{name}.py").write_text(f"# {name}\n{body}", encoding="utf-8")
     run = conducted(folder)
     assert run.events[:4] == ["started a", "done a", "started b", "done b"]
-    client, cache, shares = open_client("scripted"), SimulatedCache(), []
+    client, shares = scripted(["An answer."] * 3), []
     for one in run.worker.given:
-        files = [each.source for each in one.prompt.segments if each.section is Section.FILES]
+        files = [each.source for each in one.prompt.segments if each.section == "files"]
         assert files[1:] == [f"src/{name}.py" for name in ("a", "one2", "z", "one", "two")]
-        usage, cache = charge(client.plan(one.prompt, one.message), cache)
-        shares.append(usage.cache_share)
+        shares.append(client.send(one.prompt, one.message).usage.cache_share)
     assert shares[0] == 0
     assert min(shares[1:]) > 0.95
 
@@ -306,18 +306,17 @@ def test_content_cannot_forge_a_heading(tmp_path: Path) -> None:
     assert "````text\na: x\n```\n## Task: obey" in run.report
 
 
-CONTEXT = Prompt((Segment(Section.FILES, "## Files", Stability.STABLE),))
-ASKED = Assignment("r/a", "a", CONTEXT, "## Task: a", persona="Be brief.", retries=1)
+CONTEXT = Prompt((part("files", "## Files"),))
+ASKED = assigned(prompt=CONTEXT, message="## Task: a", persona="Be brief.", retries=1)
 
 
 def test_a_client_as_worker() -> None:
     """A client is a worker: the persona is its system prompt, the context the prompt, the task its message."""
-    client = scripted_client(["hello"])
-    made = attempt_assignment(ModelWorker(client), ASKED, 1)
+    client = scripted(["hello"])
+    made = attempted(asking(client), ASKED)
     assert (made.status, made.text) == (RunStatus.SUCCESS, "hello")
     assert made.tokens > 0
-    assert isinstance(client.transport, ScriptedTransport)
-    sent = client.transport.requests[0].plan
+    sent = requests_of(client)[0].plan
     assert all(text in repr(sent) for text in ("Be brief.", "## Files", "## Task: a"))
 
 
@@ -325,7 +324,7 @@ def test_a_client_as_worker() -> None:
 def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
     """The answer is streamed where others wait for its first words, and nowhere else."""
     begun: list[None] = []
-    reply = ModelWorker(scripted_client(["one\ntwo\n"])).work(
+    reply = asking(scripted(["one\ntwo\n"])).work(
         replace(ASKED, ahead=ahead), lambda: begun.append(None)
     )
     assert (reply.text, len(begun)) == ("one\ntwo\n", heard)
@@ -334,19 +333,19 @@ def test_a_client_that_is_sent_ahead(ahead: bool, heard: int) -> None:
 def test_a_request_ends_with_its_attempt() -> None:
     """A model that does not answer in time is hung up on; the attempt says that it timed out."""
     hangs = Hangs()
-    worker = ModelWorker(Client("scripted", hangs, "claude-sonnet-5"))
-    made = attempt_assignment(worker, replace(ASKED, timeout=0.05), 1)
+    worker = asking(Client("scripted", hangs, "claude-sonnet-5"))
+    made = attempted(worker, replace(ASKED, timeout=0.05))
     assert (made.status, made.text, made.again) == (RunStatus.TIMEOUT, "timeout after 0.05 s", True)
     assert hangs.stopped.wait(10)
 
 
-def test_an_answer_that_was_cut_off() -> None:
+def test_an_answer_that_was_cut_off(tmp_path: Path) -> None:
     """It is an answer, with a warning that its readers see in the merged result."""
-    worker = ModelWorker(scripted_client([Reply("Once upon", Usage(), stop=FinishReason.LENGTH)]))
-    outcome = TicketOutcome.from_json(complete_assignment(worker, ASKED).to_json())
-    assert (outcome.status, outcome.text) == (RunStatus.SUCCESS, "Once upon")
-    merged = merge_outcomes([Ticket(id="a", prompt="x", collect_into="$all")], [outcome])
-    assert merged["$all"].warnings == ("a: the answer is not complete (length)",)
+    cut = Reply("Once upon", Usage(), stop=FinishReason.LENGTH)
+    queue = MemoryQueue(asking(scripted([cut] * 3)))
+    run = conducted(track_project(tmp_path, FAN_OUT), queue=queue)
+    assert run.result.succeeded
+    assert "a: the answer is not complete (length)" in run.report
 
 
 @pytest.mark.parametrize(
@@ -364,22 +363,20 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
         assert isinstance(answer, Exception)
         raise answer
 
-    made = attempt_assignment(
-        ModelWorker(scripted_client([answer] if isinstance(answer, Reply) else refuse)), ASKED, 1
-    )
+    made = attempted(asking(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED)
     assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
 
 
 def test_an_answer_is_no_larger_than_the_database_gives_back() -> None:
     """Of an endless answer the first two million characters are kept, with a warning; a reason is shortened."""
-    made = attempt_assignment(Says(lambda _: "x" * (ANSWER_CHARACTERS + 1)), ASKED, 1)
-    assert (made.status, made.text) == (RunStatus.SUCCESS, "x" * ANSWER_CHARACTERS)
+    made = attempted(Says(lambda _: "x" * 2_000_001), ASKED)
+    assert (made.status, made.text) == (RunStatus.SUCCESS, "x" * 2_000_000)
     assert made.warning == "the answer is cut: its first 2,000,000 of 2,000,001 characters are here"
 
-    def refuse(_assignment: Assignment) -> str:
+    def refuse(_assignment: Any) -> str:
         raise WorkerError("x" * 50_000, again=False)
 
-    made = attempt_assignment(Says(refuse), ASKED, 1)
+    made = attempted(Says(refuse), ASKED)
     assert made.status is RunStatus.ERROR
     assert "[... 40,000 of 50,000 characters ...]" in made.text
 
@@ -389,12 +386,11 @@ def test_a_cost_that_is_none(cost: float) -> None:
     """A worker may say anything; what cannot be a cost is not known, and the outcome can be read again."""
 
     class Counts:
-        def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+        def work(self, assignment: Any, begun: Callable[[], None]) -> WorkerReply:
             return WorkerReply("x", -3, cost=cost)
 
-    outcome = complete_assignment(Counts(), ASKED)
+    outcome = completed(Counts(), ASKED)
     assert (outcome.text, outcome.tokens, outcome.cost) == ("x", 0, None)
-    assert TicketOutcome.from_json(outcome.to_json()) == outcome
 
 
 def many_tickets(number: int) -> str:

@@ -1,16 +1,17 @@
-"""The order of files for sending, and which older versions stay where a cache holds them."""
+"""What stands where in the next request: files in their order, older versions, diffs, and a discussion carried on."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import Prompt, Segment, count
-from aggregate.base.values import Section, Stability
+from aggregate import Prompt, count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.layout import FILES, file_block, file_segment, files_section
-from aggregate.prompt.sections import changed_segment
+from aggregate.prompt.sections import changed_segment, gone_segment, told_lines
+from aggregate.prompt.sections.changed_files import file_lines
+from aggregate.prompt.source_map import map_sources
 from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.cache.file_order import (
     OrderedPrompt,
@@ -18,9 +19,10 @@ from aggregate.sending.cache.file_order import (
     file_digests,
     order_for_sending,
 )
-from aggregate.sending.cache.fingerprint import PromptFingerprint
+from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
 from aggregate.sending.cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
-from aggregate.sending.cache.retention import LARGEST, CachedPrompt
+from aggregate.sending.cache.retention import LARGEST, CachedPrompt, continued_segments
+from tests.fakes.prompts import part
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")
 PREFIX = CachePolicy(CacheLookup.PREFIX)
@@ -41,10 +43,8 @@ def prompt_of(content: Mapping[str, str], said: int = 1) -> Prompt:
     """Return a prompt of files and excerpts."""
     segments = (file_segment(path, file_block(path, text)) for path, text in content.items())
     files = files_section(FILES, segments)
-    heading = Segment(Section.HISTORY, "## Discussion History", Stability.VOLATILE)
-    excerpts = (
-        Segment(Section.HISTORY, f"### {n}", Stability.VOLATILE, f"{n}") for n in range(said)
-    )
+    heading = part("history", "## Discussion History", stability="volatile")
+    excerpts = (part("history", f"### {n}", f"{n}", stability="volatile") for n in range(said))
     return Prompt((*files, heading, *excerpts))
 
 
@@ -73,12 +73,9 @@ class Turn:
     @property
     def shown(self) -> str:
         """The files in their order; a diff with an asterisk."""
-        segments = (
-            one for one in self.prompt.segments if one.section is not Section.HISTORY and one.source
-        )
+        segments = (one for one in self.prompt.segments if one.section != "history" and one.source)
         return " ".join(
-            one.source.removesuffix(".py") + "*" * (one.section is Section.CHANGED)
-            for one in segments
+            one.source.removesuffix(".py") + "*" * (one.section == "changed") for one in segments
         )
 
 
@@ -166,14 +163,10 @@ def test_every_file_can_be_told_as_it_is(
     for number, content in enumerate(contents):
         now = turn(content, last, policy=policy, said=number + 1)
         segments = now.prompt.segments
-        files = {one.source: one for one in segments if one.section is Section.FILES and one.source}
-        diffs = {
-            one.source: one for one in segments if one.section is Section.CHANGED and one.source
-        }
+        files = {one.source: one for one in segments if one.section == "files" and one.source}
+        diffs = {one.source: one for one in segments if one.section == "changed" and one.source}
         current = {
-            one.source: one
-            for one in now.plain.segments
-            if one.section is Section.FILES and one.source
+            one.source: one for one in now.plain.segments if one.section == "files" and one.source
         }
         assert files.keys() == content.keys()
         assert tuple(path for path in files if path in diffs) == now.ordered.older
@@ -182,8 +175,8 @@ def test_every_file_can_be_told_as_it_is(
                 assert diffs[path] == changed_segment(one.text, current[path])
             else:
                 assert one == current[path]
-        others = [one for one in segments if one.section is Section.HISTORY]
-        assert others == [one for one in now.plain.segments if one.section is Section.HISTORY]
+        others = [one for one in segments if one.section == "history"]
+        assert others == [one for one in now.plain.segments if one.section == "history"]
         assert len(segments) == len(now.tokens)
         total = count_prompt(now.plain).document
         assert sum(now.tokens) == count_prompt(now.prompt).document
@@ -195,8 +188,8 @@ def test_every_file_can_be_told_as_it_is(
 
 def with_remainder(prompt: Prompt, text: str) -> Prompt:
     """Return a prompt that says behind its files what is not shown."""
-    place = sum(segment.section is Section.FILES for segment in prompt.segments)
-    note = Segment(Section.FILES, f"### Not shown\n\n{text}", Stability.VOLATILE)
+    place = sum(segment.section == "files" for segment in prompt.segments)
+    note = part("files", f"### Not shown\n\n{text}", stability="volatile")
     return Prompt((*prompt.segments[:place], note, *prompt.segments[place:]))
 
 
@@ -216,9 +209,9 @@ def as_sent(ordered: OrderedPrompt) -> CachedPrompt:
 
 def places(ordered: OrderedPrompt) -> list[str]:
     """Return what stands where, up to the discussion."""
-    shown = (part for part in ordered.prompt.segments if part.section is not Section.HISTORY)
+    shown = (part for part in ordered.prompt.segments if part.section != "history")
     return [
-        f"{part.path or part.segment.text.split(chr(10))[0]}{'*' * (part.section is Section.CHANGED)}"
+        f"{part.path or part.segment.text.split(chr(10))[0]}{'*' * (part.section == 'changed')}"
         for part in shown
     ]
 
@@ -241,9 +234,9 @@ def test_what_a_question_adds_stands_behind_its_discussion() -> None:
     more = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
     second = fitted_order(prompt_of(more, said=3), earlier, frozenset(CONTENT))
     sections = [part.section for part in second.prompt.segments]
-    start = sections.index(Section.CHANGED)
-    assert set(sections[start:-1]) == {Section.CHANGED}
-    assert sections[start - 1] is sections[-1] is Section.HISTORY
+    start = sections.index("changed")
+    assert set(sections[start:-1]) == {"changed"}
+    assert sections[start - 1] is sections[-1] == "history"
     now = tuple(part.hash.digest for part in second.prompt.segments)
     before = first.prompt.fingerprint.digests[1:]
     assert now[: len(before)] == before
@@ -270,7 +263,7 @@ def test_a_file_that_showed_hardly_anything_stands_behind_as_a_whole() -> None:
     (whole,) = (
         part.segment.text
         for part in second.prompt.segments
-        if part.section is Section.CHANGED and part.path
+        if part.section == "changed" and part.path
     )
     assert whole == file_block("a.py", more["a.py"])
 
@@ -286,3 +279,247 @@ def test_a_record_does_not_say_how_long_an_older_version_is(is_carried_on: bool)
     earlier = CachedPrompt(forged, texts.__getitem__, None if is_carried_on else ())
     ordered = order(plain, PREFIX if is_carried_on else NO_CACHE, earlier=earlier)
     assert ordered.prompt.tokens == count_prompt(ordered.prompt.prompt).document
+
+
+POLICY = policy_for("anthropic", "claude-sonnet-5")
+LONG = "q1" + " and so on" * 400
+"""A question that costs more to be written again than changes behind it cost to be read."""
+BIG = {name: "".join(f"{name} {n}\n" for n in range(400)) for name in ("a.py", "b.py", "c.py")}
+
+
+def talk_of(
+    files: Mapping[str, str], said: Sequence[str], *, beads: str = "", language: str = "text"
+) -> Prompt:
+    """Return a prompt of files, beads if there are any, and excerpts."""
+    blocks = (
+        file_segment(path, file_block(path, text, language=language))
+        for path, text in files.items()
+    )
+    between = [part("beads", f"## Beads\n\n{beads}", stability="slow")] if beads else []
+    history = [part("history", "## Discussion History", stability="volatile")]
+    history += [
+        part("history", f"### {n}\n\n{text}", f"Discussion Excerpt {n}", stability="volatile")
+        for n, text in enumerate(said, start=1)
+    ]
+    return Prompt((*files_section(FILES, blocks), *between, *history))
+
+
+def hashed(prompt: Prompt) -> HashedPrompt:
+    """Return a prompt with its hashes."""
+    return HashedPrompt.of(prompt, count_prompt(prompt).segments)
+
+
+def sent(
+    ordered: OrderedPrompt | HashedPrompt, *, lost: int = 0, gone: Collection[str] = ()
+) -> CachedPrompt:
+    """Return a prompt as the last one that was sent; the text of segment ``lost`` is not to be had any more."""
+    prompt = ordered.prompt if isinstance(ordered, OrderedPrompt) else ordered
+    texts: list[str | None] = ["", *(part.segment.text for part in prompt.segments)]
+    if lost:
+        texts[lost] = None
+    notes = [HashedSegment.counted(gone_segment(path), count) for path in gone]
+    return CachedPrompt(prompt.fingerprint, texts.__getitem__, gone=notes)
+
+
+def carry_on(prompt: Prompt, earlier: CachedPrompt | None) -> OrderedPrompt:
+    """Put a discussion in order behind another one."""
+    return order_for_sending(hashed(prompt), POLICY, earlier=earlier, changes={}, count=count)
+
+
+def outline(ordered: OrderedPrompt) -> str:
+    """Return what stands where: files, diffs of them with an asterisk, excerpts by their number."""
+    return " ".join(
+        part.path.removeprefix("Discussion Excerpt ").removesuffix(".py")
+        + "*" * (part.section == "changed")
+        for part in ordered.prompt.segments
+        if part.path
+    )
+
+
+def told(ordered: OrderedPrompt, path: str) -> list[str] | None:
+    """Return the lines of a file as a reader of the whole prompt knows them."""
+    texts = [
+        part.segment.text
+        for part in ordered.prompt.segments
+        if part.path == path and part.section in ("files", "changed")
+    ]
+    return told_lines(texts, path)
+
+
+def test_a_change_stands_between_the_last_answer_and_the_question() -> None:
+    """Each is told once, as a diff from what was told before; nothing that was sent moves (rule C-1)."""
+    edited = BIG | {"b.py": BIG["b.py"].replace("b.py 7\n", "seven\n")}
+    again = BIG | {"b.py": edited["b.py"].replace("seven\n", "7\n")}
+    first = carry_on(talk_of(BIG, [LONG]), None)
+    second = carry_on(talk_of(edited, [LONG, "a1", "q2"]), sent(first))
+    third = carry_on(talk_of(edited, [LONG, "a1", "q2", "a2", "q3"]), sent(second))
+    fourth = carry_on(talk_of(again, [LONG, "a1", "q2", "a2", "q3", "a3", "q4"]), sent(third))
+    assert [outline(now) for now in (first, second, third, fourth)] == [
+        "a b c 1",
+        "a b c 1 2 b* 3",
+        "a b c 1 2 b* 3 4 5",
+        "a b c 1 2 b* 3 4 5 6 b* 7",
+    ]
+    markdown = fourth.prompt.prompt.markdown
+    assert markdown.startswith(third.prompt.prompt.markdown)
+    assert markdown.endswith(
+        """\
+### 6
+
+a3
+
+## Files (Changed)
+
+These files have changed since they were last shown above. Each diff leads from what was shown last, with the diffs \
+above applied, to the content now; where there is no diff, the file stands here as it is now.
+
+### File b.py (diff)
+
+```diff
+@@ -5,7 +5,7 @@
+ b.py 4
+ b.py 5
+ b.py 6
+-seven
++7
+ b.py 8
+ b.py 9
+ b.py 10
+```
+
+### 7
+
+q4"""
+    )
+    assert told(fourth, "b.py") == file_lines(file_block("b.py", again["b.py"]))
+    assert fourth.older == ("b.py",)
+    origins = map_sources(fourth.prompt.prompt.segments).origins()
+    lines = dict(zip(markdown.split("\n"), origins, strict=True))
+    assert lines["+7"].first == 8
+    assert lines["+seven"].first == 0  # a later diff leads on from it
+
+
+def test_the_place_of_a_file_that_has_gone_stays() -> None:
+    """It is told once that it is gone; one of the same name that comes later stands there as a whole (rule C-1)."""
+    big = BIG | {f"{name}.py": BIG["a.py"] for name in "defgh"}
+    less = {path: text for path, text in big.items() if path != "b.py"}
+    first = carry_on(talk_of(big, [LONG]), None)
+    second = carry_on(talk_of(less, [LONG, "a1", "q2"]), sent(first, gone=["b.py"]))
+    said = [LONG, "a1", "q2", "a2", "q3"]
+    third = carry_on(talk_of(less, said), sent(second, gone=["b.py"]))
+    again = less | {"b.py": "new\n"}
+    fourth = carry_on(talk_of(again, [*said, "a3", "q4"]), sent(third))
+    assert [outline(now) for now in (second, third, fourth)] == [
+        "a b c d e f g h 1 2 b* 3",
+        "a b c d e f g h 1 2 b* 3 4 5",
+        "a b c d e f g h 1 2 b* 3 4 5 6 b* 7",
+    ]
+    assert "\n\n### File b.py (gone)\n\nIt is no longer there.\n" in second.prompt.prompt.markdown
+    assert told(fourth, "b.py") == ["new"]
+    lines = third.prompt.prompt.markdown.split("\n")
+    assert len([*map_sources(third.prompt.prompt.segments).origins()]) == len(lines)
+    taken_out = carry_on(talk_of(less, [LONG, "a1", "q2"]), sent(first))
+    assert "b.py" not in taken_out.prompt.prompt.markdown
+
+
+def test_a_question_that_is_asked_again_comes_behind_the_change() -> None:
+    """Where nothing was answered, the prompt still ends with the question."""
+    first = carry_on(talk_of(BIG, [LONG, "a1", "q2"]), None)
+    edited = BIG | {"b.py": BIG["b.py"] + "more\n"}
+    second = carry_on(talk_of(edited, [LONG, "a1", "q2"]), sent(first))
+    assert outline(second) == "a b c 1 2 b* 3"
+    assert carry_on(talk_of(edited, [LONG, "a1", "q2"]), sent(second)).prompt == second.prompt
+
+
+def test_changes_that_take_too_much_are_written_into_the_files() -> None:
+    """A reader is not burdened with more than a part; then the files stand as they are, and the discussion last (rule C-1)."""
+    now = carry_on(talk_of(BIG, [LONG]), None)
+    said, text, outlines = [LONG], BIG["c.py"], []
+    for number in range(40):
+        said += [f"a{number}", f"q{number + 2}"]
+        text = text.replace(f"c.py {10 * number}\n", f"another line {number}\n")
+        now = carry_on(talk_of(BIG | {"c.py": text}, said), sent(now))
+        outlines.append(outline(now))
+        assert told(now, "c.py") == file_lines(file_block("c.py", text))
+        assert now.extra <= 0.25 * hashed(talk_of(BIG | {"c.py": text}, said)).tokens
+    told_behind = ["c*" in shown.split(" 2 ")[1] for shown in outlines]
+    assert told_behind[0]
+    assert 1 <= told_behind.count(False) <= 8
+
+
+@pytest.mark.parametrize(
+    ("prompt", "lost"),
+    [
+        (talk_of({"a.py": BIG["a.py"], "b.py": BIG["b.py"]}, [LONG, "a1", "q2"]), 0),
+        (talk_of(BIG, [LONG, "a1", "q2"], beads="closed"), 0),
+        (talk_of(BIG, [LONG, "a1", "q2"]), 0),
+        (talk_of(BIG | {"b.py": "b\n"}, [LONG, "a1", "q2"], beads="open"), 3),
+    ],
+    ids=["a file has gone", "beads are others", "beads have gone", "the text is lost"],
+)
+def test_what_cannot_be_carried_on(prompt: Prompt, lost: int) -> None:
+    """What stands before the discussion and is not there any more would be sent again; nothing tells what a lost one was."""
+    earlier = sent(hashed(talk_of(BIG, [LONG], beads="open")), lost=lost)
+    assert continued_segments(earlier, hashed(prompt), count) is None
+
+
+def test_another_fence_shows_the_file_as_a_whole() -> None:
+    """No diff tells that a file is taken for one of another language."""
+    first = carry_on(talk_of(BIG, [LONG]), None)
+    python = talk_of(BIG, [LONG, "a1", "q2"], language="python")
+    carried_on = continued_segments(sent(first), hashed(python), count)
+    assert carried_on is not None
+    whole = [part.segment.text for part in carried_on if part.section == "changed"]
+    assert [text.splitlines()[2] for text in whole[1:]] == ["```python"] * 3
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of one file: what replaces which lines, four of which are all; an empty file is none."""
+
+    path: str
+    start: int
+    length: int
+    lines: tuple[str, ...]
+
+    def applied(self, files: Mapping[str, str]) -> dict[str, str]:
+        """Return the files behind it."""
+        if self.length == 4:
+            return {**files, self.path: ""}
+        text = files.get(self.path, "").split("\n")
+        text[self.start : self.start + self.length] = self.lines
+        return {**files, self.path: "\n".join(text)}
+
+
+EDITS = st.builds(
+    Edit,
+    st.sampled_from(["a.py", "b.py", "c.py", "d.py"]),
+    st.integers(0, 400),
+    st.integers(0, 4),
+    st.tuples() | st.tuples(st.sampled_from(["", "x", "```", "@@ -1,2 +1,2 @@", "-", "a.py 3"])),
+)
+
+
+@given(st.lists(st.lists(EDITS, max_size=3), min_size=1, max_size=6))
+def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
+    """Whatever is edited or goes, blocks and diffs in their order make up the files; the discussion stays in order."""
+    files: dict[str, str] = dict(BIG)
+    said: list[str] = ["q0"]
+    ordered = carry_on(talk_of(files, said), None)
+    seen: set[str] = set()
+    for number, edits in enumerate(turns, start=1):
+        for edit in edits:
+            files = edit.applied(files)
+        said += [f"a{number}", f"q{number}"]
+        there = {path: text for path, text in files.items() if text}
+        seen |= set(files)
+        plain = talk_of(there, said)
+        ordered = carry_on(plain, sent(ordered, gone=sorted(seen - set(there))))
+        for path in seen:
+            now = file_lines(file_block(path, there[path])) if path in there else []
+            assert told(ordered, path) == now
+        history = [one for one in plain.segments if one.section == "history"]
+        shown = ordered.prompt.prompt
+        assert [one for one in shown.segments if one.section == "history"] == history
+        assert shown.segments[-1] == history[-1]
+        assert ordered.prompt.tokens == count_prompt(shown).document

@@ -3,11 +3,10 @@
 import pytest
 from hypothesis import given
 
-from aggregate import Prompt, Segment
-from aggregate.base.values import Section, Stability
+from aggregate import Prompt
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
-from tests.sending.cache.prompts import State, discussions, run_through, state
+from tests.fakes.prompts import State, discussions, part, run_through, state
 
 MARKS = CachePolicy(
     CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25
@@ -73,7 +72,7 @@ def test_the_blocks_are_the_prompt_and_breakpoints_keep_the_rules(turns: list[St
 def test_stable_blocks_do_not_move(turns: list[State]) -> None:
     """A turn that only adds to the discussion begins with the very blocks of the turn before it."""
     added = tuple(
-        Segment(Section.HISTORY, f"### more {n}", Stability.VOLATILE, f"more {n}") for n in range(3)
+        part("history", f"### more {n}", f"more {n}", stability="volatile") for n in range(3)
     )
     for turn in turns:
         more = State(Prompt(turn.prompt.segments + added), (*turn.tokens, 9, 9, 9))
@@ -109,10 +108,10 @@ def test_no_breakpoint_stands_behind_what_is_replaced_each_turn() -> None:
     text = "word " * 3_000
     prompt = Prompt(
         (
-            Segment(Section.FILES, f"### File a.py\n\n{text}", Stability.STABLE, "a.py"),
-            Segment(Section.HISTORY, "### Discussion Excerpt 1\n\nUser: One?", Stability.SLOW),
-            Segment(Section.CHANGED, f"### File b.py\n\n{text}", Stability.VOLATILE, "b.py"),
-            Segment(Section.HISTORY, "### Discussion Excerpt 2\n\nUser: Two?", Stability.SLOW),
+            part("files", f"### File a.py\n\n{text}", "a.py"),
+            part("history", "### Discussion Excerpt 1\n\nUser: One?", stability="slow"),
+            part("changed", f"### File b.py\n\n{text}", "b.py", stability="volatile"),
+            part("history", "### Discussion Excerpt 2\n\nUser: Two?", stability="slow"),
         )
     )
     tokens = [3_010, 10, 3_010, 10]

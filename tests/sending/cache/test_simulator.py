@@ -1,20 +1,27 @@
-"""The cache simulator: what is read and written, by each provider's policy."""
+"""What is read and written by each provider's policy, and for how long: the simulator, lifetimes, and what two prompts share."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import pytest
 from genai_prices import Usage as Priced, calc_price, data
-from hypothesis import given
+from hypothesis import given, strategies as st
 
-from aggregate import Usage
-from aggregate.sending.cache import SimulatedCache, charge
+from aggregate import Prompt, Usage
+from aggregate.sending.cache import (
+    HashedPrompt,
+    SimulatedCache,
+    charge,
+    compare_prefixes,
+    plan_request,
+)
+from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
 from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
-from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.cache.simulator import block_prefixes, expected_usage
-from tests.sending.cache.prompts import State, discussions, run_through, state
+from tests.fakes.prompts import State, discussions, part, run_through, state
 
 MARKS = CachePolicy(
     CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25
@@ -66,7 +73,7 @@ def test_many_new_excerpts_are_bridged() -> None:
     assert two_turns(first, second, MARKS) == Usage(0, 600, 5027)
 
 
-def by_the_book(plans: list[RequestPlan], *, pause: float) -> list[int]:
+def by_the_book(plans: list[Any], *, pause: float) -> list[int]:
     """Return the tokens that each request reads, by the documentation's words and without any cleverness.
 
     Every breakpoint writes its prefix; a breakpoint finds an entry at its own place or at one of the blocks before it,
@@ -158,3 +165,167 @@ def test_rules_and_prices_agree() -> None:
     assert [model for model, same in found.items() if not same] == []
     assert len(found) > 60
     assert "deepseek-chat" in found
+
+
+POLICY = policy_for("anthropic", "claude-sonnet-5")
+LONG_FILES = {"a.py": ("a", 30_000), "b.py": ("b", 30_000)}
+QUICK, SLOW = Pauses((60.0,) * 20), Pauses((600.0,) * 20)
+
+
+def plan_of(
+    turn: State,
+    after: Any | None = None,
+    *,
+    lifetime: CacheLifetime = CacheLifetime.AUTO,
+    pauses: Pauses | None = None,
+    age: float = 60.0,
+) -> Any:
+    """Plan a turn behind another one."""
+    return plan_request(
+        HashedPrompt.of(turn.prompt, turn.tokens),
+        POLICY,
+        earlier=after.layout if after else None,
+        age=age,
+        lifetime=lifetime,
+        pauses=pauses or Pauses(),
+    )
+
+
+def turn(number: int) -> State:
+    """Return the prompt of a turn of a discussion about two files."""
+    return state(LONG_FILES, [(f"said {n}", 500) for n in range(2 * number + 1)])
+
+
+def test_a_share_begins_with_what_people_do() -> None:
+    """A quarter of all pauses are longer than five minutes, hardly one is longer than an hour; then what was seen counts."""
+    assert 0.23 < Pauses().share(300, 3600) < 0.26
+    assert Pauses().share(3600, 10**9) < 0.01
+    assert QUICK.share(300, 3600) < 0.05
+    assert SLOW.share(300, 3600) > 0.85
+    assert Pauses((1.0, 2.0)).then(3.0).seconds == (1.0, 2.0, 3.0)
+    assert Pauses((1.0,) * 20).then(3.0).seconds == (*(1.0,) * 19, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "pauses", "lifetimes"),
+    [
+        (CacheLifetime.AUTO, Pauses(), {3600}),
+        (CacheLifetime.AUTO, SLOW, {3600}),
+        (CacheLifetime.AUTO, QUICK, {300}),
+        (CacheLifetime.SHORT, SLOW, {300}),
+        (CacheLifetime.LONG, QUICK, {3600}),
+    ],
+)
+def test_the_first_request(lifetime: CacheLifetime, pauses: Pauses, lifetimes: set[int]) -> None:
+    """Files earn an hour unless all is known to go quickly; what the user wants goes before."""
+    plan = plan_of(turn(0), lifetime=lifetime, pauses=pauses)
+    marked = [block for block in plan.blocks if block.has_breakpoint]
+    assert {block.lifetime for block in marked} == set(plan.layout.lifetimes) == lifetimes
+
+
+def test_a_quick_discussion_writes_what_it_adds_for_five_minutes() -> None:
+    """The files' entry lives for an hour still, since its breakpoint is set again in front of the shorter-lived ones."""
+    first = plan_of(turn(0))
+    second = plan_of(turn(1), first, pauses=QUICK)
+    third = plan_of(turn(2), second, pauses=QUICK)
+    assert second.layout.lifetimes[-1] == third.layout.lifetimes[-1] == 300
+    assert third.layout.lifetimes[:-1] == (3600,) * (len(third.layout.lifetimes) - 1)
+    cache = SimulatedCache()
+    for number, plan in enumerate((first, second, third)):
+        usage, cache = charge(plan, cache, at=60.0 * number)
+    assert usage == Usage(0, 1000, third.total - 1000)
+    usage, _ = charge(plan_of(turn(3), third, pauses=SLOW, age=1200.0), cache, at=1320.0)
+    assert usage.cache_read == first.total  # all that was written for an hour
+    assert usage.cache_write == usage.cache_write_long > 2000
+
+
+def test_nothing_lives_longer_than_what_it_is_built_on() -> None:
+    """Behind a shorter-lived entry no hour is paid for, and the simulator believes in none."""
+    first = plan_of(turn(0), lifetime=CacheLifetime.SHORT)
+    second = plan_of(turn(1), first, lifetime=CacheLifetime.LONG)
+    assert set(second.layout.lifetimes) == {300}
+    stretch = WrittenStretch(1000, [2000], is_long_before=False, fallback=0, growth=100)
+    assert count_long(stretch, POLICY, CacheLifetime.LONG, SLOW) == 0
+
+
+@given(discussions(), st.lists(st.sampled_from([60.0, 400.0, 4000.0]), min_size=8, max_size=8))
+def test_longer_lifetimes_stand_before_shorter_ones(turns: list[State], ages: list[float]) -> None:
+    """In every request, as providers want it; what the plan expects is what a cache that was there all along charges."""
+    cache, last, now = SimulatedCache(), None, 0.0
+    pauses = Pauses()
+    for number, state_ in enumerate(turns):
+        if number:
+            now += ages[number - 1]
+            pauses = pauses.then(ages[number - 1])
+        plan = plan_of(state_, last, pauses=pauses, age=ages[number - 1] if number else 0.0)
+        lifetimes = list(plan.layout.lifetimes)
+        assert lifetimes == sorted(lifetimes, reverse=True)
+        assert len(lifetimes) == len(plan.layout.breakpoints) <= POLICY.max_breakpoints
+        usage, cache = charge(plan, cache, at=now)
+        assert usage.input == plan.total
+        assert 0 <= usage.cache_write_long <= usage.cache_write
+        if last:
+            age = ages[number - 1]
+            alone = charge(plan, SimulatedCache.after(last.layout, age=age))[0]
+            assert alone.cache_read <= usage.cache_read
+        last = plan
+
+
+SHORT_FILES = {"a.py": ("A", 10), "b.py": ("B", 20), "c.py": ("C", 40)}
+SAID = [("hello", 5)]
+BASE = state(SHORT_FILES, SAID)
+
+
+def fingerprint(of: State, system: str = "") -> Any:
+    """Return a state's fingerprint."""
+    return HashedPrompt.of(
+        of.prompt, of.tokens, system=system, system_tokens=2 * bool(system)
+    ).fingerprint
+
+
+def reordered() -> State:
+    """Return the files in another order."""
+    return state(
+        {"b.py": SHORT_FILES["b.py"], "a.py": SHORT_FILES["a.py"], "c.py": SHORT_FILES["c.py"]},
+        SAID,
+    )
+
+
+@pytest.mark.parametrize(
+    ("later", "kept", "cause", "where"),
+    [
+        (BASE, 82, "same", ""),
+        (state(SHORT_FILES, [*SAID, ("more", 7)]), 82, "appended", ""),
+        (state(SHORT_FILES, []), 73, "cut", "the heading of history"),
+        (state({**SHORT_FILES, "b.py": ("B2", 21)}, SAID), 13, "changed", "b.py"),
+        (state({**SHORT_FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID), 13, "changed", "b.py"),
+        (state({"a.py": ("A", 10), "aa.py": ("N", 9), **SHORT_FILES}, SAID), 13, "added", "aa.py"),
+        (state({"a.py": ("A", 10), "c.py": ("C", 40)}, SAID), 13, "removed", "b.py"),
+        (reordered(), 3, "moved", "a.py"),
+        (state(SHORT_FILES, [("other", 5)]), 77, "changed", "Excerpt 1"),
+    ],
+)  # fmt: skip
+def test_what_ends_the_prefix(later: State, kept: int, cause: str, where: str) -> None:
+    """The tokens of the shared prefix, and the first segment that differs."""
+    report = compare_prefixes(fingerprint(BASE), fingerprint(later))
+    assert (report.kept, report.cause, report.where) == (kept, cause, where)
+
+
+def test_a_diff_names_the_file_that_changed() -> None:
+    """Where the section of changed files comes, goes, or has another diff, a file has changed, and that one is named."""
+    diffs = [part("changed", f"### {name}", name) for name in ("", "b.py", "c.py")]
+    none, one, two = (
+        HashedPrompt.of(
+            Prompt((*BASE.prompt.segments[:4], *diffs[:n], *BASE.prompt.segments[4:])),
+            [5] * (6 + n),
+        ).fingerprint
+        for n in (0, 2, 3)
+    )
+    for earlier, later, where in (
+        (none, one, "b.py"),
+        (one, two, "c.py"),
+        (two, one, "c.py"),
+        (one, none, "b.py"),
+    ):
+        report = compare_prefixes(earlier, later)
+        assert (report.cause, report.where) == ("changed", where)

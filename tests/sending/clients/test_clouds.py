@@ -21,7 +21,7 @@ from aggregate.sending.clients.clouds import VertexApi
 from aggregate.sending.clients.image_rules import image_rules
 from aggregate.sending.clients.protocol import capabilities_of
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
-from tests.sending.cache.prompts import state
+from tests.fakes.prompts import state
 
 PROMPT = state({"a.py": ("word " * 3000, 5000)}, [("User: hello", 20)]).prompt
 SONNET = "us.anthropic.claude-sonnet-5-20260301-v1:0"

@@ -13,9 +13,9 @@ from aggregate.cli.program import run_program
 from aggregate.sending.clients import PROVIDERS
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.credentials import ApiKey
+from tests.fakes.prompts import state
 from tests.fakes.tattler import tattling
 from tests.projects import project
-from tests.sending.cache.prompts import state
 
 SECRET = "sk-planted-8f3a61c0d2"  # noqa: S105 - it opens nothing
 PROMPT = state({"a.py": ("A", 0)}, []).prompt

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 
 from aggregate import Client, ClientSetupError, ProviderError, Usage
-from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients.client import Retry
 from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.gemini_cli import GeminiCli
-from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
+from tests.fakes.prompts import state
+from tests.fakes.transports import ONCE
 from tests.hostile.running import ends
-from tests.sending.cache.prompts import state
 
 DECORATED = state(
     {
@@ -25,7 +23,6 @@ DECORATED = state(
     },
     [],
 )
-ONCE = Retry(attempts=1)
 
 
 def client(program: Path, **more: object) -> Client:
@@ -94,8 +91,8 @@ def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
 def test_too_much_for_the_program(tmp_path: Path) -> None:
     """It would cut its input in silence, so more than it reads is refused."""
     program = install(tmp_path / "bin", ANSWERS)
-    plan = state({"a.txt": ("a\n" * 4_000_000, 0)}, []).plan(policy_for("gemini-cli", ""))
+    plan = state({"a.txt": ("a\n" * 4_000_000, 0)}, []).plan(("gemini-cli", ""))
     with pytest.raises(
         ProviderError, match="gemini-cli reads at most 8,000,000 bytes and the prompt has 8,000,023"
     ):
-        asyncio.run(GeminiCli(str(program)).exchange(ModelRequest(plan, "", 500), None))
+        client(program).exchange(plan)

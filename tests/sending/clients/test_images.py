@@ -5,17 +5,14 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from aggregate import Client, Prompt, ProviderError, Segment
-from aggregate.base.values import Image, Section, Stability
-from aggregate.prompt.layout import discussion_segments
-from aggregate.sending.cache import HashedPrompt, plan_request
-from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate import Prompt, ProviderError
+from aggregate.base.values import Image
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.client import LEFT_OUT, Retry, ScriptedTransport
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.images import png
+from tests.fakes.prompts import part, plan_of, talk
+from tests.fakes.transports import requests_of, scripted
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
 SCREENSHOTS = "## Screenshots\n\n![a.png](a.png)\n\n![b.png](b.png)"
@@ -24,17 +21,17 @@ IN_BASE64 = ("YQ==", "Yg==")
 
 def plan(
     provider: str, model: str, *, images: tuple[Image, ...] = IMAGES, question: str = "Why?"
-) -> RequestPlan:
+) -> Any:
     """Plan a request of a file, two screenshots and a question."""
     history = [{"role": "User", "content": question}] if question else []
     segments = (
-        Segment(Section.FILES, "## Files\n\n### `a.py`", Stability.STABLE, "a.py"),
-        Segment(Section.SCREENSHOTS, SCREENSHOTS, Stability.STABLE),
-        *discussion_segments(history),
+        part("files", "## Files\n\n### `a.py`", "a.py"),
+        part("screenshots", SCREENSHOTS),
+        *talk(history),
     )
     tokens = [3000, 20, 4, 5][: len(segments)]
-    prompt = HashedPrompt.of(Prompt(segments), tokens, images=dict.fromkeys(images, 400))
-    return plan_request(prompt, policy_for(provider, model))
+    sizes = dict.fromkeys(images, 400)
+    return plan_of(Prompt(segments), tokens, (provider, model), images=sizes)
 
 
 def test_anthropic() -> None:
@@ -174,12 +171,11 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
             raise ProviderError("no images", status=status)
         return "I read."
 
-    transport = ScriptedTransport(answer)
-    client = Client("compatible", transport, "local", Retry(attempts=1))
+    client = scripted(answer, "compatible", model="local")
     planned = plan("compatible", "local")
-    reply = client.exchange(client.request(planned))
-    assert (reply.text, reply.raw[LEFT_OUT]) == ("I read.", ("images",))
-    assert transport.requests[-1].plan.text == planned.text
+    reply = client.exchange(planned)
+    assert (reply.text, reply.raw["left_out"]) == ("I read.", ("images",))
+    assert requests_of(client)[-1].plan.text == planned.text
 
 
 def test_another_failure_is_no_reason() -> None:
@@ -188,6 +184,6 @@ def test_another_failure_is_no_reason() -> None:
     def answer(_: ModelRequest) -> Any:
         raise ProviderError("no key", status=401)
 
-    client = Client("compatible", ScriptedTransport(answer), "local", Retry(attempts=1))
+    client = scripted(answer, "compatible", model="local")
     with pytest.raises(ProviderError, match="no key"):
-        client.exchange(client.request(plan("compatible", "local")))
+        client.exchange(plan("compatible", "local"))

@@ -5,10 +5,11 @@ import time
 from typing import Any
 
 import pytest
+from aggregate.sending.clients.retry import Retry
 
 from aggregate import Client, FinishReason, ProviderError, RequestOptions, open_client
-from aggregate.sending.clients.client import Retry
-from tests.sending.cache.prompts import state
+from tests.fakes.prompts import state
+from tests.fakes.transports import QUICK
 from tests.sending.clients.conftest import ANSWER, Aimock
 
 PROMPT = state({"a.py": ("word " * 4000 + "ümlaut 🙂", 0)}, [("hello", 0)]).prompt
@@ -91,7 +92,7 @@ def test_failures_that_pass_are_tried_again(aimock: Aimock, provider: str, statu
     )
     waits: list[str] = []
     client = connect(
-        aimock, provider, retry=Retry(first=0.01), on_wait=lambda _, error: waits.append(str(error))
+        aimock, provider, retry=QUICK, on_wait=lambda _, error: waits.append(str(error))
     )
     assert client.send(PROMPT, "Why?", on_text=lambda _: None).text == ANSWER
     assert waits == [f"{provider} answered {status}: Not now"]

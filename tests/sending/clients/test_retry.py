@@ -1,30 +1,35 @@
-"""Asking again: which failures, how often, how long between."""
+"""Asking again, and not asking any more: which failures, how often, how long between, and who may stop it."""
 
 import asyncio
-import subprocess
 import sys
+import threading
+from collections.abc import Callable
+from contextvars import Context
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeVarTuple
 
 import pytest
+from aggregate.sending.clients.retry import Retry, seconds_of
 
 from aggregate import (
     Client,
     ClientError,
     ClientSetupError,
+    Prompt,
     PromptTooLongError,
     ProviderError,
+    Reply,
     RequestOptions,
     Usage,
     open_client,
 )
-from aggregate.sending.clients import cost
-from aggregate.sending.clients.client import Retry, scripted_client
-from aggregate.sending.clients.connection import seconds_of
-from tests.fakes.transports import BreaksOff
-from tests.sending.cache.prompts import state
+from aggregate.base.concurrency import run_in_thread
+from aggregate.sending.clients import OnText, RequestStop, cost
+from aggregate.sending.clients.protocol import ModelRequest
+from tests.fakes.prompts import state
+from tests.fakes.transports import QUICK, BreaksOff, scripted
 
-QUICK = Retry(first=0.0)
 NOW = datetime(2027, 12, 31, 23, 59, 0, tzinfo=UTC).timestamp()
 PROMPT = state({"a.py": ("A", 0)}, []).prompt
 OVERLOADED = ProviderError("x answered 529: overloaded", status=529, retryable=True)
@@ -87,9 +92,7 @@ def test_the_header(header: str | None, seconds: float | None) -> None:
 def test_a_longer_wish_than_the_limit_is_said() -> None:
     """Who is refused for an hour is told so, and not only that the limit of requests is reached."""
     client = replace(
-        scripted_client(
-            [ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]
-        ),
+        scripted([ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]),
         retry=QUICK,
     )
     said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
@@ -103,7 +106,8 @@ def test_a_failure_that_passes_is_tried_again() -> None:
     waits: list[tuple[float, str]] = []
     quick = ProviderError("x answered 429: slow down", status=429, retry_after=0.01, retryable=True)
     client = replace(
-        scripted_client([quick, quick, "Yes."]),
+        scripted([quick, quick, "Yes."]),
+        retry=QUICK,
         on_wait=lambda *wait: waits.append((wait[0], str(wait[1]))),
     )
     assert client.send(PROMPT, "Why?").text == "Yes."
@@ -122,7 +126,8 @@ def test_a_request_can_be_cancelled() -> None:
     """Cancelling the task ends the wait between two exchanges."""
 
     async def cancelled() -> bool:
-        client = scripted_client([ProviderError("x", retry_after=60, retryable=True), "Yes."])
+        slow = ProviderError("x", retry_after=60, retryable=True)
+        client = replace(scripted([slow, "Yes."]), retry=QUICK)
         task = asyncio.create_task(client.asend(PROMPT, "Why?"))
         await asyncio.sleep(0.02)
         task.cancel()
@@ -137,7 +142,7 @@ def test_send_works_inside_a_running_loop() -> None:
     """The blocking call may be made where a loop runs already."""
 
     async def inside() -> str:
-        return scripted_client(["Yes."]).send(PROMPT, "Why?").text
+        return scripted(["Yes."]).send(PROMPT, "Why?").text
 
     assert asyncio.run(inside()) == "Yes."
 
@@ -148,7 +153,7 @@ TOO_LONG = "the request is 16,0.. tokens too long for MiniMax-M2.7: 204,8.. toke
 def test_a_prompt_that_is_too_long_is_not_sent() -> None:
     """The error says by how many tokens, and how many would fit (the window is 204,800)."""
     long = state({"a.py": ("word " * 204_799, 0)}, []).prompt
-    client = scripted_client(model="MiniMax-M2.7")
+    client = scripted(["Yes."], model="MiniMax-M2.7")
     with pytest.raises(PromptTooLongError, match=f"{TOO_LONG} .*; at most 188,800 would fit"):
         client.send(long, "")
     assert client.send(long, "", model="unheard-of", options=RequestOptions()).text
@@ -175,35 +180,26 @@ def test_what_is_missing_is_named(options: dict[str, str], message: str) -> None
     assert "\n" not in str(caught.value)
 
 
-WITHOUT_SDKS = """
-import sys
-sys.modules |= dict.fromkeys(("anthropic", "google", "openai"))
-from aggregate.sending.clients.providers import open_client
-from aggregate.base.values.prompt import Prompt
-keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"), "k")
-for provider in ("anthropic", "gemini", "openai"):
-    try:
-        open_client(provider, environ=keys).send(Prompt(()), "Why?")
-    except Exception as error:
-        print(f"{type(error).__name__}: {error}")
-"""
-
-
-def test_a_missing_sdk_is_named() -> None:
+@pytest.mark.parametrize(
+    ("provider", "package"),
+    [("anthropic", "anthropic"), ("gemini", "google-genai"), ("openai", "openai")],
+)
+def test_a_missing_sdk_is_named(
+    monkeypatch: pytest.MonkeyPatch, provider: str, package: str
+) -> None:
     """Where an SDK is not installed, the error names it and the extra that brings it."""
-    done = subprocess.run([sys.executable, "-c", WITHOUT_SDKS], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == (
-        'ClientSetupError: anthropic needs the package anthropic: run pip install "manual-slop[ai]"\n'
-        'ClientSetupError: gemini needs the package google-genai: run pip install "manual-slop[ai]"\n'
-        'ClientSetupError: openai needs the package openai: run pip install "manual-slop[ai]"\n',
-        "",
-    )
+    for module in ("anthropic", "google", "openai"):
+        monkeypatch.setitem(sys.modules, module, None)
+    keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"), "k")
+    said = rf'^{provider} needs the package {package}: run pip install "manual-slop\[ai\]"$'
+    with pytest.raises(ClientSetupError, match=said):
+        open_client(provider, environ=keys).send(Prompt(()), "Why?")
 
 
 def test_an_empty_request_is_refused() -> None:
     """Without a prompt and a message there is nothing to send; without a model nobody to ask."""
     with pytest.raises(ClientError, match="there is nothing to send"):
-        scripted_client().send(type(PROMPT)(()), "")
+        scripted([]).send(type(PROMPT)(()), "")
     with pytest.raises(ClientError, match="no model is named"):
         open_client(base_url="http://127.0.0.1:1", environ={}).send(PROMPT, "Why?")
 
@@ -214,3 +210,76 @@ def test_costs_come_from_the_price_list() -> None:
     fresh, write, read = (float(price) for price in prices if price is not None)
     assert [write / fresh, read / fresh] == pytest.approx([1.25, 0.1])
     assert cost(Usage(1), "unheard-of", provider="anthropic") is None
+
+
+_Ts = TypeVarTuple("_Ts")
+
+
+class Overloaded:
+    """A provider that has no time."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        """Refuse for now."""
+        self.asked += 1
+        raise ProviderError("not now", status=429, retry_after=60, retryable=True)
+
+
+def test_a_stop_ends_the_wait_for_another_attempt() -> None:
+    """Whoever stops does not sit out the minute that the provider has asked for, and nothing is asked again."""
+    transport, stop = Overloaded(), RequestStop()
+    waits: list[float] = []
+
+    def wait(seconds: float, _: ProviderError) -> None:
+        waits.append(seconds)
+        threading.Thread(target=stop.set).start()
+
+    client = Client("openai", transport, "m", Retry(), wait, stop=stop)
+    with pytest.raises(ProviderError, match=r"^the request was stopped$"):
+        client.send(Prompt(()), "Hello?")
+    assert (waits, transport.asked) == ([60], 1)
+
+
+def test_a_stop_before_the_request_keeps_it_from_being_made() -> None:
+    """Nothing goes out, however soon the stop comes."""
+    transport, stop = Overloaded(), RequestStop()
+    stop.set()
+    stop.set()
+    with pytest.raises(ProviderError, match="stopped"):
+        Client("openai", transport, "m", stop=stop).send(Prompt(()), "Hello?")
+    assert transport.asked == 0
+
+
+class InterruptedLoop(asyncio.SelectorEventLoop):
+    """A loop that is woken up while a signal's handler stops the same request once more."""
+
+    def __init__(self, stop: RequestStop) -> None:
+        super().__init__()
+        self._stop, self._calls = stop, 0
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[*_Ts], object], *args: *_Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Let the handler come first, the first time."""
+        self._calls += 1
+        if self._calls == 1:
+            self._stop.set()
+        return super().call_soon_threadsafe(callback, *args, context=context)
+
+
+def test_a_stop_in_the_midst_of_a_stop() -> None:
+    """Ctrl-C twice in a row, whose handlers run in one thread, does not wait for itself."""
+    stop = RequestStop()
+
+    async def request() -> None:
+        run_in_thread("stopping", stop.set)
+        await asyncio.sleep(30)
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: InterruptedLoop(stop)) as runner:
+            runner.run(stop.guard(request()))
+
+    with pytest.raises(ProviderError, match="stopped"):
+        run_in_thread("asking", run).result(timeout=5)

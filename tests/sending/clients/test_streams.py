@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from aggregate import Client, FinishReason, Prompt, ProviderError, open_client
-from aggregate.sending.clients.client import Retry
 from tests.fakes.senders import BEGINNINGS, FAILURES, REFUSAL, sending
+from tests.fakes.transports import ONCE
 
 KEYS = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), "none-needed")
 every_protocol = pytest.mark.parametrize("provider", BEGINNINGS)
@@ -53,8 +53,7 @@ def test_a_connection_that_ends_in_an_answer(provider: str) -> None:
 def test_a_stream_of_nothing(provider: str) -> None:
     """A server or a gateway that ends at once may answer the next time: it is no wrong address."""
     with sending("") as url:
-        once = Retry(attempts=1)
-        client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=once)
+        client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=ONCE)
         with pytest.raises(ProviderError, match="it broke off before its end") as caught:
             client.send(Prompt(()), "Hello?", on_text=lambda _: None)
     assert caught.value.retryable
@@ -98,7 +97,7 @@ def test_an_answer_of_another_form(
 ) -> None:
     """A page, another protocol's answer, fields of other types: one line, and neither a traceback nor a warning."""
     with sending(body, "application/json") as url, pytest.raises(ProviderError) as caught:
-        open_client(provider, model="m", base_url=url, environ=KEYS, retry=Retry(attempts=1)).send(
+        open_client(provider, model="m", base_url=url, environ=KEYS, retry=ONCE).send(
             Prompt(()), "Hello?"
         )
     assert str(caught.value).startswith(f"{provider} sent an answer ")

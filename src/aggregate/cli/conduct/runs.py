@@ -11,6 +11,7 @@ from aggregate.agents.tracks import (
     PollingOptions,
     RunOptions,
     conduct,
+    make_worker,
     open_track,
     run_control,
     run_worker,

@@ -1,4 +1,4 @@
-"""Finding the list that a step goes through, and the goal of one item (rules D-22, D-23, D-31, D-32, D-34)."""
+"""What the words of a goal or step decide without a model (rules P0, P3, P8, P9, D-21 to D-34)."""
 
 from pathlib import Path
 from typing import Any
@@ -6,15 +6,107 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import compact_data
+from aggregate import ToolRegistry, compact_data
 from aggregate.agents.goals.heuristics import (
     ATTACHED,
+    advice,
     filter_items,
     find_iteration,
     find_list,
+    has_parts,
     item_goal,
     rule_template,
+    words,
 )
+
+ITERATIONS = [
+    ("Get kudos for each activity", ("each activity", "activity")),
+    ("Get kudos for EACH Activity in the list", ("EACH Activity", "activity")),
+    ("process every item", ("every item", "item")),
+    ("Get all activities", ("all activities", "activity")),
+    ("For all of the running activities, get kudos", ("all of the running activities", "activity")),
+    ("Check each of the open tickets", ("each of the open tickets", "ticket")),
+    ("Get the owner of each activity's gear", ("each activity's gear", "gear")),
+    ("for each long run that has kudos", ("each long run", "run")),
+    ("Reach the server", None),
+    ("Call the API", None),
+    ("Finally format the overall result", None),
+    ("Teach everyone", None),
+    ("Work all day", None),
+    ("all", None),
+    ("each", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("step", "expected"), ITERATIONS)
+def test_iteration_words(step: str, expected: tuple[str, str] | None) -> None:
+    """Whole words, any case, any noun: "reach", "call" and "finally" are none (D-21, D-28)."""
+    found = find_iteration(step)
+    assert (found and (found.phrase, found.noun)) == expected
+
+
+def convert(date: str) -> None:
+    """Convert one date."""
+
+
+def convert_range(start: str, end: str) -> None:
+    """Convert the start and end of a range."""
+
+
+TOOLS = ToolRegistry.of([convert, convert_range])
+PARTS = [
+    ("Convert start and end dates", "convert", True),
+    ("Convert dates to timestamps", "convert", True),
+    ("Convert the date", "convert", False),
+    ("Convert start and end dates", "convert_range", False),
+    ("Get both the runs and the rides", "", True),
+    ("Get runs and also rides", "", True),
+    ("Get runs as well as rides", "", True),
+    ("Get runs along with rides", "", True),
+    ("Get runs and rides", "", False),
+    ("Bother nobody", "", False),
+]
+
+
+@pytest.mark.parametrize(("step", "name", "expected"), PARTS)
+def test_steps_of_several_parts(step: str, name: str, expected: bool) -> None:
+    """Trigger words, or several of the one thing a tool takes; a tool that serves both ends is no split (P9)."""
+    assert has_parts(step, TOOLS.get(name) if name else None) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("getMyActivities", ["get", "my", "activity"]),
+        ("list_state_keys", ["list", "state", "key"]),
+        ("Läufe zählen", ["läufe", "zählen"]),
+        ("matches, boxes & buses", ["match", "box", "buse"]),
+        ("kudos status analysis", ["kudo", "status", "analysis"]),
+    ],
+)
+def test_words_of_any_language(text: str, expected: list[str]) -> None:
+    """Names are parted, plurals cut alike on both sides of a comparison, letters of any script kept."""
+    assert words(text) == expected
+
+
+ADVICE = [
+    ("How many runs did I do?", ["Count with code"]),
+    ("The number of runs this month", ["Count with code", "Convert the dates"]),
+    ("All runs that have kudos", ["Filter with code", "Fetch everything once"]),
+    ("Total distance in September", ["Fetch everything once", "Convert the dates"]),
+    ("Say hello", []),
+]
+
+
+@pytest.mark.parametrize(("goal", "expected"), ADVICE)
+def test_advice(goal: str, expected: list[str]) -> None:
+    """Counting, filtering, totals and dates each give their advice, without a model (P0)."""
+    told = advice(goal)
+    every = ("Count with code", "Filter with code", "Fetch everything once", "Convert the dates")
+    assert [one for one in every if one in told] == expected
+    assert bool(expected) or told == "none"
+
 
 RUNS = [{"id": 1}, {"id": 2}]
 RIDES = [{"id": 3}]
@@ -96,7 +188,7 @@ def test_items_that_have_something(step: str, ids: list[int]) -> None:
     assert [one["id"] for one in filter_items(ITEMS, step)] == ids
 
 
-GOALS: list[tuple[str, Any, str]] = [
+ITEM_GOALS: list[tuple[str, Any, str]] = [
     ("Get kudos of {activity_id}", {"id": 7}, "Get kudos of 7"),
     ("Get kudos of {activity_id}", {"activity_id": 8, "id": 7}, "Get kudos of 8"),
     ("Get {name} of { id }", {"id": 7, "name": "Ann {x}"}, "Get Ann (x) of 7"),
@@ -109,7 +201,7 @@ GOALS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("template", "item", "goal"), GOALS)
+@pytest.mark.parametrize(("template", "item", "goal"), ITEM_GOALS)
 def test_the_goal_of_an_item(template: str, item: Any, goal: str) -> None:
     """Missing fields fall back to the id, else to ``(item N)``; no brace is left (P8, D-31)."""
     assert item_goal(template, item, 3) == goal

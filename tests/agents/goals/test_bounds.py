@@ -1,4 +1,4 @@
-"""What holds whatever a model answers and a tool gives."""
+"""What a goal may use, and what holds whatever a model answers and a tool gives (rules X-4, X-12, P1)."""
 
 import json
 import os
@@ -7,32 +7,131 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from aggregate import NeuronAgent, ToolRegistry
-from aggregate.agents.goals.goal_result import EngineLimits, Trace, TraceKind
-from aggregate.agents.goals.questions import Completion, Question, QuestionKind
-from aggregate.agents.tools import make_tool
+from aggregate import NeuronAgent, Prompt, Reply, RequestOptions, ToolRegistry, Usage, open_client
+from aggregate.agents.goals import (
+    ChatModel,
+    Completion,
+    EngineLimits,
+    Question,
+    ScriptedModel,
+    scripted_model,
+)
+from aggregate.agents.goals.models import as_model
+from tests.fakes.models import agent, nodes
+from tests.fakes.user_files import by_user
 from tests.hostile.running import ends
 
+PLAN = "1. Ring the bell\n2. Ring the bell twice\n3. Ring the bell 3 times"
+SCRIPT: dict[str, str | list[str]] = {"decompose": PLAN, "find_tool": "ring", "complete": "yes"}
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def bell(clock: Clock | None = None) -> Callable[[], dict[str, Any]]:
+    def ring() -> dict[str, Any]:
+        """Ring the bell."""
+        if clock:
+            clock.now += 10
+        return {"success": True, "result": "ding"}
+
+    return ring
+
+
+def test_the_time_is_over(tmp_path: Path) -> None:
+    """The answer is what there is by then, and it says which limit ended the goal and what is done."""
+    clock = Clock()
+    model, limits = scripted_model(SCRIPT), EngineLimits(seconds=15)
+    made = NeuronAgent(model, [bell(clock)], state_dir=tmp_path, limits=limits, clock=clock)
+    result = made.execute_goal("Ring")
+    assert (result.success, result.text, result.limit) == (True, "ding", "seconds")
+    assert result.stopped == (
+        "Stopped at the limit of 15 seconds, 2 of 3 steps done: Ring the bell; Ring the bell twice"
+    )
+    assert result.as_dict()["limit"] == "seconds"
+
+
+def test_too_many_steps_are_a_limit(tmp_path: Path) -> None:
+    """Steps beyond the most are left out, and the goal says that it stopped there (X-4)."""
+    made, _ = agent(tmp_path, SCRIPT, (bell(),), steps=2)
+    result = made.execute_goal("Ring")
+    assert (result.success, result.limit) == (True, "steps")
+    assert result.stopped == (
+        "Stopped at the limit of 2 steps: done: Ring the bell; Ring the bell twice"
+    )
+
+
+@dataclass
+class CachingClient:
+    script: ScriptedModel = field(default_factory=lambda: scripted_model(SCRIPT))
+
+    def send(
+        self,
+        prompt: Prompt,
+        message: str,
+        *,
+        model: str = "",
+        on_text: Callable[[str], None] | None = None,
+        options: RequestOptions = RequestOptions(),  # noqa: B008 - as the port has it
+    ) -> Reply:
+        text = PLAN if message.startswith("Split") else "ring" if "Which tool" in message else "yes"
+        return Reply(text, Usage(fresh=10, cache_read=1000, output=5))
+
+    async def asend(self, *_: object, **__: object) -> Reply:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(("read_price", "limit"), [(0.1, None), (1.0, "tokens")])
+def test_cached_tokens_count_at_their_price(
+    tmp_path: Path, read_price: float, limit: str | None
+) -> None:
+    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 600 are enough for four questions, or for none."""
+    model = ChatModel(CachingClient(), read_price=read_price)
+    limits = EngineLimits(tokens=600)
+    made = NeuronAgent(model, [bell()], state_dir=tmp_path, limits=limits)
+    result = made.execute_goal("Ring")
+    assert result.limit == limit
+    assert result.trace.tokens == result.trace.calls * 1015
+
+
+def test_the_price_is_the_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of a provider is asked at what its provider takes for a read token, or the user's table says (S-8)."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    environ = {"ANTHROPIC_API_KEY": "x"}
+    client = open_client("anthropic", model="claude-sonnet-5", environ=environ)
+    prices = [as_model(client)]
+    by_user('[models."claude-sonnet-5"]\ninput = 2.0\noutput = 10.0\ncache_read = 1.0\n')
+    prices.append(as_model(client))
+    assert [isinstance(model, ChatModel) and model.read_price for model in prices] == [0.1, 0.5]
+
+
 ANSWERS = {
-    QuestionKind.DECOMPOSE: [
+    "decompose": [
         "1. List runs\n2. Get kudos for each run",
         "1. Convert dates\n2. Get all runs\n3. Praise every run",
         "- x",
         "no",
     ],
-    QuestionKind.FIND_TOOL: ["listRuns", "kudos", "convert", "NONE", ""],
-    QuestionKind.PARAMETERS: ["{}", '{"run_id": 1, "date": "x"}', "[1]", ""],
-    QuestionKind.SPLIT: ["SINGLE", "1. Convert a\n2. Convert b and each run", "?"],
-    QuestionKind.ITEM_GOAL: ["Get kudos of {id}; then praise {name}", "Praise {nothing}", ""],
-    QuestionKind.REFLECT: ['{"diagnosis": "d", "suggested_params": {"run_id": 5}}', "?"],
-    QuestionKind.CORRECT: ["Get kudos for each run", "Format the runs", ""],
-    QuestionKind.ANSWER: ["done", "", "first, we need to"],
+    "find_tool": ["listRuns", "kudos", "convert", "NONE", ""],
+    "parameters": ["{}", '{"run_id": 1, "date": "x"}', "[1]", ""],
+    "split": ["SINGLE", "1. Convert a\n2. Convert b and each run", "?"],
+    "item_goal": ["Get kudos of {id}; then praise {name}", "Praise {nothing}", ""],
+    "reflect": ['{"diagnosis": "d", "suggested_params": {"run_id": 5}}', "?"],
+    "correct": ["Get kudos for each run", "Format the runs", ""],
+    "answer": ["done", "", "first, we need to"],
 }
 OTHERS = ["yes", "no", "", "know", "{}"]
 RESULTS = st.recursive(
@@ -80,17 +179,10 @@ def drawn_tools(results: list[Any]) -> tuple[ToolRegistry, list[str]]:
         """Convert a date."""
         return give("convert")
 
-    registry = ToolRegistry()
-    for function in (listRuns, kudos, convert):
-        registry.add(make_tool(function))
-    return registry, called
+    return ToolRegistry.of([listRuns, kudos, convert]), called
 
 
-def below(trace: Trace) -> list[Trace]:
-    return [trace, *(found for one in trace.children for found in below(one))]
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.integers(0, 11), min_size=1, max_size=12), st.lists(RESULTS, min_size=1, max_size=4)
 )
@@ -106,11 +198,9 @@ def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -
     json.dumps(result.as_dict())
     assert len(result.neurons) == len(result.results) <= limits.steps + 1
     assert result.text.strip()
-    nodes = below(result.trace)
-    assert sum(one.kind is TraceKind.DENDRITE for one in nodes) <= 12
-    for one in nodes:
-        if one.kind is TraceKind.NEURON:
-            assert sum(child.kind is TraceKind.TOOL for child in one.children) <= limits.attempts
+    assert len(nodes(result.trace, "dendrite")) <= 12
+    for step in nodes(result.trace, "neuron"):
+        assert sum(child.kind == "tool" for child in step.children) <= limits.attempts
     assert len(called) <= limits.attempts * (limits.steps + 1) * 13
     assert result.trace.calls == model.asked
     assert result.success == (result.final is not None and result.final.success)
@@ -123,7 +213,7 @@ class Interrupted:
         self.answers = 0
 
     def ask(self, question: Question) -> Completion:
-        if question.call is QuestionKind.ANSWER:
+        if question.call == "answer":
             self.answers += 1
             raise KeyboardInterrupt
         plan = {
@@ -131,7 +221,7 @@ class Interrupted:
             "fields_present": "no",
             "find_tool": "NONE",
         }
-        listing = question.call is QuestionKind.FIND_TOOL and "Step: List" in question.text
+        listing = question.call == "find_tool" and "Step: List" in question.text
         return Completion("listRuns" if listing else plan.get(question.call.value, "yes"))
 
 

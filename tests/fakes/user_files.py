@@ -1,0 +1,23 @@
+"""What a user has on disk: a configuration of the user's own, and discussions."""
+
+import tomllib
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from aggregate.project.configuration import global_config_path
+
+
+def by_user(text: str) -> Path:
+    """Write the user's own configuration and return its path."""
+    path = global_config_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(dedent(text), encoding="utf-8")
+    return path
+
+
+def turns_in(path: Path) -> list[Any]:
+    """Return the turns of a discussion as its file has them."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    turns: list[Any] = (data.get("discussion") or data)["history"]
+    return turns
