@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """Do what is asked for and return the exit code."""
     try:
         if arguments[:1] == ["examples"]:
-            from docs_build.running import refresh
+            from docs_build.examples import refresh
 
             for path in refresh(ROOT, arguments[1:]):
                 print(path)

@@ -54,20 +54,9 @@ def build(root: Path) -> int:
 
 
 def _run_zensical(root: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "zensical",
-        "build",
-        "--clean",
-        "--strict",
-        "-f",
-        CONFIGURATION,
-    ]
-    try:
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise SiteError(f"zensical cannot be started: {error}") from error
+    options = ["--clean", "--strict", "-f", CONFIGURATION]
+    command = [sys.executable, "-m", "zensical", "build", *options]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SiteError(
             f"zensical ended with {done.returncode} (is the extra docs installed?):\n"

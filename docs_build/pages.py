@@ -7,8 +7,7 @@ page from outside of ``docs/`` gets a place in the site, and every link is turne
 import posixpath
 import re
 import shutil
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 
@@ -27,25 +26,12 @@ ELSEWHERE: Mapping[str, str] = {
 }
 """Pages outside of ``docs/`` that the site has too, with their places in it."""
 
-FENCE = re.compile(r"^ {0,3}(?P<ticks>`{3,}|~{3,})(?P<info>.*)$")
+_FENCE = re.compile(r"^ {0,3}(?P<ticks>`{3,}|~{3,})(?P<info>.*)$")
 _LINK = re.compile(r"(?P<before>!?\[(?:[^\]\[]|\[[^\]]*\])*\]\()(?P<target>[^()\s]+)(?P<after>\))")
 _CODE = re.compile(r"``.+?``|`[^`\n]+`")
 _HEADING = re.compile(r"#+ (.*)")
 _NAMED = re.compile(r'(?:id="|\{#)([\w-]+)')
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a page.
-
-    Attributes:
-        text: Without its line break.
-        is_code: Whether it belongs to a fenced block, its fences among them.
-    """
-
-    text: str
-    is_code: bool
 
 
 def stage(root: Path, folder: Path) -> list[str]:
@@ -84,10 +70,12 @@ def site_places(root: Path) -> dict[str, str]:
 
 def _anchors(text: str) -> Iterator[str]:
     """Yield the places of a page that a link may lead to: its headings, and what is named by hand."""
-    for line in lines_of(text):
-        if not line.is_code:
-            yield from _NAMED.findall(line.text)
-            if heading := _HEADING.fullmatch(line.text):
+    lines = text.splitlines()
+    code = _code_of(lines)
+    for number, line in enumerate(lines):
+        if number not in code:
+            yield from _NAMED.findall(line)
+            if heading := _HEADING.fullmatch(line):
                 bare = re.sub(r"[^\w\s-]", "", _LINK.sub(lambda link: link["before"], heading[1]))
                 yield re.sub(r"\s+", "-", bare.strip().lower())
 
@@ -103,25 +91,33 @@ def turn_links(
     Raises:
         SiteError: A link leads to no file of the site.
     """
+    lines = text.splitlines()
+    code = _code_of(lines)
     turned = [
-        line.text if line.is_code else _turn_line(line.text, source, places, anchors or {})
-        for line in lines_of(text)
+        line if number in code else _turn_line(line, source, places, anchors or {})
+        for number, line in enumerate(lines)
     ]
     return "\n".join(turned) + "\n"
 
 
-def lines_of(text: str) -> Iterator[Line]:
-    """Yield the lines of a page, and whether each is code."""
-    ticks = ""
-    for text_line in text.splitlines():
-        fence = FENCE.match(text_line)
-        if not ticks:
-            ticks = fence["ticks"] if fence else ""
-            yield Line(text_line, bool(fence))
-            continue
-        if fence and fence["ticks"].startswith(ticks) and not fence["info"].strip():
+def fences_of(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the places of both fences of each block, and what stands behind the first; an open one lasts to the end."""
+    start, ticks, info = 0, "", ""
+    for number, line in enumerate(lines):
+        fence = _FENCE.match(line)
+        if fence and not ticks:
+            start, ticks, info = number, fence["ticks"], fence["info"].strip()
+        elif fence and fence["ticks"].startswith(ticks) and not fence["info"].strip():
+            yield start, number, info
             ticks = ""
-        yield Line(text_line, True)
+    if ticks:
+        yield start, len(lines), info
+
+
+def _code_of(lines: Sequence[str]) -> set[int]:
+    """Return the places of the lines of fenced blocks, their fences among them."""
+    blocks = fences_of(lines)
+    return {number for start, end, _ in blocks for number in range(start, end + 1)}
 
 
 def _turn_line(

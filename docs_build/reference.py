@@ -21,10 +21,8 @@ exit codes, variables of the environment and the cache: [command line](../comman
 
 def command_reference() -> str:
     """Return the page."""
-    sections = [
-        _command_section(command, context) for command, context in _walk(program, None, "aggregate")
-    ]
-    return "\n".join([COMMANDS_HEAD, *sections])
+    walked = _walk(program, None, "aggregate")
+    return "\n".join([COMMANDS_HEAD, *(_command_section(*each) for each in walked)])
 
 
 def _walk(
@@ -88,9 +86,11 @@ def configuration_reference() -> str:
     names = _table_names(schema["properties"])
     alone = {key: node for key, node in schema["properties"].items() if key not in names.values()}
     sections = [CONFIGURATION_HEAD]
-    sections += [_table_section(f"[{key}]", table, tables[table]) for table, key in names.items()]
     sections += [
-        _table_section(_inner_heading(table), table, node)
+        _table_section(code(f"[{key}]"), table, tables[table]) for table, key in names.items()
+    ]
+    sections += [
+        _table_section(f"A {table.removesuffix('Table').lower()} as a table", table, node)
         for table, node in tables.items()
         if table not in names
     ]
@@ -113,19 +113,10 @@ def _target(node: Node) -> str:
     return str(node["$ref"]).rpartition("/")[2]
 
 
-def _inner_heading(table: str) -> str:
-    return f"A {table.removesuffix('Table').lower()} as a table"
-
-
 def _table_section(heading: str, table: str, node: Node) -> str:
     told = escaped(str(node.get("description", "")))
-    return "\n".join(
-        [
-            f"## {code(heading) if heading.startswith('[') else heading} {{#{table.lower()}}}\n",
-            f"{told}\n",
-            _keys(node["properties"], node.get("required", ())),
-        ]
-    )
+    keys = _keys(node["properties"], node.get("required", ()))
+    return f"## {heading} {{#{table.lower()}}}\n\n{told}\n\n{keys}"
 
 
 def _keys(properties: Node, required: Sequence[str]) -> str:
@@ -161,22 +152,19 @@ def _value(node: Node) -> str:
     return _plain(node)
 
 
+_WORDS = {"string": "text", "integer": "whole number", "boolean": "`true` or `false`"}
+_LIMITS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "more than",
+    "maximum": "at most",
+    "exclusiveMaximum": "less than",
+}
+
+
 def _plain(node: Node) -> str:
-    words = {
-        "string": "text",
-        "integer": "whole number",
-        "number": "number",
-        "boolean": "`true` or `false`",
-    }
-    limits = {
-        "minimum": "at least {}",
-        "exclusiveMinimum": "more than {}",
-        "maximum": "at most {}",
-        "exclusiveMaximum": "less than {}",
-    }
-    told = [text.format(f"{node[key]:,}") for key, text in limits.items() if key in node]
-    kind = words.get(str(node.get("type", "")), "any")
-    return f"{kind} ({', '.join(told)})" if told else kind
+    told = [f"{words} {node[key]:,}" for key, words in _LIMITS.items() if key in node]
+    kind = str(node.get("type", "any"))
+    return _WORDS.get(kind, kind) + (f" ({', '.join(told)})" if told else "")
 
 
 PYTHON_HEAD = """# Python names

@@ -1,12 +1,18 @@
 """The examples of README and docs: they print what the pages show."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from docs_build.examples import RUNNABLE, agree, blocks_of, commands_of
-from docs_build.running import pages_to_run, refresh, run_page
+from docs_build.examples import (
+    RUNNABLE,
+    agree,
+    blocks_of,
+    commands_of,
+    pages_to_run,
+    refresh,
+    run_page,
+)
 
 from docs_build.pages import SiteError
 from tests.cli.loaded import loaded
@@ -18,14 +24,13 @@ MOST_LEFT_OUT = 4
 """Blocks of all pages that are not run: those that need a key, another program, or an environment of their own."""
 
 
-def start(folder: Path, arguments: list[str], environment: Mapping[str, str], printed: int) -> int:
+def start(
+    folder: Path, arguments: list[str], environment: Mapping[str, str], streams: list[int]
+) -> int:
     """Run ``aggregate`` in a copy of a process that has it loaded."""
-    with Path(os.devnull).open("rb") as nothing:
-        streams = [nothing.fileno(), printed, printed]
-        with loaded("tests.docs_build.warm").running(
-            folder, arguments, environment, streams
-        ) as command:
-            return command.wait()
+    process = loaded("tests.docs_build.warm")
+    with process.running(folder, arguments, environment, streams) as command:
+        return command.wait()
 
 
 @pytest.mark.parametrize(
