@@ -1,8 +1,6 @@
 """``aggregate goal``."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from aggregate import ConfigError
 from aggregate.agents.goals import Trace, TraceKind
 from aggregate.cli.goal import read_instruction, trace_lines
 from aggregate.cli.program import program
-from tests.cli.command_line import aggregate
+from tests.cli.command_line import aggregate, begin
 
 SCRIPT = {
     "decompose": "1. Greet Ann",
@@ -282,8 +280,8 @@ def test_a_call_that_was_running_needs_a_word(tmp_path: Path, own_states: Path) 
     (tmp_path / "tools/greet.py").write_text(killing, encoding="utf-8")
     (tmp_path / "script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
     options = ("--tools", "tools", "--script", "script.json", "--allow", "network")
-    command = [sys.executable, "-m", "aggregate", "goal", *options, "Greet Ann"]
-    assert subprocess.run(command, check=False).returncode == 9
+    with begin(tmp_path, "goal", *options, "Greet Ann") as begun:
+        assert begun.command.wait() == 9
     (tmp_path / "again").touch()
     ended = aggregate("goal", *options, "--resume", "1")
     assert ended.code == 2

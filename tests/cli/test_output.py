@@ -12,7 +12,7 @@ import pytest
 
 import aggregate.cli
 from aggregate.cli.program import run_program
-from tests.cli.command_line import program_environment, start
+from tests.cli.command_line import begin, program_environment, start
 from tests.projects import project
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202e[red]:smile:"
@@ -119,10 +119,11 @@ def test_nothing_foreign_steers_a_terminal(evil: Path, monkeypatch: pytest.Monke
 
 def test_a_pipe_gets_the_bytes(evil: Path) -> None:
     """The prompt keeps every byte where no terminal reads it, escapes too; warnings that a log keeps hold none."""
-    ended = start(evil, "--stdout", PYTHONUTF8="1")
-    assert f"x = 1  # {EVIL}\n" in ended.out
-    assert "\x1b" not in ended.err
-    assert "no file matches this pattern: gone\\x1b]0;owned" in ended.err
+    with begin(evil, "--stdout") as begun:
+        out, err = begun.out.read().decode(), begun.err.read().decode()
+    assert f"x = 1  # {EVIL}\n" in out
+    assert "\x1b" not in err
+    assert "no file matches this pattern: gone\\x1b]0;owned" in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")

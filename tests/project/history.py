@@ -13,9 +13,6 @@ class Repository:
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
         git(root, "init", "-q")
-        git(root, "config", "user.name", "Ada")
-        git(root, "config", "user.email", "ada@example.org")
-        git(root, "config", "core.quotePath", "true")
 
     def write(self, files: Mapping[str, str]) -> None:
         """Write files, by their paths."""
@@ -29,4 +26,6 @@ class Repository:
         self.write(files)
         git(self.root, "add", "-A")
         git(self.root, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message)
-        return git(self.root, "rev-parse", "HEAD").decode().strip()
+        head = (self.root / ".git/HEAD").read_text(encoding="utf-8").removeprefix("ref: ").strip()
+        branch = self.root / ".git" / head
+        return branch.read_text(encoding="utf-8").strip() if branch.is_file() else head

@@ -41,7 +41,7 @@ IGNORE_FILES = st.dictionaries(
     max_size=3,
 )
 QUICK = settings(
-    max_examples=30,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -14,7 +14,7 @@ REQUESTS: Sequence[AnalysisRequest] = [
     ("hidden.py", SourceFile("x = 1 # \u202e\n", may_hide=True)),
     ("image.png", SourceFile("", error="binary content (7 bytes)", is_binary=True)),
     None, None,
-    *((f"{number}.go", SourceFile(f"package a\n\nfunc F{number}() {{}}\n")) for number in range(450)),
+    *((f"{number}.go", SourceFile(f"package a\n\nfunc F{number}() {{}}\n")) for number in range(90)),
     ("odd.txt", SourceFile("\ud800 lone\n")),
     None,
 ]  # fmt: skip

@@ -16,11 +16,9 @@ from aggregate import (
     request_for,
     run,
 )
-from aggregate.base.values import FileOrder
 from aggregate.prompt import Request, auto_budget
-from aggregate.prompt.request import MOST, WITHOUT_MODEL
 from tests.projects import project
-from tests.prompt.test_stream import in_index
+from tests.prompt.composing import in_index
 
 PRESETS = """\
 [budget]
@@ -83,7 +81,7 @@ def test_the_table_says_how_a_budget_is_shared() -> None:
     """Shares and order come from ``[budget]`` whoever names the tokens; a whole budget is taken as it is (rule B-1)."""
     config = {"budget": {"history": 0.5, "results": 0, "order": "edges"}}
     assert asked(config).budget is None
-    assert asked(config, budget=9).budget == Budget(9, 0.5, 0, FileOrder.EDGES)
+    assert asked(config, budget=9).budget == Budget(9, 0.5, 0, "edges")
     assert asked(config, budget=Budget(9)).budget == Budget(9)
 
 
@@ -204,14 +202,14 @@ def test_what_takes_time_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("window", "answer", "most", "tokens"),
     [
-        (None, 16_000, MOST, WITHOUT_MODEL),
+        (None, 16_000, 60_000, 32_000),
         (None, 16_000, 10_000, 10_000),
-        (200_000, 16_000, MOST, 60_000),
+        (200_000, 16_000, 60_000, 60_000),
         (200_000, 16_000, 1_000_000, 164_000),
-        (64_000, 16_000, MOST, 41_600),
-        (8_192, 16_000, MOST, 2_048),
-        (1, 1, MOST, 1),
-        (0, 0, MOST, 1),
+        (64_000, 16_000, 60_000, 41_600),
+        (8_192, 16_000, 60_000, 2_048),
+        (1, 1, 60_000, 1),
+        (0, 0, 60_000, 1),
     ],
 )
 def test_auto_is_what_the_window_leaves(

@@ -18,7 +18,6 @@ from aggregate import (
     request_for,
 )
 from aggregate.base.values import Audit, Cut, FileOrder, Level, Missing, Reason, Section
-from aggregate.project.index import Index
 from aggregate.prompt import (
     Request,
     audit_of,
@@ -35,6 +34,7 @@ from aggregate.prompt import (
 from aggregate.prompt.audit import audit_pieces, parse_audit
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
+from tests.prompt.composing import kept_nothing
 
 TASK = Task("fix f in a.py", (Place("a.py", 2, 3),), ("C.f",), "HEAD~1")
 BUDGET = Budget(8_000, order=FileOrder.EDGES)
@@ -66,7 +66,7 @@ def made(folder: Path, **fields: Any) -> tuple[Request, Composition]:
     discussion = {"history": ["User: hello"]}
     config = {"project": {"name": "demo"}, "files": files, "discussion": discussion}
     request = request_for(open_project(config))
-    composition = compose_prompt(request, index=Index(None, limit=1))
+    composition = compose_prompt(request, index=kept_nothing())
     request = replace(request, **{"task": TASK, "budget": BUDGET, **fields})
     return request, replace(composition, choices=CHOICES, cut=CUT, missing=MISSING)
 
@@ -74,7 +74,7 @@ def made(folder: Path, **fields: Any) -> tuple[Request, Composition]:
 def audited(folder: Path, **fields: Any) -> Audit:
     """Return the account of that prompt."""
     request, composition = made(folder, **fields)
-    tokens = count_prompt(composition.prompt, index=Index(None, limit=1))
+    tokens = count_prompt(composition.prompt, index=kept_nothing())
     size = len(composition.prompt.markdown.encode())
     return audit_of(request, composition, tokens, size=size, source_map=composition.source_map)
 
@@ -188,7 +188,7 @@ def test_secrets_are_replaced(tmp_path: Path) -> None:
     config = {"files": {"base_dir": str(project(tmp_path, files)), "paths": ["*.py"]}}
     words = f"why\n{sample.content}\nfails in f"
     task = Task(words, focus=(Place(f"{secret}.py"),), symbols=(sample.content, secret))
-    index = Index(None, limit=1)
+    index = kept_nothing()
     request = request_for(open_project(config), task=task, budget=8_000, redact=False)
     composition = compose_prompt(request, index=index)
     left = audit_of(request, composition, count_prompt(composition.prompt, index=index))

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from aggregate import ViewMode, count, open_project, request_for
-from aggregate.base.values import SEPARATOR, Level
-from aggregate.project.index import Index
 from aggregate.prompt import Candidates, rank_files
 from aggregate.prompt.fit.fit import FileLines, ShownLines
 from aggregate.prompt.layout import file_block
 from tests.projects import project
+from tests.prompt.composing import kept_nothing
 
 MODULE = '''"""Words."""
 
@@ -34,7 +33,7 @@ def candidates(folder: Path, path: str, text: str, mode: str = "full") -> Candid
     project(folder, {path: text})
     entry = {"path": path, "view_mode": mode}
     request = request_for(open_project({"files": {"base_dir": str(folder), "paths": [entry]}}))
-    index = Index(None, limit=1)
+    index = kept_nothing()
     return Candidates(request, rank_files(request, index=index), index=index)
 
 
@@ -60,18 +59,18 @@ def test_what_may_not_be_shown_is_no_candidate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "runs", "level", "definitions"),
     [
-        ("a.py", MODULE, (), Level.LEFT_OUT, ()),
-        ("a.py", MODULE, ((4, 4),), Level.OUTLINE, ()),
-        ("a.py", MODULE, ((4, 4), (10, 11)), Level.OUTLINE, ()),
-        ("a.py", MODULE, ((4, 6),), Level.FOCUSED, ()),
-        ("a.py", MODULE, ((4, 7),), Level.FOCUSED, ("first",)),
-        ("a.py", MODULE, ((11, 12),), Level.FOCUSED, ("Box.get",)),
-        ("a.py", MODULE, ((10, 12),), Level.FOCUSED, ("Box", "Box.get")),
+        ("a.py", MODULE, (), "left out", ()),
+        ("a.py", MODULE, ((4, 4),), "outline", ()),
+        ("a.py", MODULE, ((4, 4), (10, 11)), "outline", ()),
+        ("a.py", MODULE, ((4, 6),), "focused", ()),
+        ("a.py", MODULE, ((4, 7),), "focused", ("first",)),
+        ("a.py", MODULE, ((11, 12),), "focused", ("Box.get",)),
+        ("a.py", MODULE, ((10, 12),), "focused", ("Box", "Box.get")),
         # Blank lines do not count.
-        ("a.py", MODULE, ((1, 1), (4, 7), (10, 12)), Level.FULL, ("first", "Box", "Box.get")),
-        ("a.md", TITLES, ((1, 1), (5, 5)), Level.OUTLINE, ()),
-        ("a.md", TITLES, ((1, 3),), Level.FOCUSED, ()),
-        ("a.xyz", "one\ntwo\n", ((2, 2),), Level.FOCUSED, ()),
+        ("a.py", MODULE, ((1, 1), (4, 7), (10, 12)), "full", ("first", "Box", "Box.get")),
+        ("a.md", TITLES, ((1, 1), (5, 5)), "outline", ()),
+        ("a.md", TITLES, ((1, 3),), "focused", ()),
+        ("a.xyz", "one\ntwo\n", ((2, 2),), "focused", ()),
     ],
 )
 def test_levels(
@@ -79,7 +78,7 @@ def test_levels(
     path: str,
     text: str,
     runs: tuple[tuple[int, int], ...],
-    level: Level,
+    level: str,
     definitions: tuple[str, ...],
 ) -> None:
     """Signatures or headings are an outline, more is focused, all but blank lines is in full (rules A-1, B-2)."""
@@ -97,7 +96,7 @@ def test_the_most_is_the_view_of_the_entry(tmp_path: Path, mode: str) -> None:
     assert "y = x" not in found.rendered(0, shown(found, ALL)).content
     part = shown(found, (4, 4))
     if mode == ViewMode.SKELETON:
-        assert found.level(0, bytes(part.marks)) is Level.OUTLINE
+        assert found.level(0, bytes(part.marks)) == "outline"
     assert (mode == ViewMode.SUMMARY) <= all(part.marks)
 
 
@@ -118,4 +117,4 @@ def test_the_frame_is_what_stands_around_the_lines(tmp_path: Path, text: str) ->
     rendered = found.rendered(0, shown(found, ALL))
     block = file_block("a.md", rendered.content, language=rendered.language)
     around = lines(found).frame + count("".join(lines(found).texts))
-    assert (rendered.content, around >= count(block + SEPARATOR)) == (text, True)
+    assert (rendered.content, around >= count(block + "\n\n")) == (text, True)

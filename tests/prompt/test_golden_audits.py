@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import Budget, Task, compose_prompt, open_project, request_for
-from aggregate.base.values import Audit
-from aggregate.project.index import Index
 from aggregate.prompt import audit_of, count_prompt
 from tests.projects import project
+from tests.prompt.composing import kept_nothing
 
 SHOP = {
     "shop/cart.py": '''\
@@ -65,7 +64,7 @@ NOTES = {
 
 def audited(
     folder: Path, files: dict[str, Any], *, history: tuple[str, ...] = (), **asked: Any
-) -> Audit:
+) -> Any:
     """Return the account of a prompt."""
     config = {
         "project": {"name": "demo"},
@@ -73,13 +72,13 @@ def audited(
         "discussion": {"history": [*history]},
     }
     request = request_for(open_project(config), **asked)
-    index = Index(None, limit=1)
+    index = kept_nothing()
     composition = compose_prompt(request, index=index)
     tokens = count_prompt(composition.prompt, index=index)
     return audit_of(request, composition, tokens, source_map=composition.source_map)
 
 
-def told(audit: Audit) -> str:
+def told(audit: Any) -> str:
     """Return what a reader checks: scores and weights are left out, which change when weights are fitted anew."""
     lines = [f"{audit.tokens} tokens, {audit.generated} generated"]
     lines += [f"{tokens} in {section}" for section, tokens in audit.sections.items()]

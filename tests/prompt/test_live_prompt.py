@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from aggregate import LivePrompt, compose_prompt, open_project, request_for
-from aggregate.project.index import Index
 from aggregate.prompt import Request
 from tests.projects import project
+from tests.prompt.composing import kept_nothing
 
 CODE = "def f{0}(x):\n    return x * {0}\n"
 
@@ -28,7 +28,7 @@ def requested(folder: Path, **tables: object) -> Request:
 
 def assert_fresh(live: LivePrompt, request: Request, changed: list[str] | None = None) -> None:
     """Compare a live prompt with one that is composed anew."""
-    fresh = compose_prompt(request, index=Index(None, limit=1))
+    fresh = compose_prompt(request, index=kept_nothing())
     again = live.compose(changed)
     assert again.prompt.markdown == fresh.prompt.markdown
     assert (again.prompt, again.files) == (fresh.prompt, fresh.files)
@@ -41,7 +41,7 @@ def test_edits_are_seen_at_once(tmp_path: Path) -> None:
         tmp_path, {f"m{i}.py": CODE.format(i) for i in range(5)} | {"named.py": "x = 1\n"}
     )
     request = requested(folder)
-    live = LivePrompt(request, index=Index(None, limit=1))
+    live = LivePrompt(request, index=kept_nothing())
     assert_fresh(live, request)
     for round_number in range(6):
         (folder / "m3.py").write_text(CODE.format(round_number + 10), encoding="utf-8")
@@ -103,7 +103,7 @@ def test_a_change_that_is_no_edit_lists_the_files_again(
     config = '[files]\npaths = [{ path = "**", view_mode = "skeleton" }, "named.py"]\n'
     project(folder, {"manual_slop.toml": config})
     request = request_for(open_project(folder / "manual_slop.toml"))
-    live = LivePrompt(request, index=Index(None, limit=1))
+    live = LivePrompt(request, index=kept_nothing())
     assert_fresh(live, request)
     assert_fresh(live, request, [change(folder)])
     assert "OUTSIDE" not in live.compose([]).prompt.markdown
@@ -117,7 +117,7 @@ def test_any_changes_give_what_a_fresh_run_gives(seed: int, tmp_path: Path) -> N
         tmp_path, {f"d{i % 3}/m{i}.py": CODE.format(i) for i in range(9)} | {"named.py": "x = 1\n"}
     )
     request = requested(folder)
-    live = LivePrompt(request, index=Index(None, limit=1))
+    live = LivePrompt(request, index=kept_nothing())
     for step in range(12):
         name = choose.choice(
             ["d0/m0.py", "d1/m1.py", "new.py", "text.txt", "named.py", "d2/odd.txt"]
@@ -147,7 +147,7 @@ def test_what_is_told_is_all_that_is_looked_at(tmp_path: Path) -> None:
     folder = project(
         tmp_path, {"a.py": CODE.format(1), "b.py": CODE.format(2), "named.py": "x = 1\n"}
     )
-    live = LivePrompt(requested(folder), index=Index(None, limit=1))
+    live = LivePrompt(requested(folder), index=kept_nothing())
     live.compose()
     for name in ("a.py", "b.py"):
         (folder / name).write_text(CODE.format(7), encoding="utf-8")

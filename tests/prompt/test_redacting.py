@@ -26,7 +26,6 @@ from aggregate.base.redaction.redact import digest_of
 from aggregate.base.redaction.scan import find_secrets
 from aggregate.base.values import AS_THEY_ARE, MergeStrategy, Redaction
 from aggregate.project.history.history_reader import load_history
-from aggregate.project.index import Index
 from aggregate.prompt import redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.cache import SimulatedCache
@@ -36,6 +35,7 @@ from tests.base.redaction.samples import PLANTED, pem
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project
 from tests.projects import project
+from tests.prompt.composing import in_index
 
 KEY = next(sample for sample in PLANTED if sample.kind == "github-classic").value
 SLACK = next(sample for sample in PLANTED if sample.kind == "slack-bot").value
@@ -366,7 +366,7 @@ def test_texts_known_to_hold_none_are_not_searched_again(
     request = request_for(open_project(config), redact=True, **asked)
     searched = []
     for _ in range(2):
-        with Index(tmp_path / "index/i.sqlite", limit=10**8, now=lambda: 2 * 10**18) as index:
+        with in_index(tmp_path) as index:
             texts = searched_in(lambda: compose_prompt(request, index=index))
         searched.append({name for name, text in files.items() if text in texts})
     assert searched == [set(files), {"key.py"}]

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, open_project, request_for
-from aggregate.base.values import SEPARATOR, Cut, GroupStatus, MergeStrategy
 from aggregate.prompt import Request
 from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.prompt.section_shares import (
@@ -19,6 +18,7 @@ from aggregate.prompt.section_shares import (
     with_more,
 )
 from aggregate.prompt.sections import results_segments
+from tests.prompt.composing import result as merged
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)
 
@@ -30,14 +30,12 @@ def words(text: str) -> int:
 
 def tokens_of(*segments: Segment) -> int:
     """Return the tokens of a section."""
-    return sum(words(segment.text + SEPARATOR) for segment in segments)
+    return sum(words(segment.text + "\n\n") for segment in segments)
 
 
 def result(name: str, size: int) -> AggregatedResult:
     """Return a result whose value has so many words."""
-    return AggregatedResult(
-        name, MergeStrategy.FIRST, "word " * size, count=1, status=GroupStatus.COMPLETE
-    )
+    return merged(name, "word " * size)
 
 
 RESULTS = (result("$small", 10), result("$large", 5_000), result("$middle", 400), result("$new", 5))
@@ -100,7 +98,7 @@ def test_large_results_fold_first(tmp_path: Path) -> None:
     assert fitted.omitted is None
     assert fitted.tokens <= 700
     saved = fitted.needed - fitted.tokens
-    assert fitted.cuts == (Cut("results", "$large", saved, "shown by its summary and a reference"),)
+    assert fitted.cuts == (("results", "$large", saved, "shown by its summary and a reference"),)
     assert len(list((tmp_path / "values").iterdir())) == 1
 
 
@@ -127,7 +125,7 @@ def test_a_share_of_the_results_is_a_maximum(tmp_path: Path, limit: int, *, fold
     fitted = fit_results(asking(tmp_path, folds=folds), limit, words)
     section = results_segments(fitted.shown, fitted.omitted)
     assert tokens_of(*section) == fitted.tokens <= limit
-    note = words(fitted.omitted.sentence("more result") + SEPARATOR) if fitted.omitted else 0
+    note = words(fitted.omitted.sentence("more result") + "\n\n") if fitted.omitted else 0
     heading = 0 if section else tokens_of(results_segments(RESULTS)[0])
     assert fitted.tokens - note + sum(cut.tokens for cut in fitted.cuts) + heading == fitted.needed
 

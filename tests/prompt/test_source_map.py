@@ -28,12 +28,12 @@ from aggregate.base.values import (
     RenderedFile,
     Span,
 )
-from aggregate.project.index import Index
 from aggregate.prompt.layout import discussion_segments, file_block, file_segment, rendered_segment
 from aggregate.prompt.sections import changed_heading, changed_segment, results_segments
 from aggregate.prompt.source_map import map_sources
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
+from tests.prompt.composing import kept_nothing
 
 MODES = ("full", "skeleton", "outline", "summary", "masked", "custom", "none")
 
@@ -87,7 +87,7 @@ def composed(folder: Path, mode: str, **tables: object) -> Composition:
         "files": {"base_dir": str(folder), "paths": [entry]},
         **tables,
     }
-    return compose_prompt(request_for(open_project(config)), index=Index(None, limit=1))
+    return compose_prompt(request_for(open_project(config)), index=kept_nothing())
 
 
 def check(composition: Composition, texts: dict[str, str]) -> list[Origin]:
@@ -120,7 +120,7 @@ def test_a_verbatim_line_is_the_files_own(mode: str, strategy: str, tmp_path: Pa
         strategy=strategy,
     )
     if strategy == "summarize":
-        composition = compose_prompt(request, index=Index(None, limit=1))
+        composition = compose_prompt(request, index=kept_nothing())
     origins = check(composition, FILES)
     shown = {origin.source for origin in origins if origin.is_verbatim}
     if strategy == "auto" and mode == "full":
@@ -144,7 +144,7 @@ def test_a_prompt_with_a_budget_has_origins(
     task = Task("why does two return the first key")
     request = request_for(open_project(config), task=task, budget=Budget(budget))
     request = replace(request, redaction=redaction)
-    composition = compose_prompt(request, index=Index(None, limit=1))
+    composition = compose_prompt(request, index=kept_nothing())
     origins = check(composition, texts)
     assert any(origin.is_verbatim for origin in origins)
     replaced = [origin for origin in origins if "secret" in origin.stands_for]

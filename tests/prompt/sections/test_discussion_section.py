@@ -2,10 +2,9 @@
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.prompt.composing import segments as shown
 
 from aggregate import Prompt, build_discussion_section, build_discussion_text
-from aggregate.base.values import Section
-from aggregate.prompt.layout import discussion_segments
 
 MIXED = [
     "  User: hi \n",
@@ -28,11 +27,8 @@ def test_body() -> None:
 
 def test_empty() -> None:
     """No history is no text at all (M-50, M-X4)."""
-    assert (build_discussion_section([]), build_discussion_text([]), discussion_segments([])) == (
-        "",
-        "",
-        (),
-    )
+    assert (build_discussion_section([]), build_discussion_text([])) == ("", "")
+    assert shown(history=[]) == ()
 
 
 @pytest.mark.parametrize(
@@ -63,11 +59,9 @@ ENTRIES = st.text() | st.dictionaries(
 @given(st.lists(ENTRIES, max_size=4), ENTRIES)
 def test_segments_join_to_the_text_and_never_change(history: list[object], new: object) -> None:
     """The segments joined are the section byte for byte, and a further turn changes none of them (M-11, M-50)."""
-    segments = discussion_segments(history)
+    segments = shown(history=history)
     body = build_discussion_section(history)
     assert Prompt(segments).markdown == build_discussion_text(history)
     assert build_discussion_text(history) == (f"## Discussion History\n\n{body}" if history else "")
-    assert discussion_segments([*history, new])[: len(segments)] == segments
-    assert all(
-        segment.section is Section.HISTORY and segment.text[0] in "#-" for segment in segments
-    )
+    assert shown(history=[*history, new])[: len(segments)] == segments
+    assert all(segment.section == "history" and segment.text[0] in "#-" for segment in segments)

@@ -3,7 +3,6 @@
 from hypothesis import given, strategies as st
 
 from aggregate import count
-from aggregate.base.values import SEPARATOR, Section
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
 
 
@@ -15,7 +14,7 @@ def words(text: str) -> int:
 def told(files: list[Hidden], limit: int = 1_000) -> str:
     """Return the section's text."""
     _, (segment,) = not_shown(files, limit=limit, count=words)
-    assert segment.section is Section.FILES
+    assert segment.section == "files"
     assert segment.source == ""
     return segment.text
 
@@ -80,7 +79,7 @@ def test_the_limit_holds(files: list[Hidden], limit: int) -> None:
     """By an exact count the section and what separates it never exceed the limit; it names as many as it says (B-1, B-7)."""
     named, segments = not_shown(files, limit=limit, count=count)
     for segment in segments:
-        assert count(segment.text + SEPARATOR) <= limit
+        assert count(segment.text + "\n\n") <= limit
         assert segment.text.count(" tokens\n- ") + 1 >= named
 
 
@@ -95,7 +94,7 @@ def test_what_is_reserved_is_enough(files: list[Hidden], part: int) -> None:
     """Telling all files takes no more than is reserved for them, and for some of them no more is (rules B-6, B-12)."""
     _, segments = not_shown(files, limit=10_000, count=count)
     most = most_tokens(files, limit=10_000, count=count)
-    assert most >= sum(count(segment.text + SEPARATOR) for segment in segments)
+    assert most >= sum(count(segment.text + "\n\n") for segment in segments)
     assert most_tokens(files[:part], limit=10_000, count=count) <= most
 
 

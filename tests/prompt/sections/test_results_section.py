@@ -1,15 +1,15 @@
 """Sub-agents' results as a section of a prompt."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hypothesis import given, strategies as st
 from tests.projects import project
+from tests.prompt.composing import result, segments
 from tests.rendering import headings
 
 from aggregate import (
-    AggregatedResult,
     Answer,
     LabelledOutput,
     SubagentSession,
@@ -18,13 +18,12 @@ from aggregate import (
     merge_outputs,
     run,
 )
-from aggregate.base.values import AnswerKind, AnswerSource, GroupStatus, MergeStrategy
-from aggregate.prompt.sections import results_segments
+from aggregate.base.values import AnswerKind, AnswerSource
 
 
 def text_of(results: Any) -> str:
     """Return the section as one text."""
-    return "\n\n".join(segment.text for segment in results_segments(results))
+    return "\n\n".join(segment.text for segment in segments(results=results))
 
 
 def test_a_session_folds_in_by_variable() -> None:
@@ -62,7 +61,7 @@ def test_nothing_to_fold_is_no_section() -> None:
     """No results, no heading."""
     nothings: tuple[Any, ...] = ((), [], {}, SubagentSession().subagent_results, [{}, {}])
     for nothing in nothings:
-        assert results_segments(nothing) == ()
+        assert segments(results=nothing) == ()
 
 
 def test_an_answer_and_a_report_fold_in_the_same_way() -> None:
@@ -136,15 +135,6 @@ def test_no_text_forges_a_heading(
     name: str, value: str, errors: list[str], warnings: list[str]
 ) -> None:
     """Names, values, errors and warnings cannot leave their place."""
-    result = AggregatedResult(
-        f"${name}",
-        MergeStrategy.FIRST,
-        value,
-        tuple(errors),
-        tuple(warnings),
-        datetime(2026, 1, 1, tzinfo=UTC),
-        1,
-        GroupStatus.COMPLETE,
-    )
-    assert headings(text_of(result))[0] == "Sub-Agent Results"
-    assert len(headings(text_of(result))) == 2
+    told = replace(result(f"${name}", value), errors=tuple(errors), warnings=tuple(warnings))
+    assert headings(text_of([told]))[0] == "Sub-Agent Results"
+    assert len(headings(text_of([told]))) == 2

@@ -6,13 +6,12 @@ from typing import Any
 
 from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
+from tests.prompt.composing import result, segments
 
-from aggregate import AggregatedResult, Prompt, Segment, build_discussion_section
+from aggregate import Prompt, build_discussion_section
 from aggregate.agents.tracks import Ticket
 from aggregate.agents.tracks.ticket_parts import task_message
-from aggregate.base.values import Bead, Board, GroupStatus, MergeStrategy, Section, Stability
-from aggregate.prompt.layout import discussion_segments
-from aggregate.prompt.sections import results_segments
+from aggregate.base.values import Bead, Board
 from aggregate.prompt.sections.beads import beads_section
 
 PIECES = st.sampled_from(
@@ -64,30 +63,14 @@ def test_every_section_is_a_heading(some: str, other: str, third: str) -> None:
     ]
     board = Board(source="x", beads=tuple(beads), warnings=(other,))
     results = [
-        AggregatedResult(
-            name,
-            MergeStrategy.FIRST,
-            text,
-            errors=(other,),
-            warnings=(third,),
-            count=1,
-            status=GroupStatus.COMPLETE,
-        )
+        result(name, text, errors=(other,), warnings=(third,))
         for name, text in (("$a", some), ("$b", third))
     ]
-    prompt = Prompt(
-        (
-            Segment(
-                Section.BEADS,
-                beads_section(board, now=datetime(2026, 1, 1, tzinfo=UTC)),
-                Stability.SLOW,
-            ),
-            *results_segments(results),
-            *discussion_segments([some, {"role": "AI", "content": other}]),
-        )
-    )
+    history = [some, {"role": "AI", "content": other}]
+    prompt = Prompt(segments(results=results, history=history))
     message = task_message(Ticket(id="t", prompt="x", title="the task"), instructions=f"-{third}")
-    text = f"{prompt.markdown}\n\n{message}"
+    shown_beads = beads_section(board, now=datetime(2026, 1, 1, tzinfo=UTC))
+    text = f"{shown_beads}\n\n{prompt.markdown}\n\n{message}"
     assert are_seen(
         [
             "Beads Mode: Progress Track",

@@ -1,10 +1,11 @@
-"""Calls in child processes: their order, their limits, and what is left of the processes."""
+"""Calls in child processes, processes that answer requests, and work in threads."""
 
 import math
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from operator import add
@@ -14,7 +15,18 @@ from typing import Any
 
 import pytest
 
-from aggregate.base.concurrency import Call, in_child, in_children
+from aggregate.base.concurrency import (
+    Call,
+    DeadlinePassed,
+    PoolProcess,
+    doubling_delay,
+    in_child,
+    in_children,
+    ordered_map,
+    run_in_thread,
+)
+from aggregate.base.concurrency.child_server import frame
+from aggregate.base.concurrency.processes import AlternatingProcess, wait_for_any
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 
 LOST = (
@@ -57,7 +69,7 @@ def test_a_call_costs_itself_alone(function: Any, argument: int) -> None:
 def test_one_that_sleeps_is_given_up() -> None:
     """Where a process does nothing, patience ends."""
     calls: list[Call[None, Any]] = [Call(None, abs, (-1,)), Call(None, time.sleep, (3600,))]
-    assert answers([*calls, Call(None, abs, (-2,))], patience=3) == [1, LOST, 2]
+    assert answers([*calls, Call(None, abs, (-2,))], patience=1) == [1, LOST, 2]
 
 
 def test_a_process_that_was_killed_meanwhile_costs_nothing() -> None:
@@ -166,10 +178,10 @@ class TestHost:
         """Ctrl-C, which reaches all processes, ends the wait here and is heard once."""
         program = (
             "os.setpgid(0, 0)\n"
-            "Thread(target=lambda: (time.sleep(1), os.killpg(0, signal.SIGINT))).start()\n"
+            "Thread(target=lambda: (time.sleep(0.2), os.killpg(0, signal.SIGINT))).start()\n"
             if threads
             else "os.setpgid(0, 0)\nsignal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGINT))\n"
-            "signal.alarm(1)\n"
+            "signal.setitimer(signal.ITIMER_REAL, 0.2)\n"
         ) + (
             "try:\n    in_child(time.sleep, 3600)\n"
             "except KeyboardInterrupt:\n    print('interrupted', in_child(abs, -1))\n"
@@ -188,3 +200,147 @@ def test_where_no_process_can_be_started_a_sentence_says_so() -> None:
     problem = "no process can be started to parse texts in: "
     assert missing.startswith(f"{problem}[Errno 2]")
     assert wrong == f"{problem}/bin/false ended with status 1"
+
+
+CHILD = """
+import os, sys, time
+sys.path[:] = sys.argv[1:]
+from aggregate.base.concurrency.child_server import serve_requests
+
+def answer(request):
+    print("noise")
+    if request == b"die":
+        os._exit(3)
+    if request == b"hang":
+        time.sleep(3600)
+    return request * 2
+
+serve_requests(answer)
+"""
+SIZES = (0, 1, 3_000_000, 7, 2_000_000)
+
+
+def child(stderr: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
+    """Start a process that says each request twice and dies or hangs when it is told to."""
+    command = [sys.executable, "-c", CHILD, *sys.path]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, bufsize=0)
+
+
+def answers_of(process: PoolProcess, number: int) -> list[bytes]:
+    """Return what the process answers until it has answered so often or has ended."""
+    got: list[bytes] = []
+    while len(got) < number and not process.has_ended:
+        wait_for_any([process], time.monotonic() + 60)
+        got += process.transfer()
+    return got
+
+
+@pytest.mark.parametrize("kind", [PoolProcess, AlternatingProcess])
+def test_answers_come_in_order_and_waiting_ends(kind: type[PoolProcess]) -> None:
+    """Megabytes are sent ahead and answered whole, or as on Windows one by one; nobody waits beyond the deadline."""
+    process = kind(child())
+    wanted = [b"x" * size for size in SIZES]
+    try:
+        for request in wanted:
+            process.send(request)
+        assert answers_of(process, 6) == [b"", *(request * 2 for request in wanted)]
+        wait_for_any([process], time.monotonic() + 0.05)
+        assert process.transfer() == []
+    finally:
+        process.kill()
+
+
+def test_what_was_answered_before_the_end_is_still_read() -> None:
+    """A process that dies at its third request has answered two, and is known to have ended."""
+    process = PoolProcess(child())
+    for request in (b"a", b"b", b"die", b"c"):
+        process.send(request)
+    assert answers_of(process, 9) == [b"", b"aa", b"bb"]
+    assert process.has_ended
+    assert process.kill() == process.kill() == 3
+
+
+def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
+    """Where the parent has left, or the terminal interrupts both, no traceback of the child is shown."""
+    with child(subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.read(len(frame(b""))) == frame(b"")
+        process.send_signal(signal.SIGINT)
+        process.stdout.close()
+        process.stdin.write(frame(b"x" * 10_000))
+        process.stdin.close()
+        assert process.stderr.read() == b"noise\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("request_text", "seconds", "error"),
+    [(b"hang", 0.3, DeadlinePassed), (b"die", 30, OSError), (b"too long" * 10, 30, OSError)],
+)
+def test_one_that_is_asked_in_a_row_and_fails(
+    request_text: bytes, seconds: float, error: type[Exception]
+) -> None:
+    """Its answers are bounded in time and size, and it is gone with its zombie once it is killed."""
+    process = PoolProcess(child())
+    try:
+        assert process.greeting(seconds=30, most=0) == b""
+        large = os.urandom(3_000_000)
+        assert process.ask(large, seconds=30, most=6_000_000) == large * 2
+        with pytest.raises(error):
+            process.ask(request_text, seconds=seconds, most=100)
+    finally:
+        process.kill()
+    assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_results_stand_in_the_order_of_the_items() -> None:
+    """Whatever is done first; no more than so many at a time."""
+    running: list[int] = []
+    peaks: list[int] = []
+
+    def work(number: int) -> int:
+        running.append(number)
+        peaks.append(len(running))
+        time.sleep(0.01 * (number % 3))
+        running.remove(number)
+        return number * number
+
+    assert ordered_map("square", work, range(20), workers=3) == [
+        number * number for number in range(20)
+    ]
+    assert max(peaks) <= 3
+    assert ordered_map("square", work, [], workers=3) == []
+
+
+def test_a_failure_begins_no_further_work() -> None:
+    """It is raised as it is, also where earlier items are slower."""
+    begun: list[int] = []
+
+    def work(number: int) -> None:
+        begun.append(number)
+        time.sleep(0.05)
+        if number == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ordered_map("fail", work, range(100), workers=2)
+    time.sleep(0.1)
+    assert len(begun) <= 6
+
+
+def test_work_has_a_thread_of_its_own_that_is_a_daemon() -> None:
+    """Its result and its error are the future's."""
+    thread = run_in_thread("one", threading.current_thread).result(timeout=5)
+    assert (thread.name, thread.daemon) == ("one", True)
+    with pytest.raises(ZeroDivisionError):
+        run_in_thread("two", lambda: 1 / 0).result(timeout=5)
+
+
+def test_delays_double_up_to_a_limit() -> None:
+    """However often something has failed."""
+    assert [doubling_delay(number, 1, 8) for number in range(1, 6)] == [1, 2, 4, 8, 8]
+    assert doubling_delay(1, 30, 8) == 8
+    assert doubling_delay(100_000, 0.5, 60) == 60

@@ -1,25 +1,122 @@
-"""Writing: the user's files through their links, ours through none."""
+"""The disk as a stranger may have left it: reading, writing, programs, and the folders of the user."""
 
 import os
 import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from aggregate import load_config
 from aggregate.base.disk import (
+    CACHE_VARIABLE,
+    STATE_VARIABLE,
+    UnreadableError,
+    cache_folder,
     confined,
     create_private,
     exclusive_access,
+    find_program,
     private_folder,
+    read_bytes,
+    read_own_text,
+    read_regular,
+    read_text,
     replace_own,
     replace_text,
+    search_path,
+    state_folder,
     temporary_name,
+    user_state_folder,
     without_links,
     write_to_free,
 )
 from aggregate.base.errors import OutputError
+from aggregate.project.configuration import Config, global_config_path, user_config
+from aggregate.sending import ModelSelection, prepare_turn, send_turn
+from tests.hostile.planted import plant
+from tests.projects import project
+
+
+def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    """A file of just as many bytes as allowed is read, one of a byte more is refused with both figures."""
+    path = tmp_path / "a"
+    path.write_bytes(b"x" * 1000)
+    assert read_bytes(path, limit=1000) == b"x" * 1000
+    with pytest.raises(UnreadableError) as error:
+        read_bytes(path, limit=999)
+    assert error.value.strerror == "too large: 1,000 bytes, the most is 999"
+
+
+def test_text_has_its_own_line_ends_and_no_mark(tmp_path: Path) -> None:
+    """Text is UTF-8 without a byte order mark; its line ends stay."""
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbfa\r\n\xc3\xa9\n")
+    assert read_text(tmp_path / "a") == "a\r\né\n"
+
+
+def test_what_the_file_is_comes_with_its_bytes(tmp_path: Path) -> None:
+    """The time belongs to the bytes that were read, through a link too."""
+    (tmp_path / "a").write_bytes(b"")
+    os.utime(tmp_path / "a", (1_000_000_000, 1_000_000_000))
+    (tmp_path / "b").symlink_to("a")
+    data, info = read_regular(tmp_path / "b", limit=10)
+    assert (data, info.st_mtime) == (b"", 1_000_000_000)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="these are files of Unix")
+@pytest.mark.parametrize(
+    "target", ["/dev/zero", "/dev/urandom", "/dev/null", "/dev/tty", "fifo", "socket"]
+)
+def test_what_is_no_file_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """Devices, FIFOs and sockets, also behind a link, are refused at once."""
+    import socket
+
+    os.mkfifo(tmp_path / "fifo")
+    with socket.socket(socket.AF_UNIX) as server:
+        monkeypatch.chdir(tmp_path)  # the name of a socket is short
+        server.bind("socket")
+        (tmp_path / "link").symlink_to(target)
+        with pytest.raises(OSError, match="is no regular file"):
+            read_bytes(tmp_path / "link")
+
+
+def test_a_folder_is_not_read(tmp_path: Path) -> None:
+    """A folder in the place of a file is one."""
+    with pytest.raises(IsADirectoryError):
+        read_bytes(tmp_path)
+
+
+def test_a_hole_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> None:
+    """A file that is longer than any disk is refused without being read."""
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 42)
+    with pytest.raises(UnreadableError, match="too large: 4,398,046,511,104 bytes"):
+        read_bytes(tmp_path / "sparse")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_files_without_a_size_are_read_whole() -> None:
+    """Files of the system say that they are empty and are not; their limit holds all the same."""
+    assert Path("/proc/self/status").stat().st_size == 0
+    assert read_bytes("/proc/self/status").count(b"\n") > 10
+    with pytest.raises(UnreadableError, match="too large"):
+        read_bytes("/proc/self/status", limit=20)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs another user")
+def test_what_another_user_has_put_there_is_not_our_own(tmp_path: Path) -> None:
+    """A state is read only where this user has written it."""
+    file = tmp_path / "state.json"
+    file.write_text("{}")
+    assert read_own_text(file) == "{}"
+    os.chown(file, 12345, -1)
+    with pytest.raises(UnreadableError, match="another user"):
+        read_own_text(file)
+
 
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="modes and links of Unix")
 
@@ -227,3 +324,86 @@ def test_a_lock_that_others_keep_is_given_up(tmp_path: Path) -> None:
         pass
     with exclusive_access(tmp_path / "a", seconds=0.1):
         pass
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a checkout that is the current folder, with programs in it; another one lies in ``../bin``."""
+    for folder in ("tree", "tree/tools", "bin"):
+        plant(tmp_path / folder, "bd")
+    (tmp_path / "tree/.git").mkdir()
+    (tmp_path / "tree/lib").mkdir()
+    monkeypatch.chdir(tmp_path / "tree")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return tmp_path / "tree"
+
+
+@pytest.mark.parametrize(
+    "entry", ["", ".", "tools", "./tools", "{tree}", "{tree}/tools", "../tree/tools", "{link}"]
+)
+def test_programs_of_the_tree_are_missing(tree: Path, tmp_path: Path, entry: str) -> None:
+    """Empty and relative entries of PATH, and folders in the tree, also by a link, have no programs."""
+    (tmp_path / "link").symlink_to(tree / "tools")
+    path = entry.format(tree=tree, link=tmp_path / "link")
+    assert find_program("bd", path=path) is None
+    assert find_program("bd", path=f"{path}{os.pathsep}{tmp_path / 'bin'}") == str(
+        tmp_path / "bin" / "bd"
+    )
+    assert search_path(path=f"{path}{os.pathsep}/usr/bin") == "/usr/bin"
+
+
+def test_a_link_into_the_tree_is_a_program_of_the_tree(tree: Path, tmp_path: Path) -> None:
+    """A program elsewhere that is a link to one of the tree counts as missing."""
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "bd").symlink_to(tree / "bd")
+    assert find_program("bd", path=str(tmp_path / "links")) is None
+
+
+def test_the_whole_checkout_counts(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked about a folder of a checkout, programs beside it in the same checkout count as missing too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert find_program("bd", path=str(tree / "tools")) == str(tree / "tools" / "bd")
+    assert find_program("bd", outside=(tree / "lib",), path=str(tree / "tools")) is None
+
+
+def test_a_home_in_a_checkout_is_the_users_own(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the user's home itself lies in a checkout, of dotfiles, its programs are the user's."""
+    monkeypatch.setenv("HOME", str(tree))
+    assert find_program("bd", path=str(tree / "tools")) == str(tree / "tools" / "bd")
+
+
+def test_a_program_by_its_path_is_the_users_choice(tree: Path) -> None:
+    """An absolute path is taken as it is, where it is a program."""
+    assert find_program(str(tree / "bd")) == str(tree / "bd")
+    assert find_program(str(tree / "lib")) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="everybody has a home folder there")
+def test_a_user_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a container's may be: nothing is kept, nor read from the folder of the moment, and all else works (C-6)."""
+    import pwd
+
+    def nobody(_: int) -> NoReturn:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv(STATE_VARIABLE)
+    monkeypatch.delenv(CACHE_VARIABLE)
+    folder = project(tmp_path, {"manual_slop.toml": '[project]\nname = "demo"\n'})
+    monkeypatch.chdir(folder)
+    assert (cache_folder(), user_state_folder()) == (None, None)
+    assert state_folder(folder).is_absolute()
+    assert not global_config_path().is_relative_to(folder)
+    assert user_config() == Config()
+    config = load_config(folder / "manual_slop.toml")
+    done = send_turn(prepare_turn(config, "Why?", ModelSelection("scripted")), config)
+    assert done.warnings == (
+        "the next request is planned as if this one had not been sent: "
+        f"there is no home folder: set {STATE_VARIABLE}",
+    )
