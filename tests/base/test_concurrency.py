@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from aggregate import AggregateError, ScopeError
 from aggregate.base.concurrency import (
     Call,
     DeadlinePassed,
@@ -27,7 +28,6 @@ from aggregate.base.concurrency import (
 )
 from aggregate.base.concurrency.child_server import frame
 from aggregate.base.concurrency.processes import AlternatingProcess, wait_for_any
-from aggregate.base.errors import DeadlineError, SyntaxViewError
 
 LOST = (
     "the parser crashes over this text, or takes far too much memory or time, and it was given up"
@@ -61,7 +61,7 @@ def test_a_call_costs_itself_alone(function: Any, argument: int) -> None:
     calls: list[Call[None, Any]] = [Call(None, abs, (-number,)) for number in range(6)]
     calls[3:3] = [Call(None, function, (argument,))]
     assert answers(calls) == [0, 1, 2, LOST, 3, 4, 5]
-    with pytest.raises(DeadlineError, match="given up"):
+    with pytest.raises(AggregateError, match="given up"):
         in_child(function, argument)
     assert in_child(abs, -1) == 1
 
@@ -82,13 +82,12 @@ def test_what_a_function_raises_is_raised_here() -> None:
     """An error of ours is itself, any other one its traceback."""
     with pytest.raises(RuntimeError, match=r"ValueError: invalid literal"):
         in_child(int, "x")
-    with pytest.raises(SyntaxViewError, match=r"^what$"):
+    with pytest.raises(ScopeError, match=r"^what$"):
         in_child(raise_problem, "what")
 
 
 def raise_problem(text: str) -> None:
-    """Raise an error of ours."""
-    raise SyntaxViewError(text)
+    raise ScopeError(text)
 
 
 def test_children_stay_and_are_renewed() -> None:
@@ -99,7 +98,6 @@ def test_children_stay_and_are_renewed() -> None:
 
 
 def renewed(_: str) -> int:
-    """Return the process that reads a text."""
     return os.getpid()
 
 
@@ -136,57 +134,50 @@ def host(program: str, *, threads: bool) -> str:
     return done.stdout
 
 
+INTERRUPT = {
+    False: "signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGINT))\nsignal.setitimer(signal.ITIMER_REAL, 0.2)\n",
+    True: "Thread(target=lambda: (time.sleep(0.2), os.killpg(0, signal.SIGINT))).start()\n",
+}
+ASKING = """
+held = [os.open(os.devnull, 0) for _ in range(20)]
+commands = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in ("self", in_child(os.getpid))]
+print(commands[0] == commands[1], len(in_child(os.listdir, "/proc/self/fd")) <= 7)
+first = in_child(os.getpid)
+if not (fork := os.fork()):
+    os._exit(in_child(os.getpid) == first)
+print(os.waitpid(fork, 0)[1], in_child(os.getpid) == first)
+os.setpgid(0, 0)
+{interrupt}
+try:
+    in_child(time.sleep, 3600)
+except KeyboardInterrupt:
+    print("interrupted", in_child(abs, -1))
+print(in_child(os.getpid))
+"""
+
+
 @pytest.mark.parametrize("threads", [False, True])
-class TestHost:
-    """A program that asks for calls; it is forked where it has one thread."""
+def test_a_program_that_asks_for_calls(*, threads: bool) -> None:
+    """With one thread the child is a fork with no file of its parent's, with two a new Python; a fork has its own child.
 
-    def test_a_fork_where_that_is_safe(self, *, threads: bool) -> None:
-        """With one thread the child is a fork, and has no file of its parent's; with two it is a new Python."""
-        program = (
-            "held = [os.open(os.devnull, 0) for _ in range(20)]\n"
-            "commands = [Path(f'/proc/{pid}/cmdline').read_bytes() for pid in ('self', in_child(os.getpid))]\n"
-            "print(commands[0] == commands[1])\n"
-            "print(len(in_child(os.listdir, '/proc/self/fd')))\n"
-        )
-        same, descriptors = host(program, threads=threads).split()
-        assert same == str(not threads)
-        assert int(descriptors) <= 7
+    Ctrl-C, which reaches all processes, ends the wait here and is heard once. What was to be printed is printed once,
+    and the end of the program ends its child.
+    """
+    told = host(ASKING.replace("{interrupt}", INTERRUPT[threads]), threads=threads).splitlines()
+    assert told[:-1] == [f"{not threads} True", "0 True", "interrupted 1"]
+    assert not Path(f"/proc/{told[-1]}").exists()
 
-    def test_nothing_is_left_behind(self, *, threads: bool) -> None:
-        """The end of a program, and its death, end its children; what it had to print is printed once."""
-        (pid,) = host("sys.stdout.write(str(in_child(os.getpid)))", threads=threads).split()
-        assert not Path(f"/proc/{pid}").exists()
-        program = "print(in_child(os.getpid), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
-        outer = f"done = subprocess.run([sys.executable, '-c', {SETUP + program!r}], stdout=-1)\nprint(done.stdout.decode())"
-        (pid,) = host(outer, threads=threads).split()
-        until = time.monotonic() + 10
-        while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
-            time.sleep(0.01)
-        assert not Path(f"/proc/{pid}").exists()
 
-    def test_a_fork_of_the_program_has_children_of_its_own(self, *, threads: bool) -> None:
-        """After a fork both go on, each with another child."""
-        program = (
-            "first = in_child(os.getpid)\n"
-            "if not (fork := os.fork()):\n"
-            "    os._exit(in_child(os.getpid) == first)\n"
-            "print(os.waitpid(fork, 0)[1], in_child(os.getpid) == first)\n"
-        )
-        assert host(program, threads=threads) == "0 True\n"
-
-    def test_an_interrupt_of_the_terminal_is_the_parents(self, *, threads: bool) -> None:
-        """Ctrl-C, which reaches all processes, ends the wait here and is heard once."""
-        program = (
-            "os.setpgid(0, 0)\n"
-            "Thread(target=lambda: (time.sleep(0.2), os.killpg(0, signal.SIGINT))).start()\n"
-            if threads
-            else "os.setpgid(0, 0)\nsignal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGINT))\n"
-            "signal.setitimer(signal.ITIMER_REAL, 0.2)\n"
-        ) + (
-            "try:\n    in_child(time.sleep, 3600)\n"
-            "except KeyboardInterrupt:\n    print('interrupted', in_child(abs, -1))\n"
-        )
-        assert host(program, threads=threads) == "interrupted 1\n"
+@pytest.mark.parametrize("threads", [False, True])
+def test_the_death_of_a_program_ends_its_child(*, threads: bool) -> None:
+    """Also where nothing in it could."""
+    program = "print(in_child(os.getpid), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    begun = [sys.executable, "-c", SETUP + (THREAD if threads else "") + program]
+    (pid,) = subprocess.run(begun, stdout=subprocess.PIPE, text=True).stdout.split()
+    until = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_where_no_process_can_be_started_a_sentence_says_so() -> None:

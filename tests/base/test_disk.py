@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from aggregate import load_config
+from aggregate import AggregateError, load_config
 from aggregate.base.disk import (
     CACHE_VARIABLE,
     STATE_VARIABLE,
@@ -33,7 +33,6 @@ from aggregate.base.disk import (
     without_links,
     write_to_free,
 )
-from aggregate.base.errors import OutputError
 from aggregate.project.configuration import Config, global_config_path, user_config
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from tests.hostile.planted import plant
@@ -130,7 +129,6 @@ def open_umask() -> Iterator[None]:
 
 
 def mode(path: Path) -> int:
-    """Return the permissions of a file or folder."""
     return stat.S_IMODE(path.lstat().st_mode)
 
 
@@ -213,7 +211,7 @@ def test_confined_knows_where_links_lead(tmp_path: Path) -> None:
     for inside in (root, root / "a/b", root / "in/x", root / "a/../b"):
         assert confined(inside, root) == inside
     for outside in (root / "out", root / "out/x", root / "..", root / "../project2", Path("/etc")):
-        with pytest.raises(OutputError, match="leads out of the project"):
+        with pytest.raises(AggregateError, match="leads out of the project"):
             confined(outside, root)
         assert confined(outside, None) == outside
 
@@ -230,7 +228,7 @@ def test_unlinked_takes_the_project_from_the_name(
     monkeypatch.chdir(tmp_path / "plain")
     assert without_links(tmp_path / "elsewhere") == tmp_path / "elsewhere"
     for place in (Path("state"), tmp_path / "checkout/state/data_cache"):
-        with pytest.raises(OutputError, match="through a link"):
+        with pytest.raises(AggregateError, match="through a link"):
             without_links(place)
 
 
@@ -251,7 +249,7 @@ def test_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     with pytest.raises(OSError, match=r"exists|Not a directory"):
         private_folder(tmp_path / "a")
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(AggregateError, match="cannot write"):
         replace_own(tmp_path / "a" / "b", "")
 
 
@@ -259,7 +257,6 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives ope
 
 
 def _swap(folder: Path, other: Path) -> None:
-    """Put a link to another folder in the place of one."""
     folder.rename(folder.with_name("before"))
     folder.symlink_to(other)
 
@@ -279,7 +276,7 @@ def test_a_folder_that_is_swapped_before_a_new_file_leads_nowhere(tmp_path: Path
     write_to_free(iter([folder / "a"]), pieces(), temporary, within=tmp_path / "project")
     assert not [*other.iterdir()]
     assert [file.name for file in (tmp_path / "project/before").iterdir()] == ["a"]
-    with pytest.raises(OutputError, match="leads out of the project"):
+    with pytest.raises(AggregateError, match="leads out of the project"):
         write_to_free(iter([folder / "b"]), [b""], temporary, within=tmp_path / "project")
     assert not [*other.iterdir()]
 
@@ -291,7 +288,6 @@ class _Swapping(str):
     places: tuple[Path, Path]
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-        """Swap, and encode."""
         _swap(*self.places)
         return super().encode(encoding, errors)
 
@@ -308,7 +304,7 @@ def test_a_folder_that_is_swapped_before_a_replacement_leads_nowhere(tmp_path: P
     replace_text(folder / "a", text, within=tmp_path / "project")
     assert (other / "a").read_text() == "before"
     assert (tmp_path / "project/before/a").read_text() == "after"
-    with pytest.raises(OutputError, match="leads out of the project"):
+    with pytest.raises(AggregateError, match="leads out of the project"):
         replace_text(folder / "a", "again", within=tmp_path / "project")
     assert (other / "a").read_text() == "before"
 

@@ -5,7 +5,6 @@ import sys
 import threading
 from hashlib import sha256
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -13,14 +12,12 @@ from hypothesis import given, settings, strategies as st
 from aggregate import Prompt, count
 from aggregate.base.tokens import TokenCounter, count_all, count_batch
 from aggregate.base.tokens.counter import cut
-from aggregate.base.tokens.vocabulary import END_OF_TEXT
 from aggregate.base.values import RenderedFile
 from aggregate.prompt import SavedCounts, count_prompt, files_segments
-from aggregate.prompt.layout import discussion_segments, file_block, file_segment, files_section
 from aggregate.prompt.token_counts import COUNT, token_kind
 from tests.base.tokens.plain_count import encoding, plain_count
 from tests.project.index.samples import opened
-from tests.prompt.composing import kept_nothing
+from tests.prompt.composing import kept_nothing, segments
 
 PARTS = st.sampled_from(
     [
@@ -43,7 +40,7 @@ def test_parts_sum_to_the_whole(
 ) -> None:
     """The counts of segments, and of sections, sum to an independent count of the whole document, to the token."""
     rendered = [RenderedFile(path, content=content) for path, content in files]
-    discussion = discussion_segments([screenshots, *history])
+    discussion = segments(history=[screenshots, *history])
     prompt = Prompt((*files_segments(rendered), *discussion))
     tokens = count_prompt(prompt)
     assert tokens.document == plain_count(prompt.markdown)
@@ -90,46 +87,10 @@ def test_counts_are_per_text_whatever_the_batch() -> None:
 
 def test_a_file_counts_under_its_path() -> None:
     """A file named twice in a prompt has the sum of both; headings count for the section only."""
-    blocks = [file_segment("a", file_block("a", text)) for text in "xy"]
-    prompt = Prompt(tuple(files_section("## Files", blocks)))
-    tokens = count_prompt(prompt)
+    files = [RenderedFile("a", content=text) for text in "xy"]
+    tokens = count_prompt(Prompt(tuple(files_segments(files))))
     assert tokens.files == {"a": tokens.segments[1] + tokens.segments[2]}
     assert tokens.document == sum(tokens.segments)
-
-
-def test_counting_needs_no_network() -> None:
-    """Loading the vocabulary and counting opens no socket and looks up no host."""
-    program = dedent("""\
-        import sys
-        def refuse(event, arguments):
-            if event.startswith(("socket.", "urllib.", "http.")):
-                raise SystemExit(f"network: {event}")
-        sys.addaudithook(refuse)
-        from aggregate import count
-        print(count("hello world"))
-        """)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"2\n", b"")
-
-
-def test_threads_share_one_vocabulary() -> None:
-    """Threads that count at the same moment wait for one loading: eight would take eight times its time and memory."""
-    script = """
-        from concurrent.futures import ThreadPoolExecutor
-        from threading import Barrier
-        from aggregate.base.tokens.vocabulary import tokenizer
-
-        ready = Barrier(4)
-
-        def load(_):
-            ready.wait()
-            return id(tokenizer())
-
-        with ThreadPoolExecutor(4) as pool:
-            print(len(set(pool.map(load, range(4)))))
-    """
-    done = subprocess.run([sys.executable, "-c", dedent(script)], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("1\n", "")
 
 
 PIECES = st.sampled_from(
@@ -137,7 +98,7 @@ PIECES = st.sampled_from(
         *"/\\ \n\r\t#`-~>'_.\u00a0\u2028\u200b\u3000\x00\x0b\x0c\x1c\x85éßſKDžʰªΩ中\u0301\U0001f600aAzZ09٣",
         *("\r\n", "\n\n", "\n    ", "\n\t\t", "  ", "//", "'s", "'LL", "'ſ"),
         *("don't", "ABCdef", "1234"),
-        *("<", "<|endof", "text|>", END_OF_TEXT, "<|im_start|>"),
+        *("<", "<|endof", "text|>", "<|endoftext|>", "<|im_start|>"),
     ]
 )
 TEXTS = st.one_of(
@@ -209,7 +170,6 @@ def test_many_texts(texts: list[str], characters: int) -> None:
 
 
 def threads() -> list[threading.Thread]:
-    """Return the threads that count."""
     return [thread for thread in threading.enumerate() if thread.name.startswith("count-tokens")]
 
 
@@ -257,19 +217,6 @@ def test_threads_end_with_the_block() -> None:
     assert threads() == []
 
 
-def test_a_counter_without_texts_loads_nothing() -> None:
-    """A run whose counts are all known loads neither tokenizer nor vocabulary, nor the module of threads."""
-    program = dedent("""\
-        import sys
-        from aggregate.base.tokens.counter import TokenCounter
-        with TokenCounter() as counter:
-            assert counter.results() == []
-        print(sorted({"tiktoken", "concurrent.futures.thread", "logging"} & set(sys.modules)))
-        """)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
 TEXT = "Tell me what this says.\n\n"
 
 
@@ -302,3 +249,32 @@ def test_what_is_known_is_not_counted_again(tmp_path: Path) -> None:
         index.put_many(token_kind(), [(key, COUNT.pack(12_345))])
         index.flush()
         assert SavedCounts(index)(TEXT) == 12_345
+
+
+FIRST_COUNT = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from aggregate.base.tokens import TokenCounter, count
+already = set(sys.modules)
+with TokenCounter() as counter:
+    assert counter.results() == []
+assert not {"tiktoken", "logging"} & set(sys.modules) - already
+def refuse(event, arguments):
+    if event.startswith(("socket.", "urllib.", "http.")):
+        raise SystemExit(f"network: {event}")
+sys.addaudithook(refuse)
+from aggregate.base.tokens.vocabulary import tokenizer
+ready = Barrier(4)
+def load(_):
+    ready.wait()
+    return id(tokenizer())
+with ThreadPoolExecutor(4) as pool:
+    print(len(set(pool.map(load, range(4)))), count("hello world"))
+"""
+
+
+def test_the_first_count_loads_one_vocabulary_and_needs_no_network() -> None:
+    """A counter without texts loads nothing; threads that count at the same moment wait for one loading, of no host."""
+    done = subprocess.run([sys.executable, "-c", FIRST_COUNT], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("1 2\n", "")

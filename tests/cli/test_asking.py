@@ -11,7 +11,6 @@ import pytest
 
 from aggregate import Place, Task
 from aggregate.cli.asking import read_task, typed_places
-from aggregate.project.configuration import CONFIG_NAME
 from tests.cli.command_line import aggregate, mistake, start
 from tests.project.history import Repository
 from tests.projects import project
@@ -43,7 +42,6 @@ def clone(committed: Path, tmp_path: Path) -> Path:
 
 
 def shown(text: str) -> list[str]:
-    """Return the paths of the files that a prompt shows."""
     heads = [line for line in text.splitlines() if line.startswith("### File ")]
     return [head.removeprefix("### File ") for head in heads]
 
@@ -88,7 +86,7 @@ def test_each_way_to_ask_needs_no_configuration(clone: Path, arguments: list[str
 
 def test_without_task_and_budget_a_configuration_is_needed(clone: Path) -> None:
     """Neither a bare run, nor places alone, nor a configuration that was named do without the file (rule T-6)."""
-    for arguments in ([], ["--focus", "src/a.py"], ["-c", CONFIG_NAME, "--task", "x"]):
+    for arguments in ([], ["--focus", "src/a.py"], ["-c", "manual_slop.toml", "--task", "x"]):
         said = mistake(start(clone, *arguments))
         assert said.startswith("manual_slop.toml: there is no manual_slop.toml here: write it with")
 

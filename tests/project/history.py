@@ -7,15 +7,12 @@ from tests.project.repository import git
 
 
 class Repository:
-    """A new git repository in a folder."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
         git(root, "init", "-q")
 
     def write(self, files: Mapping[str, str]) -> None:
-        """Write files, by their paths."""
         for path, text in files.items():
             place = self.root / path
             place.parent.mkdir(parents=True, exist_ok=True)

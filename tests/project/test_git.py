@@ -1,13 +1,15 @@
-"""What changed since a revision, and past commits, in small repositories."""
+"""What changed since a revision, past commits, and what attributes say of generated files, as git says it."""
 
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from aggregate import ConfigError
 from aggregate.project.git import (
+    AttributesReader,
     HunkContext,
     LoggedCommit,
     changed_lines,
@@ -17,11 +19,10 @@ from aggregate.project.git import (
     read_contexts,
     why_no_history,
 )
-from aggregate.project.git.git_changes import ChangedRange
-from aggregate.project.git.git_log import MOST_PATHS
 from aggregate.project.git.git_patch import Hunk, read_hunks
 from tests.project.history import Repository
 from tests.project.repository import git
+from tests.projects import project
 
 LINES = "".join(f"line {number}\n" for number in range(1, 11))
 
@@ -39,15 +40,15 @@ def test_committed_staged_changed_and_new_files(tmp_path: Path) -> None:
     )
     (tmp_path / "gone.py").unlink()
     uncommitted = [
-        ChangedRange("born.py"),
-        ChangedRange("changed.py", 1, 1),
-        ChangedRange("staged.py", 8, 8),
-        ChangedRange("sub/ü b.py"),
+        ("born.py", 0, 0),
+        ("changed.py", 1, 1),
+        ("staged.py", 8, 8),
+        ("sub/ü b.py", 0, 0),
     ]
     assert changed_lines(str(tmp_path), "HEAD") == uncommitted
-    since = [*uncommitted, ChangedRange("committed.py", 3, 4)]
+    since = [*uncommitted, ("committed.py", 3, 4)]
     assert changed_lines(str(tmp_path), "HEAD~1") == sorted(since)
-    assert changed_lines(str(tmp_path / "sub"), "HEAD") == [ChangedRange("ü b.py")]
+    assert changed_lines(str(tmp_path / "sub"), "HEAD") == [("ü b.py", 0, 0)]
 
 
 REVISIONS = [
@@ -87,9 +88,9 @@ def test_large_changes_are_told_by_file(tmp_path: Path) -> None:
     repository.commit("begin", {"a.py": "1\n", "b.py": "1\n", "c.py": "1\n"})
     repository.write({"a.py": "2\n", "b.py": "x" * 10_000 + "\n", "c.py": "2\n"})
     assert changed_lines(str(tmp_path), "HEAD", most_bytes=1_000) == [
-        ChangedRange("a.py", 1, 1),
-        ChangedRange("b.py", 1, 1),
-        ChangedRange("c.py"),
+        ("a.py", 1, 1),
+        ("b.py", 1, 1),
+        ("c.py", 0, 0),
     ]
 
 
@@ -98,11 +99,10 @@ def test_large_files_are_not_compared(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.txt": "1\n" * 600_000})
     repository.write({"a.txt": "2\n" * 600_000})
-    assert changed_lines(str(tmp_path), "HEAD") == [ChangedRange("a.txt")]
+    assert changed_lines(str(tmp_path), "HEAD") == [("a.txt", 0, 0)]
 
 
 def log(folder: Path, *, most_bytes: int = 1_000_000) -> list[LoggedCommit]:
-    """Return all commits of a folder, the newest first."""
     head = find_head(str(folder))
     assert head is not None
     ids = commit_ids(str(folder), head, most=1000)
@@ -153,9 +153,9 @@ def test_a_commit_of_many_files_tells_of_none(tmp_path: Path) -> None:
     """A commit that touches more than 200 files has a message and no paths (rule T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1"})
-    repository.commit("many", {f"f{n}": "1" for n in range(MOST_PATHS + 1)})
-    repository.commit("most", {f"f{n}": "2" for n in range(MOST_PATHS)})
-    assert [len(commit.paths) for commit in log(tmp_path)] == [MOST_PATHS, 0]
+    repository.commit("many", {f"f{n}": "1" for n in range(200 + 1)})
+    repository.commit("most", {f"f{n}": "2" for n in range(200)})
+    assert [len(commit.paths) for commit in log(tmp_path)] == [200, 0]
 
 
 def test_floods_in_a_row_cost_only_themselves(tmp_path: Path) -> None:
@@ -414,3 +414,85 @@ def test_a_patch_that_was_cut_anywhere() -> None:
     for end in range(len(PATCH)):
         told = list(read_hunks(PATCH[:end]))
         assert told[:-1] == whole[: max(len(told) - 1, 0)]
+
+
+FILES = ["a.py", "b c.py", "d/a.py", "d/e/a.go", "d/e/é.go", "#x", "lib/a.min.js"]
+PATTERNS = st.sampled_from(
+    [
+        "*", "*.py", "a.py", "/a.py", "d/", "d/**", "d/*", "e/*.go", "**/e/*", "lib", "[ab]*", "?.py", "!a.py",
+        '"open', "#x", '"#x"', '"b c.py"', '"d/e/\\303\\251.go"',
+    ]
+)  # fmt: skip
+_NAME = "linguist-generated"
+ATTRIBUTES = st.sampled_from(
+    [
+        _NAME,
+        f"-{_NAME}",
+        f"!{_NAME}",
+        f"{_NAME}=true",
+        f"{_NAME}=false",
+        "made", "-made", "text", "linguist-vendored", "diff=generated",
+    ]
+)  # fmt: skip
+RULES = st.builds(
+    lambda pattern, attributes: " ".join((pattern, *attributes)),
+    PATTERNS,
+    st.lists(ATTRIBUTES, max_size=3),
+)
+MACRO = st.sampled_from(
+    ["[attr]made linguist-generated=true diff=x", "[attr]made -linguist-generated", "# none"]
+)
+
+
+def as_git_says(folder: Path) -> dict[str, bool]:
+    output = git(folder, "check-attr", "-z", "linguist-generated", "--", *FILES)
+    fields = os.fsdecode(output).split("\0")[:-1]
+    values = dict(zip(fields[::3], fields[2::3], strict=True))
+    return {
+        path: value in ("set", "true") for path, value in values.items() if value != "unspecified"
+    }
+
+
+@settings(max_examples=30)
+@given(MACRO, st.lists(RULES, max_size=4), st.lists(RULES, max_size=3))
+def test_marks_are_those_of_git(
+    tmp_path_factory: pytest.TempPathFactory, macro: str, above: list[str], below: list[str]
+) -> None:
+    """Order, nesting, quotes, macros and values count as ``git check-attr`` has them (M-60)."""
+    folder = tmp_path_factory.mktemp("r")
+    files = {".gitattributes": "\n".join([macro, *above]), "d/.gitattributes": "\n".join(below)}
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    git(folder, "init", "-q")
+    assert AttributesReader(str(folder)).marks(FILES) == as_git_says(folder)
+
+
+def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
+    """A link is not followed, and a file with too many rules is named and not used; others count."""
+    rules = "\n".join(f"{i}*{i}?x linguist-generated" for i in range(2_000 + 1))
+    project(
+        tmp_path, {"p/many/.gitattributes": rules, "p/.gitattributes": "*.py linguist-generated\n"}
+    )
+    project(tmp_path, {"outside": "* linguist-generated\n", "p/linked/x.c": ""})
+    (tmp_path / "p/linked/.gitattributes").symlink_to(tmp_path / "outside")
+    reader = AttributesReader(str(tmp_path / "p"))
+    assert reader.marks(["many/a.py", "many/1x1yx", "linked/x.c"]) == {"many/a.py": True}
+    assert [(path, reason[:8]) for path, reason in reader.problems] == [
+        ("many/.gitattributes", "not used")
+    ]
+
+
+def test_a_deep_tree_ends(tmp_path: Path) -> None:
+    """A path of thousands of folders is asked about without recursion."""
+    deep = "d/" * 5_000 + "a.py"
+    assert AttributesReader(str(tmp_path)).marks([deep]) == {}
+
+
+def test_a_long_line_is_ignored(tmp_path: Path) -> None:
+    """A line of more than 2,047 characters says nothing, as in git."""
+    line = "*.py" + " " * 2_030 + "linguist-generated"
+    for text, marks in ((line, {}), (line[:4] + line[40:], {"a.py": True})):
+        project(tmp_path, {".gitattributes": text})
+        assert AttributesReader(str(tmp_path)).marks(["a.py"]) == marks

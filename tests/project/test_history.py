@@ -7,8 +7,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import example, given, strategies as st
 
-from aggregate import ConfigError
-from aggregate.base.errors import OutputError
+from aggregate import AggregateError, ConfigError
 from aggregate.project.history import (
     append_turns,
     find_history_file,
@@ -185,7 +184,7 @@ def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
 def test_what_cannot_be_held_is_refused(tmp_path: Path) -> None:
     """A text with a lone surrogate would not come back as it was; nothing is written."""
     path = tmp_path / "history.toml"
-    with pytest.raises(OutputError, match="TOML does not hold its text unchanged"):
+    with pytest.raises(AggregateError, match="TOML does not hold its text unchanged"):
         append_turns(path, [{"role": "User", "content": "\ud800"}])
     assert not path.exists()
 
@@ -224,7 +223,7 @@ def test_a_table_in_two_places_is_left_as_it_is(tmp_path: Path) -> None:
     )
     path.write_text(turns + "[discussion]\nname = 1\n")
     before = path.read_text()
-    with pytest.raises(OutputError, match=r"cannot take a turn out of .*: edit it by hand"):
+    with pytest.raises(AggregateError, match=r"cannot take a turn out of .*: edit it by hand"):
         replace_last_turns(path, EXCHANGE, [])
     assert path.read_text() == before
 

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from threading import Event, Timer
+from threading import Event, Thread, Timer
 
 import pytest
 
-from aggregate.base.concurrency import run_in_thread
 from aggregate.project.watching import Changes, GitActivity, TreeWatch
 from aggregate.project.watching.watch_backends import (
     Backend,
@@ -139,8 +138,6 @@ def test_a_limit_of_the_system_is_said_and_folders_are_polled(tmp_path: Path) ->
 
 
 class _Limited:
-    """A backend that has room for a single folder."""
-
     def __init__(self, _root: str, _report: Report) -> None:
         self._folders: set[str] = set()
 
@@ -190,9 +187,10 @@ def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
         (tmp_path / "new").mkdir()
         (tmp_path / "new/a.py").write_text("a")
         come = Entry(os.path.realpath(tmp_path), "new", is_folder=True)
-        told = run_in_thread("telling", lambda: backends[0].report(come))
+        told = Thread(target=backends[0].report, args=(come,))
+        told.start()
         changes = watch.wait(PATIENCE)
-        told.result()
+        told.join()
     assert changes is not None
     assert [Path(path).name for path in changes.paths] == ["new", "a.py"]
 
@@ -391,18 +389,14 @@ def test_a_rebase_that_has_stopped_for_a_person_is_no_reason_to_wait(tmp_path: P
 
 
 class _Counted(TreeWatch):
-    """Remembers for how many seconds each change was waited for."""
-
     waits: list[float]
 
     def wait(self, seconds: float | None = None) -> Changes | None:
-        """Wait as ever."""
         self.waits.append(-1 if seconds is None else seconds)
         return super().wait(seconds)
 
 
 def _waits(watch: _Counted, activity: GitActivity) -> list[float]:
-    """Return how often and how long a change is held up."""
     watch.waits = []
     assert activity.settle(Changes(("a",))) == Changes(("a",))
     return watch.waits

@@ -18,17 +18,14 @@ from aggregate.project.index import Index
 
 
 def kept_nothing() -> Index:
-    """Return an index that keeps nothing."""
     return Index(None, limit=1)
 
 
 def in_index(folder: Path) -> Index:
-    """Return an index for which all files were changed long ago."""
     return Index(folder / "index" / "i.sqlite", limit=10**8, now=lambda: 2 * 10**18)
 
 
 def result(name: str, value: object, **told: Any) -> AggregatedResult:
-    """Return the only result of a group that is complete."""
     merged = merge_outputs([LabelledOutput(value)], "first")
     return replace(merged, variable_name=name, value=value, **{"warnings": (), **told})
 
@@ -40,5 +37,4 @@ def segments(**parts: Any) -> tuple[Segment, ...]:
 
 
 def composed(request: Any) -> Composition:
-    """Compose a prompt, without an index."""
     return compose_prompt(request, index=kept_nothing())

@@ -21,7 +21,6 @@ REQUESTS: Sequence[AnalysisRequest] = [
 
 
 def here() -> list[bytes | None]:
-    """Return the answers made by this process."""
     return [KnownFile.of(*request).pack() if request else None for request in REQUESTS]
 
 
@@ -35,7 +34,6 @@ class Deadly(SourceFile):
     """A file that ends the process that it is sent to, as a crash in a parser does."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arrive as a call that never returns."""
         return os._exit, (3,)
 
 

@@ -1,13 +1,13 @@
 """What each file may show at most, and what showing some of its lines stands for."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate import ViewMode, count, open_project, request_for
+from aggregate import ViewMode, build_markdown, count, open_project, request_for
 from aggregate.prompt import Candidates, rank_files
-from aggregate.prompt.fit.fit import FileLines, ShownLines
-from aggregate.prompt.layout import file_block
+from aggregate.prompt.fit.fit import ShownLines
 from tests.projects import project
 from tests.prompt.composing import kept_nothing
 
@@ -29,7 +29,6 @@ ALL = (1, 1 << 31)
 
 
 def candidates(folder: Path, path: str, text: str, mode: str = "full") -> Candidates:
-    """Return a project's only file."""
     project(folder, {path: text})
     entry = {"path": path, "view_mode": mode}
     request = request_for(open_project({"files": {"base_dir": str(folder), "paths": [entry]}}))
@@ -37,15 +36,13 @@ def candidates(folder: Path, path: str, text: str, mode: str = "full") -> Candid
     return Candidates(request, rank_files(request, index=index), index=index)
 
 
-def lines(found: Candidates) -> FileLines:
-    """Return the lines that it may show."""
+def lines(found: Candidates) -> Any:
     known = found.lines(0)
     assert known is not None
     return known
 
 
 def shown(found: Candidates, *runs: tuple[int, int]) -> ShownLines:
-    """Return these of them."""
     state = ShownLines(lines(found))
     state.show(state.new_runs(runs))
     return state
@@ -115,6 +112,7 @@ def test_the_frame_is_what_stands_around_the_lines(tmp_path: Path, text: str) ->
     """With the lines' own tokens it is never below the block's, whatever fence the text needs (rule B-1)."""
     found = candidates(tmp_path, "a.md", text)
     rendered = found.rendered(0, shown(found, ALL))
-    block = file_block("a.md", rendered.content, language=rendered.language)
+    heading, block = build_markdown(tmp_path, ["a.md"], tmp_path, [], []).split("\n\n", 1)
     around = lines(found).frame + count("".join(lines(found).texts))
+    assert heading == "## Files"
     assert (rendered.content, around >= count(block + "\n\n")) == (text, True)

@@ -2,13 +2,11 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate.project.index import Index
-from aggregate.prompt import FileCorpus, Request, Selection, select_files
-from aggregate.prompt.corpus_reading import read_corpus
-from aggregate.prompt.file_reading import FileReader
+from aggregate.prompt import FileCorpus, Request, Selection, read_files
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
@@ -18,16 +16,12 @@ from tests.prompt.test_stream import FILES, made
 NAMES = ("one", "Two", "f", "three", "absent", "os", "g")
 
 
-def corpus_of(request: Request, index: Index) -> tuple[FileCorpus, FileReader]:
-    """Return the corpus of a request, and what has read it."""
-    selection = select_files(request)
-    reader = FileReader(request.redaction, selection.generated)
-    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
-    return corpus, reader
+def corpus_of(request: Request, index: Any) -> tuple[FileCorpus, Any]:
+    files = read_files(request, index=index)
+    return files.corpus, files.reader
 
 
-def told(request: Request, index: Index) -> dict[str, object]:
-    """Return all that a corpus tells, once what is new was kept."""
+def told(request: Request, index: Any) -> dict[str, object]:
     corpus, reader = corpus_of(request, index)
     numbers = range(len(corpus.files))
     texts = [corpus.text(number) for number in numbers]
@@ -98,7 +92,6 @@ def test_what_cannot_be_read_stands_beside_the_corpus(tmp_path: Path) -> None:
 
 
 def large(folder: Path, count: int) -> Request:
-    """Return the request for many files."""
     files = {
         f"src/{number:03}.py": f"def name{number}():\n    return retry{number}(common)\n"
         for number in range(count)

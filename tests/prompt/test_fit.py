@@ -25,19 +25,15 @@ def words(text: str) -> int:
 
 @dataclass(frozen=True)
 class Source:
-    """A file with its pieces and how likely each is."""
-
     text: str
     pieces: tuple[tuple[int, int, float], ...]
     definitions: tuple[DefinedName, ...] = ()
 
     @property
     def lines(self) -> list[str]:
-        """Its lines with their ends."""
         return self.text.splitlines(keepends=True)
 
     def fittable(self, number: int) -> Fittable:
-        """Return it as fitting orders it."""
         pieces = [
             Piece(
                 first, last, self._innermost(first), 0, len("".join(self.lines[first - 1 : last]))
@@ -72,7 +68,6 @@ def new_fit(
 
 
 def shown_text(source: Source, fit: Fit, number: int) -> str:
-    """Return what a fit shows of a file."""
     state = fit.shown[number]
     return focused(View(source.text), source.lines, state.runs()).text
 

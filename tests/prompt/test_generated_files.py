@@ -35,7 +35,6 @@ def made(folder: Path, *paths: object, focus: tuple[str, ...] = (), **files: obj
 
 
 def shown(composition: Composition) -> dict[str, str]:
-    """Return the content of each file by its path."""
     return {file.path: file.content for file in composition.files}
 
 

@@ -65,7 +65,6 @@ NOTES = {
 def audited(
     folder: Path, files: dict[str, Any], *, history: tuple[str, ...] = (), **asked: Any
 ) -> Any:
-    """Return the account of a prompt."""
     config = {
         "project": {"name": "demo"},
         "files": {"base_dir": str(folder), **files},

@@ -16,7 +16,6 @@ CODE = "def f{0}(x):\n    return x * {0}\n"
 
 
 def requested(folder: Path, **tables: object) -> Request:
-    """Return a request with globs, a named file and one in full."""
     paths = [
         {"path": "**/*.py", "view_mode": "skeleton"},
         "**/*.txt",
@@ -27,7 +26,6 @@ def requested(folder: Path, **tables: object) -> Request:
 
 
 def assert_fresh(live: LivePrompt, request: Request, changed: list[str] | None = None) -> None:
-    """Compare a live prompt with one that is composed anew."""
     fresh = compose_prompt(request, index=kept_nothing())
     again = live.compose(changed)
     assert again.prompt.markdown == fresh.prompt.markdown

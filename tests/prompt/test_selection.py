@@ -19,7 +19,6 @@ def made(folder: Path, files: dict[str, object], **tables: object) -> Compositio
 
 
 def taken(folder: Path, config: str) -> list[str]:
-    """Return the files that the project's configuration takes."""
     project(folder, {"manual_slop.toml": config})
     request = request_for(open_project(folder / "manual_slop.toml"), with_history=False)
     return [one.path for one in select_files(request).files if not one.problem]
@@ -149,16 +148,9 @@ def test_beads_are_looked_for_in_the_base_folder(tmp_path: Path) -> None:
 def test_dependencies_and_outputs_are_left_out_where_git_does_not_say(tmp_path: Path) -> None:
     """Outside git globs leave the usual folders out at any depth; an entry that begins in one, or a rule, takes them."""
     names = [
-        "node_modules",
-        "venv",
-        ".venv",
-        "build",
-        "dist",
-        "target",
-        "__pycache__",
-        ".mypy_cache",
+        "node_modules", "venv", ".venv", "build", "dist", "target", "__pycache__", ".mypy_cache",
         "x.egg-info",
-    ]
+    ]  # fmt: skip
     files = [f"{around}{name}/a.py" for name in names for around in ("", "p/q/")]
     folder = project(tmp_path, {**dict.fromkeys([*files, "p/a.py", "odd/b.py", "tmp/c.py"], "")})
     project(folder, {"odd/pyvenv.cfg": "", "tmp/CACHEDIR.TAG": ""})

@@ -8,8 +8,7 @@ from typing import ClassVar
 import pytest
 
 from aggregate import Prompt, compose_prompt, open_project, request_for, stream_prompt
-from aggregate.base.disk import temporary_name
-from aggregate.project.index import INDEX_FILE, INDEX_FOLDER, FileState, Index
+from aggregate.project.index import FileState, Index
 from aggregate.prompt import Request
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
@@ -33,7 +32,6 @@ MODES = ("skeleton", "outline", "summary", "full", "none", "masked", "custom")
 
 
 def _notebook(code: str) -> str:
-    """Return a notebook with one cell."""
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": [code]}
     return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
@@ -56,7 +54,6 @@ def made(folder: Path, mode: str, *, redact: bool | None = None) -> Request:
 
 
 def streamed(request: Request, index: Index) -> tuple[Prompt, tuple[str, ...]]:
-    """Return what a stream gives, once all of it was taken."""
     stream = stream_prompt(request, index=index)
     prompt = Prompt(tuple(stream))
     index.flush()
@@ -81,12 +78,12 @@ def test_an_index_in_the_project_is_no_file_of_it(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", {"a.py": FILES["a.py"]})
     request = made(folder, "skeleton")
     kept = compose_prompt(request, index=kept_nothing())
-    path = folder / "cache" / INDEX_FOLDER / INDEX_FILE
+    path = folder / "cache/aggregate-index/index.sqlite"
     index = Index(path, limit=10**8, now=lambda: 2 * 10**18)
     for _ in range(2):
         assert streamed(request, index) == (kept.prompt, kept.warnings)
         assert path.is_file()
-    path.parent.rename(temporary_name(path.parents[1], INDEX_FOLDER))
+    path.parent.rename(folder / "cache/.aggregate-index-0123456789abcdef.tmp")
     assert streamed(request, kept_nothing()) == (kept.prompt, kept.warnings)
 
 
@@ -110,12 +107,9 @@ def test_what_is_known_is_not_read(tmp_path: Path) -> None:
 
 
 class _OnlyKnown(Index):
-    """Tells of which files the content was hashed."""
-
     remembered: ClassVar[list[FileState]] = []
 
     def remember(self, state: FileState, content_hash: bytes) -> None:
-        """Note that a file was read."""
         self.remembered.append(state)
         super().remember(state, content_hash)
 

@@ -68,7 +68,6 @@ class Deadly(str):
     """A text that ends the process that it is sent to, as a crash in a parser does."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arrive as a call that never returns."""
         return os._exit, (3,)
 
 
@@ -76,7 +75,6 @@ class Endless(str):
     """A text that keeps the process that it is sent to busy for an hour."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arrive as a call that does not return in time."""
         return time.sleep, (3600,)
 
 
@@ -163,7 +161,6 @@ def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:
 
 
 def digest(folder: Path, *, workers: int, seed: str) -> bytes:
-    """Compose a prompt in a process of its own and return it."""
     program = dedent(f"""\
         import sys
         from aggregate.prompt.api import compose_prompt

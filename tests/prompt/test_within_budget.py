@@ -35,22 +35,13 @@ FUNCTION = '''def {name}({argument}):
 
 '''
 SHOWN = [
-    "none",
-    "left out",
-    "name",
-    "summary",
-    "outline",
-    "skeleton",
-    "focused",
-    "masked",
-    "custom",
+    "none", "left out", "name", "summary", "outline", "skeleton", "focused", "masked", "custom",
     "full",
-]
+]  # fmt: skip
 LEVELS = ["left out", "name", "outline", "skeleton", "focused", "full"]
 
 
 def module(*names: str, number: int = 3) -> str:
-    """Return a Python module with a function for each name."""
     return "import os\n\n\n" + "".join(
         FUNCTION.format(name=name, argument="value", number=number) for name in names
     )
@@ -69,7 +60,6 @@ def project(
 
 
 def composed(request: Request, tokens: int, task: Task | None = None) -> Composition:
-    """Compose within ``tokens``, without an index."""
     return composing.composed(replace(request, task=task, budget=Budget(tokens)))
 
 

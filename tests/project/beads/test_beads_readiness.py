@@ -24,12 +24,10 @@ def bead(id_: str, *needs: str, **fields: object) -> Bead:
 
 
 def ready_ids(*beads: Bead) -> str:
-    """Return the ids of the ready beads, joined by spaces."""
     return " ".join(standing.bead.id for standing in assess(beads, now=NOW) if standing.ready)
 
 
 def blockers(*beads: Bead) -> dict[str, tuple[str, ...]]:
-    """Return what each blocked bead waits for."""
     return {
         standing.bead.id: standing.blockers
         for standing in assess(beads, now=NOW)

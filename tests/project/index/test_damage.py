@@ -59,7 +59,6 @@ def use(folder: Path, paths: list[str]) -> tuple[int, str]:
 
 
 def content(folder: Path, paths: list[str]) -> int:
-    """Return how much there is in an index that is in order."""
     with opened(folder) as index:
         there = check(index, paths)
         assert index.warning == ""
@@ -176,8 +175,6 @@ def test_a_wrong_entry_is_computed_anew(tmp_path: Path) -> None:
 
 
 def _with(statement: str) -> Callable[[Path], None]:
-    """Return what changes a database by a statement."""
-
     def change(path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(statement)

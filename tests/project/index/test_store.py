@@ -8,8 +8,7 @@ import pytest
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from aggregate import ConfigError
-from aggregate.base.errors import OutputError
+from aggregate import AggregateError, ConfigError
 from aggregate.project.index import (
     Index,
     Kind,
@@ -43,7 +42,6 @@ class IndexMachine(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """Start with nothing."""
         self.folder = Path(os.environ["AGGREGATE_CACHE_DIR"]) / os.urandom(8).hex()
         self.indexes = [Index(place(self.folder), limit=LIMIT) for _ in range(2)]
         self.written: dict[tuple[Kind, bytes], bytes] = {}
@@ -51,38 +49,32 @@ class IndexMachine(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1), kind=st.sampled_from(KINDS), numbers=st.lists(NUMBERS))
     def put(self, who: int, kind: Kind, numbers: list[int]) -> None:
-        """Put what follows from some contents."""
         rows = [(key(n), kind.version.encode() + payload(n)) for n in numbers]
         self.indexes[who].put_many(kind, rows)
         self.waiting[who] |= {(kind, row_key): data for row_key, data in rows}
 
     @rule(who=st.integers(0, 1), kind=st.sampled_from(KINDS), numbers=st.lists(NUMBERS))
     def get(self, who: int, kind: Kind, numbers: list[int]) -> None:
-        """Ask for some."""
         expected = self.written | self.waiting[who]
         keys = [key(n) for n in numbers]
         assert self.indexes[who].get_many(kind, keys) == [expected.get((kind, k)) for k in keys]
 
     @rule(who=st.integers(0, 1))
     def flush(self, who: int) -> None:
-        """Write what waits."""
         self.indexes[who].flush()
         self.written |= self.waiting[who]
         self.waiting[who] = {}
 
     @rule(who=st.integers(0, 1))
     def close(self, who: int) -> None:
-        """Forget what waits."""
         self.indexes[who].close()
         self.waiting[who] = {}
 
     @invariant()
     def nothing_is_wrong(self) -> None:
-        """No warning is due."""
         assert all(index.warning == "" for index in self.indexes)
 
     def teardown(self) -> None:
-        """Close the files."""
         for index in self.indexes:
             index.close()
 
@@ -296,7 +288,6 @@ SIZE = 2_000
 
 
 def keep(folder: Path, kind: Kind, numbers: range, *, day: int, limit: int = 10**9) -> None:
-    """Put results in a run on some day."""
     with opened(folder, limit=limit, now=lambda: in_an_hour() + day * DAY_NS) as index:
         index.put_many(kind, ((key(n), os.urandom(SIZE)) for n in numbers))
         index.flush()
@@ -397,7 +388,7 @@ def test_clearing_follows_no_link(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
     (cache / "aggregate-index").symlink_to(place(tmp_path / "elsewhere").parent)
-    with pytest.raises(OutputError, match="aggregate-index is no folder: delete it yourself"):
+    with pytest.raises(AggregateError, match="aggregate-index is no folder: delete it yourself"):
         clear_index(place(cache))
     with opened(tmp_path / "elsewhere") as index:
         assert check(index) == 80
