@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from aggregate import ViewMode, build_markdown, count, open_project, request_for
-from aggregate.prompt import Candidates, rank_files
+from aggregate.prompt import Candidates, fit_prompt, rank_files
 from aggregate.prompt.fit.fit import ShownLines
 from tests.projects import project
-from tests.prompt.composing import kept_nothing
+from tests.prompt.composing import composed, kept_nothing
 
 MODULE = '''"""Words."""
 
@@ -116,3 +116,20 @@ def test_the_frame_is_what_stands_around_the_lines(tmp_path: Path, text: str) ->
     around = lines(found).frame + count("".join(lines(found).texts))
     assert heading == "## Files"
     assert (rendered.content, around >= count(block + "\n\n")) == (text, True)
+
+
+def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> None:
+    """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
+    folder = project(tmp_path, {f"{name}.py": MODULE * 3 for name in "abc"} | {"d.md": TITLES})
+    loaded = open_project({"files": {"base_dir": str(folder), "paths": ["*"]}})
+    requests = {
+        tokens: request_for(loaded, task="first of Box", budget=tokens)
+        for tokens in (90, 300, 5_000)
+    }
+    index = kept_nothing()
+    files = Candidates(requests[90], rank_files(requests[90], index=index), index=index)
+    for tokens in (300, 5_000, 90, 300, 90, 5_000):
+        fitted, fresh = fit_prompt(requests[tokens], files), composed(requests[tokens])
+        assert fitted.prompt == fresh.prompt
+        assert fitted.choices == fresh.choices
+        assert fitted.warnings == fresh.warnings

@@ -21,7 +21,7 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.prompt import Candidates, Request, fit_prompt, rank_files
+from aggregate.prompt import Request
 from tests.prompt import composing
 from tests.prompt.composing import kept_nothing, result
 
@@ -297,16 +297,3 @@ def test_what_the_files_leave_goes_to_turns_and_results_once(tmp_path: Path) -> 
         before = shown
     assert set(before.values()) == {LEVELS.index("full")}
     assert not composition.cut
-
-
-def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> None:
-    """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
-    task, index = Task("fix `backoff` in the retry loop"), kept_nothing()
-    request = replace(project(tmp_path, FILES), task=task, budget=Budget(700))
-    files = Candidates(request, rank_files(request, index=index), index=index)
-    for tokens in (700, 5_000, 300, 900, 300, 5_000):
-        fitted = fit_prompt(replace(request, budget=Budget(tokens)), files)
-        fresh = composed(request, tokens, task)
-        assert fitted.prompt == fresh.prompt
-        assert fitted.choices == fresh.choices
-        assert fitted.warnings == fresh.warnings
