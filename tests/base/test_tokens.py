@@ -227,11 +227,6 @@ def test_counts_are_exact(text: str) -> None:
     assert counts(text) == counts(text) == plain_count(text)
 
 
-def test_half_of_a_character_pair_is_counted() -> None:
-    """Text that UTF-8 cannot hold is no error."""
-    assert SavedCounts(kept_nothing())("a\ud800b") > 0
-
-
 def test_a_count_is_kept_for_the_next_run(tmp_path: Path) -> None:
     """What was counted once is looked up, in the same place as the counts of a prompt's segments (rule I-1)."""
     with opened(tmp_path) as index:

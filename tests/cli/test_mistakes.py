@@ -4,15 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import aggregate, mistake, start
+from tests.cli.command_line import aggregate, mistake
 from tests.projects import project
-
-
-def test_without_a_configuration_the_way_out_is_named(tmp_path: Path) -> None:
-    """The first thing that a new user sees names the file that is missing and the command that writes it."""
-    said = mistake(start(tmp_path))
-    assert "manual_slop.toml" in said
-    assert "aggregate init" in said
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.bd import calls, install_bd
@@ -257,35 +258,33 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("bin")
 
 
+def bd_of(folder: Path, programs: Path, *, timeout: float = 20, **fake: Any) -> Any:
+    bd = find_bd(folder, environ=install_bd(programs, **fake), timeout=timeout)
+    assert bd is not None
+    return bd
+
+
 class TestProgram:
     @pytest.mark.parametrize(
-        "output",
-        [json.dumps([record("bd-1")]), json.dumps({"schema_version": 1, "data": [record("bd-1")]})],
+        ("output", "beads"),
+        [
+            (json.dumps([record("bd-1")]), (BEAD,)),
+            (json.dumps({"schema_version": 1, "data": [record("bd-1")]}), (BEAD,)),
+            *((empty, ()) for empty in ("[]", "null", '{"schema_version":1,"data":null}')),
+        ],
     )
-    def test_both_envelopes(self, tmp_path: Path, programs: Path, output: str) -> None:
-        """A bare list and a list under ``data`` are the same; notices on the standard error are ignored."""
-        bd = find_bd(
-            tmp_path,
-            environ=install_bd(programs, output=output, messages="note: 2.0 will differ\n"),
-        )
-        assert bd is not None
-        assert bd.read() == Board("bd", (BEAD,))
+    def test_both_envelopes(
+        self, tmp_path: Path, programs: Path, output: str, beads: tuple[Bead, ...]
+    ) -> None:
+        """A bare list and a list under ``data`` are the same, also empty; notices on the standard error are ignored."""
+        bd = bd_of(tmp_path, programs, output=output, messages="note: 2.0 will differ\n")
+        assert bd.read() == Board("bd", beads)
         assert (programs / "cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
-
-    @pytest.mark.parametrize("output", ["[]", "null", '{"schema_version":1,"data":null}'])
-    def test_no_beads(self, tmp_path: Path, programs: Path, output: str) -> None:
-        """An empty list in any form is an empty board."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, output=output))
-        assert bd is not None
-        assert bd.read() == Board("bd")
 
     def test_old_version_without_the_flag(self, tmp_path: Path, programs: Path) -> None:
         """A version that does not know a flag is asked again with the flags that all versions know."""
-        environ = install_bd(
-            programs, output=json.dumps([record("bd-1")]), refuses="--include-gates"
-        )
-        bd = find_bd(tmp_path, environ=environ)
-        assert bd is not None
+        output = json.dumps([record("bd-1")])
+        bd = bd_of(tmp_path, programs, output=output, refuses="--include-gates")
         assert ids(bd.read()) == ["bd-1"]
         assert calls(programs)[1:] == ["list --json --all --limit 0"]
 
@@ -307,8 +306,7 @@ class TestProgram:
         self, tmp_path: Path, programs: Path, fake: dict[str, object], reason: str
     ) -> None:
         """Whatever goes wrong is one error that says what."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, **fake))  # type: ignore[arg-type]
-        assert bd is not None
+        bd = bd_of(tmp_path, programs, **fake)
         with pytest.raises(AggregateError, match=reason):
             bd.read()
 
@@ -316,8 +314,7 @@ class TestProgram:
         self, tmp_path: Path, programs: Path
     ) -> None:
         """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, sleeps=600), timeout=0.3)
-        assert bd is not None
+        bd = bd_of(tmp_path, programs, sleeps=600, timeout=0.3)
         with ends(), pytest.raises(AggregateError, match=r"gave no answer within 0\.3 s"):
             bd.read()
 
