@@ -8,8 +8,6 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from aggregate.base.disk import CACHE_VARIABLE, STATE_VARIABLE
-
 # Modules are compiled once, not again in each worker and in each of the many processes that tests start.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -30,7 +28,7 @@ settings.load_profile("steady")
 def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what tests read and leave in the user's folders apart from the user's own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(STATE_VARIABLE, str(tmp_path_factory.mktemp("state")))
-        patch.setenv(CACHE_VARIABLE, str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("AGGREGATE_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield

@@ -1,7 +1,9 @@
 """Building small projects for tests: one line each."""
 
+import tomllib
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 
 def project(folder: Path, files: dict[str, str]) -> Path:
@@ -11,3 +13,9 @@ def project(folder: Path, files: dict[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(dedent(text).encode())
     return folder
+
+
+def turns_in(path: Path) -> list[Any]:
+    """Return the turns that the file of a discussion holds."""
+    turns: list[Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("history", [])
+    return turns

@@ -92,13 +92,3 @@ def test_dolt_without_bd_says_what_to_do(tmp_path: Path) -> None:
         "Warning: The beads of this project cannot be read here; install bd, or run"
         " `bd export -o .beads/issues.jsonl` where it is installed."
     )
-
-
-def test_sections_are_equal_whatever_the_clock_says(tmp_path: Path) -> None:
-    """Two runs years apart give the same bytes where no time to defer to has passed."""
-    write_jsonl(tmp_path / ".beads" / "issues.jsonl", SAMPLE)
-    early, late = (
-        build_beads_section(tmp_path, environ={}, now=datetime(y, 1, 1, tzinfo=UTC))
-        for y in (2026, 2046)
-    )
-    assert early == late

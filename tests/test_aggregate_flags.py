@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import FileItem, build_file_items, build_markdown_from_items
+from aggregate import FileItem, build_file_items, build_markdown_from_items, summarise_file
 from tests.projects import project
 
 SOURCE = '''\
@@ -31,6 +31,15 @@ class Circle:
 def unit() -> Circle:
     return Circle(UNIT)
 '''
+
+
+DIGEST = """\
+python, 20 lines, 1 class, 3 functions
+Shapes.
+imports: math
+constants: UNIT
+class Circle: __init__, area
+functions: unit"""
 
 
 @pytest.fixture
@@ -59,8 +68,9 @@ def test_auto_aggregate_skip(base: Path) -> None:
         ("shapes.py", "outline", True),
         ("notes.txt", "full", True),
     ]
-    assert "### File shapes.py" not in markdown(items)
-    assert "### File notes.txt" in markdown(items)
+    for strategy in ("auto", "full", "summarize"):
+        shown = markdown(items, aggregation_strategy=strategy)
+        assert ("### File shapes.py" in shown, "### File notes.txt" in shown) == (False, True)
     assert FileItem("x").auto_aggregate is True
 
 
@@ -82,15 +92,14 @@ def test_view_mode_full(base: Path) -> None:
 
 def test_view_mode_summary(base: Path) -> None:
     """The summary names doc, imports, constants, classes with methods, functions, and is shorter (M-32, M-16)."""
-    assert only(base, FileItem("shapes.py", view_mode="summary"))["content"] == dedent(
-        """\
-        python, 20 lines, 1 class, 3 functions
-        Shapes.
-        imports: math
-        constants: UNIT
-        class Circle: __init__, area
-        functions: unit"""
-    )
+    assert only(base, FileItem("shapes.py", view_mode="summary"))["content"] == DIGEST
+    assert summarise_file("shapes.py", SOURCE) == DIGEST
+
+
+@pytest.mark.parametrize("mode", ["", "sideways", "custom"])
+def test_view_mode_default_summary(base: Path, mode: str) -> None:
+    """An unknown or empty mode, and custom without slices, mean summary (M-X1, M-37)."""
+    assert only(base, {"path": "shapes.py", "view_mode": mode})["content"] == DIGEST
 
 
 def test_view_mode_skeleton(base: Path) -> None:
@@ -162,6 +171,31 @@ def test_view_mode_custom(base: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "line"),
+    [
+        (0, 1, "--- [Slice] Lines 1-1: ---"),
+        (19, 99, "--- [Slice] Lines 19-20: ---"),
+        (3, 2, "--- [Slice] Lines 3-2: orphaned"),
+        (90, 99, "--- [Slice] Lines 90-99: orphaned"),
+    ],
+)
+def test_slices_outside_the_file(base: Path, start: int, end: int, line: str) -> None:
+    """Slices are clamped; reversed ones and those outside leave a note and no lines (M-X17)."""
+    slices = [{"start_line": start, "end_line": end}]
+    shown = {"path": "shapes.py", "view_mode": "custom", "custom_slices": slices}
+    content = only(base, shown)["content"]
+    assert content.startswith(line)
+    assert "\n" not in content or "orphaned" not in line
+
+
+def test_a_file_stands_once(base: Path) -> None:
+    """A path named by a glob and by itself is shown once, as its own entry says."""
+    again = {"path": "shapes.py", "view_mode": "summary"}
+    items = build_file_items(base, [{"path": "*.py", "view_mode": "none"}, again])
+    assert [(item["path"], item["view_mode"]) for item in items] == [("shapes.py", "summary")]
+
+
 def test_view_mode_masked(base: Path) -> None:
     """Definitions and signatures in the mask's order; hide shows nothing, a missing symbol an error (M-35, M-X15)."""
     mask = {"Circle.area": "def", "unit": "sig", "Circle.__init__": "hide", "Square": "sig"}
@@ -205,17 +239,8 @@ def test_a_failing_file_never_ends_the_run(base: Path) -> None:
 def test_records_carry_the_documented_keys(base: Path) -> None:
     """Every record has at least the keys of the contract (M-5)."""
     keys = [
-        "path",
-        "entry",
-        "content",
-        "mtime",
-        "error",
-        "view_mode",
-        "auto_aggregate",
-        "force_full",
-        "tier",
-        "ast_mask",
-        "custom_slices",
-    ]
+        "path", "entry", "content", "mtime", "error", "view_mode", "auto_aggregate", "force_full",
+        "tier", "ast_mask", "custom_slices",
+    ]  # fmt: skip
     assert set(keys) <= set(only(base, {"path": "shapes.py", "tier": 3}))
     assert only(base, {"path": "shapes.py", "tier": 3})["tier"] == 3

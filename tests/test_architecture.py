@@ -1,10 +1,10 @@
 """docs/architecture.md: every path on it exists, and no room of the package is missing."""
 
 import re
+import tomllib
 from pathlib import Path
 
 from aggregate import load_config
-from aggregate.agents.tracks.tickets import load_tickets
 
 PACKAGE = Path("src/aggregate")
 PATH = re.compile(r"(?<![\w/.])[a-z_]+/(?:[a-z_0-9]+(?:\.py|/)?)*")
@@ -35,7 +35,8 @@ def test_what_this_project_asks_for_exists() -> None:
     files = load_config(Path("manual_slop.toml")).config.files.paths
     named = [entry.path for entry in files]
     for tickets in Path("conductor/tracks").glob("*/tickets.toml"):
-        named += [path for ticket in load_tickets(tickets).tickets for path in ticket.focus_files]
+        planned = tomllib.loads(tickets.read_text(encoding="utf-8"))["tickets"]
+        named += [path for ticket in planned for path in ticket.get("focus_files", ())]
     assert "src/aggregate/prompt/api.py" in named
     assert [path for path in named if "*" not in path and not Path(path).is_file()] == []
 

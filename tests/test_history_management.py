@@ -74,15 +74,6 @@ def test_aggregate_includes_segregated_history(base: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ['history = ["one"]', '[discussion]\nhistory = ["one"]'])
-@pytest.mark.parametrize("name", ["history.toml", "manual_slop_history.toml"])
-def test_aggregate_respects_both_places_of_a_history(tmp_path: Path, name: str, text: str) -> None:
-    """At the top level or under [discussion], in either file."""
-    project(tmp_path, {"manual_slop.toml": "", name: text})
-    markdown, _, _ = run(tmp_path / "manual_slop.toml")
-    assert markdown == "## Discussion History\n\n### Discussion Excerpt 1\n\none"
-
-
 def test_aggregate_respects_section_order(base: Path) -> None:
     """Files, screenshots, beads, discussion: each only if it is not empty (M-9, M-13)."""
     project(

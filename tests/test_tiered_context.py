@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
-from aggregate.base.values import RenderedFile
 from aggregate.prompt import focus_paths, is_named
 from tests.projects import project
 
@@ -158,8 +157,5 @@ PATHS = st.builds(
 @given(st.lists(st.tuples(PATHS, PATHS), max_size=5), st.lists(PATHS, max_size=5))
 def test_focus_files_of_many_records(paths: list[tuple[str, str]], focus: list[str]) -> None:
     """All records at once are the same as one by one (M-X7)."""
-    files = [RenderedFile(path, entry) for path, entry in paths]
-    pairs = [(file.path, file.entry) for file in files]
-    assert focus_paths(pairs, focus) == {
-        path for path, entry in pairs if is_named(path, entry, focus)
-    }
+    named = {path for path, entry in paths if is_named(path, entry, focus)}
+    assert focus_paths(paths, focus) == named

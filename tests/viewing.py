@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aggregate import View, ViewMode
 from aggregate.base.values import ViewRequest
@@ -53,6 +53,11 @@ def language_called(name: str) -> Language:
     return next(row for row in LANGUAGES if row.name == name)
 
 
+def asked(path: str, text: str, mode: ViewMode, *picked: Any) -> ViewRequest:
+    """Return the request for a view of a text; ``picked`` are its mask and its slices."""
+    return ViewRequest(path, text, mode, *picked)
+
+
 def rendered(request: ViewRequest) -> View:
     """Return a view, which is made without failing."""
     view = render_view(request)
@@ -62,7 +67,7 @@ def rendered(request: ViewRequest) -> View:
 
 def skeleton_of(path: str, text: str) -> str:
     """Return the skeleton's text."""
-    return rendered(ViewRequest(path, text, ViewMode.SKELETON)).text
+    return rendered(asked(path, text, ViewMode.SKELETON)).text
 
 
 def outline_of(path: str, text: str) -> str:

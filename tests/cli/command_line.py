@@ -16,22 +16,19 @@ from tests.cli.loaded import Command, loaded
 
 
 class Ended(NamedTuple):
-    """How a command ended: exit code and what it printed."""
-
     code: int
     out: str
     err: str
 
 
-def aggregate(*arguments: str) -> Ended:
-    """Run a command in this process."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+def aggregate(*arguments: str, stream: type[StringIO] = StringIO) -> Ended:
+    """Run a command in this process; ``stream`` makes what stands for its output and its errors."""
+    with redirect_stdout(stream()) as out, redirect_stderr(stream()) as err:
         code = run_program([*arguments])
     return Ended(code, out.getvalue(), err.getvalue())
 
 
 def succeeded(*arguments: str) -> Ended:
-    """Run a command in this process, which ends well."""
     ended = aggregate(*arguments)
     assert ended.code == 0, ended.err
     return ended

@@ -28,15 +28,12 @@ _HEADER = struct.Struct("!i")
 
 
 class Command:
-    """A command that was begun."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._code: int | None = None
         self._pid = _receive_number(connection)
 
     def interrupt(self, how: signal.Signals) -> None:
-        """Send it a signal."""
         os.kill(self._pid, how)
 
     def wait(self) -> int:
@@ -46,7 +43,6 @@ class Command:
         return self._code
 
     def end(self) -> None:
-        """Kill it if nobody has waited for its end."""
         if self._code is None:
             self.interrupt(signal.SIGKILL)
             self.wait()
@@ -85,7 +81,6 @@ class Loaded:
             command.end()
 
     def close(self) -> None:
-        """End the process, which has nothing to do any more."""
         self._connection.close()
         self._process.kill()
         self._process.wait()
@@ -148,7 +143,6 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
 
 
 def _become(folder: str, arguments: list[str], environment: dict[str, str], *streams: int) -> None:
-    """Run one command in this copy and end as the program does."""
     # Tests that run in the background ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for target, stream in enumerate(streams):

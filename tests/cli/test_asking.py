@@ -3,7 +3,7 @@
 import io
 import json
 import os
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,8 +11,8 @@ import pytest
 
 from aggregate import Place, Task
 from aggregate.cli.asking import read_task, typed_places
-from aggregate.project.configuration import CONFIG_NAME
 from tests.cli.command_line import aggregate, mistake, start
+from tests.project.history import Repository
 from tests.projects import project
 
 FILES = {
@@ -27,18 +27,21 @@ FILES = {
 KEEP = "no manual_slop.toml here: all files below this folder that git would take are candidates; "
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository of one commit, without a configuration."""
-    folder = project(tmp_path / "my clone", FILES)
-    author = ("-c", "user.name=a", "-c", "user.email=a@b")
-    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "Begin"]):
-        subprocess.run(["git", "-C", str(folder), *command], check=True)
+    folder = tmp_path_factory.mktemp("committed")
+    Repository(folder).commit("Begin", FILES)
     return folder
 
 
+@pytest.fixture
+def clone(committed: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(committed, tmp_path / "my clone"))
+
+
 def shown(text: str) -> list[str]:
-    """Return the paths of the files that a prompt shows."""
     heads = [line for line in text.splitlines() if line.startswith("### File ")]
     return [head.removeprefix("### File ") for head in heads]
 
@@ -83,7 +86,7 @@ def test_each_way_to_ask_needs_no_configuration(clone: Path, arguments: list[str
 
 def test_without_task_and_budget_a_configuration_is_needed(clone: Path) -> None:
     """Neither a bare run, nor places alone, nor a configuration that was named do without the file (rule T-6)."""
-    for arguments in ([], ["--focus", "src/a.py"], ["-c", CONFIG_NAME, "--task", "x"]):
+    for arguments in ([], ["--focus", "src/a.py"], ["-c", "manual_slop.toml", "--task", "x"]):
         said = mistake(start(clone, *arguments))
         assert said.startswith("manual_slop.toml: there is no manual_slop.toml here: write it with")
 

@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from aggregate import Budget, FileChoice, Place, Task
-from aggregate.base.values import Audit, Cut, Level, Missing, Reason, Section
-from aggregate.cli.explain import print_audit
 from tests.base.redaction.samples import PLANTED
 from tests.cli.command_line import Ended, mistake, start
 from tests.projects import project
@@ -43,7 +40,6 @@ def names(folder: Path) -> list[str]:
 
 
 def prompt_lines(folder: Path, number: int = 1) -> list[str]:
-    """Return the lines of a prompt, the first one at place 1."""
     return ["", *(folder / f"md_gen/demo_{number:03d}.md").read_text(encoding="utf-8").split("\n")]
 
 
@@ -298,43 +294,49 @@ def test_the_schema_of_audits_is_published(tmp_path: Path) -> None:
             tables += [value, value.get("items", {}), *value.get("anyOf", [])]
 
 
-AUDIT = Audit(
-    Task("fix\nit", (Place("a.py", 3, 4),), ("f",), "HEAD"),
-    Budget(2_000),
-    1_500,
-    {Section.FILES: 1_300, Section.HISTORY: 200},
-    100,
-    (
-        FileChoice("b.py", "*", Level.NAME, Level.FULL, score=0.01, rank=2, next=Level.OUTLINE),
-        FileChoice(
+def row(path: str, level: str, **told: Any) -> dict[str, Any]:
+    unknown = dict.fromkeys(("score", "rank", "next"))
+    empty = {"tokens": 0, "evidence": [], "definitions": [], "content_hash": "", "size": 0}
+    kept = {"path": path, "entry": "*", "level": level, "most": "full", "pinned": False}
+    return kept | unknown | empty | told
+
+
+EVIDENCE = (("named in the task", 2.0, "a.py"), ("imports", 1.0, "imports b"), ("third", 0.5, ""))
+FOCUSED = {"pinned": True, "tokens": 1_200, "score": 0.99, "rank": 1, "definitions": ["f", "g"]}
+AUDIT = {
+    "version": 1,
+    "task": "fix\nit",
+    "seeds": {"focus": ["a.py:3-4"], "symbols": ["f"], "since": "HEAD"},
+    "budget": {"tokens": 2_000, "history": 0.2, "results": 0.2, "order": "configured"},
+    "tokens": 1_500,
+    "sections": {"files": 1_300, "history": 200},
+    "generated": 100,
+    "bytes": 0,
+    "missing": [{"evidence": "history", "reason": "there is no repository"}],
+    "cut": [
+        {"section": "history", "what": "turns 1 to 2", "tokens": 300, "reason": "its share is full"}
+    ],
+    "rows": [
+        row("b.py", "name", score=0.01, rank=2, next="outline"),
+        row(
             "a\x1b[2J.py",
-            "*",
-            Level.FOCUSED,
-            Level.FULL,
-            pinned=True,
-            tokens=1_200,
-            score=0.99,
-            rank=1,
-            reasons=(
-                Reason("named in the task", 2.0, "a.py"),
-                Reason("imports", 1.0, "imports b"),
-                Reason("third", 0.5, ""),
-            ),
-            definitions=("f", "g"),
-            content_hash="ab",
-            size=4_000,
+            "focused",
+            **FOCUSED,
+            evidence=[
+                dict(zip(("kind", "weight", "matched"), each, strict=True)) for each in EVIDENCE
+            ],
         ),
-        *(FileChoice(f"z{n:02}.py", "*", Level.LEFT_OUT, Level.FULL) for n in range(12)),
-    ),
-    (Cut("history", "turns 1 to 2", 300, "its share is full"),),
-    (Missing("history", "there is no repository"),),
-)
+        *(row(f"z{number:02}.py", "left out") for number in range(12)),
+    ],
+}
 
 
-def test_the_table_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_as_a_whole(tmp_path: Path) -> None:
     """The whole of a table: nothing foreign steers a terminal, what was cut and what was missing is told (A-2, A-4)."""
-    print_audit(AUDIT, title="demo_001.md")
-    assert capsys.readouterr().out == (
+    record = json.dumps(AUDIT)
+    files = {"md_gen/demo_001.md": "x", "md_gen/.demo_001.audit.json": record}
+    folder = project(tmp_path, {**FILES, **files})
+    assert start(folder, "explain").out == (
         "demo_001.md: 1,500 of 2,000 tokens (o200k)\n"
         "task: fix it\n"
         "seeds: focus a.py:3-4, symbol f, since HEAD\n"

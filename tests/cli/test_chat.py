@@ -18,11 +18,10 @@ import pytest
 from aggregate import BudgetError
 from aggregate.cli.chat_session import ChatSession, completions
 from aggregate.cli.send import AskedTurn
-from aggregate.project.history.history_reader import load_history
 from aggregate.sending import ModelSelection
 from tests.cli.command_line import aggregate, program_environment
 from tests.fakes.senders import dripping
-from tests.projects import project
+from tests.projects import project, turns_in
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
 SETTINGS = """
@@ -59,14 +58,12 @@ def chat(lines: str, *options: str, provider: str = "scripted") -> tuple[int, li
 
 
 def mine() -> ChatSession:
-    """Return a session in this process that tells of nothing."""
     selection = ModelSelection("scripted", discussion="default")
     return ChatSession(AskedTurn(Path("manual_slop.toml"), selection, quiet=True))
 
 
 def questions(name: str = "manual_slop_history.toml") -> list[str]:
-    """Return what was asked, by the file of the discussion."""
-    return [turn["content"] for turn in load_history(Path(name))[::2] if isinstance(turn, dict)]
+    return [turn["content"] for turn in turns_in(Path(name))[::2]]
 
 
 def test_each_line_is_a_turn(folder: Path) -> None:
@@ -193,7 +190,7 @@ def test_compact(folder: Path) -> None:
     assert said[before + 2] == "all turns are kept: --discussion default-full goes on from them"
     assert said[-2] == 'discussion "default-full", 6 turns'
     assert said[-1].startswith("5 answers: ")
-    assert len(load_history(Path("manual_slop_history.toml"))) == 7
+    assert len(turns_in(Path("manual_slop_history.toml"))) == 7
 
 
 def test_discussions(folder: Path) -> None:
@@ -260,11 +257,9 @@ class Terminal:
         self._unread = b""
 
     def type(self, text: bytes) -> None:
-        """Press keys."""
         os.write(self._descriptor, text)
 
     def read_until(self, text: str) -> str:
-        """Return what is shown up to a text and with it."""
         end = time.monotonic() + 20
         while text.encode() not in self._unread:
             ready = select.select([self._descriptor], [], [], max(end - time.monotonic(), 0))[0]

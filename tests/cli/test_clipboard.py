@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.errors import OutputError
+from aggregate import AggregateError
 from aggregate.cli.clipboard import copy_to_clipboard
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fake programs are shell scripts")
@@ -64,7 +64,7 @@ def test_programs_of_other_systems_are_not_asked(folder: Path) -> None:
     """Without a display, or on another system, a program that is installed all the same gets nothing (W-2)."""
     for name in ("pbcopy", "clip", "clip.exe", "wl-copy", "xclip", "xsel", "tmux"):
         _put(folder, name, f"cat > {folder}/clipboard")
-    with pytest.raises(OutputError, match="there is no clipboard to copy to"):
+    with pytest.raises(AggregateError, match="there is no clipboard to copy to"):
         _copy(folder, "linux")
     assert not (folder / "clipboard").exists()
 
@@ -73,7 +73,9 @@ def test_a_program_that_hangs_is_named(folder: Path) -> None:
     """Who does not answer is told apart from no clipboard, in bounded time, and the next one is asked (W-2)."""
     _put(folder, "wl-copy", "exec sleep 60")
     desktop = {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}
-    with pytest.raises(OutputError, match="nothing was copied: wl-copy did not answer within 1 s"):
+    with pytest.raises(
+        AggregateError, match="nothing was copied: wl-copy did not answer within 1 s"
+    ):
         _copy(folder, "linux", **desktop)
     _put(folder, "wl-copy", "echo 'no compositor' >&2; exit 3")
     _put(folder, "xclip", "cat > /dev/null")

@@ -30,12 +30,10 @@ CONDUCTOR = ("aggregate.agents.tracks.service", "aggregate.agents.tracks.durable
 
 
 def conduct(folder: Path, *arguments: str) -> Ended:
-    """Run ``aggregate conduct`` on a project."""
     return aggregate("conduct", *arguments, "-c", str(folder / "manual_slop.toml"))
 
 
 def conducted(folder: Path, *arguments: str) -> Ended:
-    """Run ``aggregate conduct`` on a project, which ends well."""
     return succeeded("conduct", *arguments, "-c", str(folder / "manual_slop.toml"))
 
 

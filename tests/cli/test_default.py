@@ -1,16 +1,17 @@
-"""What is meant where no command, a mistyped one, or no configuration is named."""
+"""The commands: their tables and help, and what is meant where none, a mistyped one, or no configuration is named."""
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from aggregate.cli.program import COMMANDS, CONDUCT, program
-from aggregate.project.configuration import nearest_config
-from tests.cli.command_line import Ended, aggregate, succeeded
+from aggregate.cli.commands import COMMANDS, CONDUCT, Row, load
+from aggregate.cli.program import program
+from tests.cli.command_line import Ended, aggregate, mistake, succeeded
 from tests.projects import project
 
 CONFIG = """\
@@ -100,7 +101,6 @@ def test_completion_knows_commands_and_the_options_of_run() -> None:
 
 
 def commands(group: click.Group, *path: str) -> list[tuple[str, click.Command]]:
-    """Return all commands below a group with their full names."""
     context = click.Context(group)
     found = []
     for name in group.list_commands(context):
@@ -145,25 +145,29 @@ def test_from_a_sub_folder_the_nearest_configuration_is_taken(
     assert aggregate("view", "b.py").out.startswith("def f():")
 
 
-def test_nothing_above_the_repository_counts(demo: Path) -> None:
+def test_nothing_above_the_repository_counts(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A configuration above the root, or above a folder outside of any repository, belongs to somebody else."""
     (demo.parent / "manual_slop.toml").write_text(CONFIG, encoding="utf-8")
     (demo / "manual_slop.toml").unlink()
     outside = demo.parent / "plain/folder"
     outside.mkdir(parents=True)
-    assert nearest_config(demo / "src") == Path("manual_slop.toml")
-    assert nearest_config(outside) == Path("manual_slop.toml")
+    for folder in (demo / "src", outside):
+        monkeypatch.chdir(folder)
+        assert "there is no manual_slop.toml here" in mistake(aggregate("-q"))
 
 
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away"
 )
 @pytest.mark.parametrize("foreign", [".git", ".", "manual_slop.toml"])
-def test_what_another_user_put_above_does_not_count(demo: Path, foreign: str) -> None:
+def test_what_another_user_put_above_does_not_count(
+    demo: Path, monkeypatch: pytest.MonkeyPatch, foreign: str
+) -> None:
     """In a folder that is shared anybody may plant a repository and a configuration for those who work below it."""
-    assert nearest_config(demo / "src") == Path("../manual_slop.toml")
+    monkeypatch.chdir(demo / "src")
+    assert aggregate("-q").out == "../md_gen/demo_001.md\n"
     os.chown(demo / foreign, 65534, 65534)
-    assert nearest_config(demo / "src") == Path("manual_slop.toml")
+    assert "there is no manual_slop.toml here" in mistake(aggregate("-q"))
 
 
 @pytest.mark.parametrize(
@@ -186,3 +190,30 @@ def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str
     assert f"warning: {said}" in ended.err
     sent = aggregate("send", "hi", "-c", "m.toml", "--provider", "scripted", "--dry-run")
     assert f"warning: {said}" in sent.err
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [(name, table) for table in (COMMANDS, CONDUCT) for name in table],
+    ids=lambda value: str(value)[:9],
+)
+def test_the_table_says_what_the_commands_say(name: str, table: dict[str, Row]) -> None:
+    """Each command exists under its name, and its own help begins with what the list says of it."""
+    command = load(name, table)
+    assert command.name == name
+    assert command.get_short_help_str(1_000) == table[name].summary
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["conduct", "--help"], ["--version"]])
+def test_a_list_of_commands_loads_none(arguments: list[str]) -> None:
+    """The program's help and that of ``conduct`` come from the tables."""
+    modules = {f"aggregate.cli.{row.module}" for row in (*COMMANDS.values(), *CONDUCT.values())}
+    heavy = {"pydantic", "rich", "tiktoken", "dbos", "sqlalchemy"} | modules - {
+        "aggregate.cli.conduct.group"
+    }
+    code = (
+        "import sys; from aggregate.cli.program import run_program\n"
+        f"run_program({arguments}); print('loaded', sorted({heavy} & set(sys.modules)))"
+    )
+    output = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert output.splitlines()[-1] == "loaded []"

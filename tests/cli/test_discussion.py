@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.history.history_reader import load_history
 from tests.cli.command_line import aggregate
 from tests.fakes.senders import dripping
-from tests.projects import project
+from tests.projects import project, turns_in
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(300))
 
@@ -26,7 +25,6 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def send(message: str, discussion: str = "") -> str:
-    """Send a message and return what was said of it."""
     named = ["--discussion", discussion] if discussion else []
     code, _, err = aggregate("send", message, "--provider", "scripted", *named)
     assert code == 0, err
@@ -34,7 +32,6 @@ def send(message: str, discussion: str = "") -> str:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Return the files of discussions."""
     return sorted(path.name for path in folder.glob("*history.toml"))
 
 
@@ -47,8 +44,8 @@ def test_each_discussion_has_its_own_file(config: Path) -> None:
         "manual_slop.retry-loop_history.toml",
         "manual_slop_history.toml",
     ]
-    turns = load_history(Path("manual_slop.retry-loop_history.toml"))
-    assert [turn["content"] for turn in turns if isinstance(turn, dict)][::2] == ["Two?", "Three?"]
+    turns = turns_in(Path("manual_slop.retry-loop_history.toml"))
+    assert [turn["content"] for turn in turns][::2] == ["Two?", "Three?"]
     _, prompt, _ = aggregate("run", "--stdout", "--discussion", "retry-loop", "-q")
     assert "Three?" in prompt
     assert "One?" not in prompt
@@ -111,7 +108,7 @@ def test_fork_keeps_what_the_cache_holds(config: Path) -> None:
     assert re.search(
         r"^([\d,]+) of \1 tokens of the prefix are kept \(appended\)$", said, re.MULTILINE
     )
-    turns = load_history(Path("manual_slop.b_history.toml"))
+    turns = turns_in(Path("manual_slop.b_history.toml"))
     assert turns[0] == "Noted."
     assert len(turns) == 5
     said = send("Three?")

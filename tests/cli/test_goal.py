@@ -1,19 +1,15 @@
 """``aggregate goal``."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-import click.testing
 import pytest
 
 from aggregate import ConfigError
 from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.cli.goal import read_instruction, trace_lines
-from aggregate.cli.program import program
-from tests.cli.command_line import aggregate
+from tests.cli.command_line import Ended, aggregate, begin
 
 SCRIPT = {
     "decompose": "1. Greet Ann",
@@ -30,7 +26,7 @@ def greet(name: str) -> dict:
 '''
 
 
-def run(folder: Path, *arguments: str, script: dict[str, Any] = SCRIPT) -> click.testing.Result:
+def run(folder: Path, *arguments: str, script: dict[str, Any] = SCRIPT) -> Ended:
     """Run the command in ``folder`` with a script and a folder of tools."""
     (folder / "tools").mkdir(exist_ok=True)
     (folder / "tools/greet.py").write_text(TOOLS, encoding="utf-8")
@@ -44,14 +40,14 @@ def run(folder: Path, *arguments: str, script: dict[str, Any] = SCRIPT) -> click
         str(folder / "state"),
     )
     given = ("goal", *made, "--root", str(folder), *arguments)
-    return click.testing.CliRunner().invoke(program, given)
+    return aggregate(*given)
 
 
 def test_the_trace_is_drawn_beside(tmp_path: Path) -> None:
     """The tree goes to standard error, with times and tokens."""
     done = run(tmp_path, "Greet Ann", "--allow", "network", "--trace")
-    assert done.stdout == "Hello Ann\n"
-    lines = done.stderr.splitlines()
+    assert done.out == "Hello Ann\n"
+    lines = done.err.splitlines()
     assert [line.split("(")[0].strip() for line in lines] == [
         "goal Greet Ann",
         "decompose 1. Greet Ann",
@@ -67,7 +63,7 @@ def test_the_trace_is_drawn_beside(tmp_path: Path) -> None:
 
 def test_json(tmp_path: Path) -> None:
     """The whole envelope, with warnings and tokens."""
-    told = json.loads(run(tmp_path, "Greet Ann", "--allow", "network", "--json").stdout)
+    told = json.loads(run(tmp_path, "Greet Ann", "--allow", "network", "--json").out)
     assert told["final"]["summary"] == "Hello Ann"
     assert (told["success"], told["warnings"], told["tokens"] > 0) == (True, [], True)
 
@@ -75,9 +71,9 @@ def test_json(tmp_path: Path) -> None:
 def test_a_failed_goal(tmp_path: Path) -> None:
     """Nothing on standard output, the reason on standard error, exit code 1; permissions are not given by default (D-85)."""
     done = run(tmp_path, "Greet Ann")
-    assert (done.stdout, done.exit_code) == ("", 1)
-    assert "greet needs the permission network" in done.stderr
-    assert done.stderr.endswith("aggregate: No step gave a usable result.\n")
+    assert (done.out, done.code) == ("", 1)
+    assert "greet needs the permission network" in done.err
+    assert done.err.endswith("aggregate: No step gave a usable result.\n")
 
 
 def test_the_trace_says_nothing_twice() -> None:
@@ -115,9 +111,9 @@ def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd/tools.py").write_text(ODD, encoding="utf-8")
     done = run(tmp_path, "Greet Ann", "--trace", "--tools", str(tmp_path / "odd"), script=script)
-    assert done.stdout == "half \\ud800 a pair\n"
-    assert "\\x1b[2J gone" in done.stderr
-    assert "\x1b" not in done.stderr
+    assert done.out == "half \\ud800 a pair\n"
+    assert "\\x1b[2J gone" in done.err
+    assert "\x1b" not in done.err
 
 
 MISTAKES = [((), "give a goal or --instruction FILE"), (("  ",), "the goal is empty")]
@@ -127,8 +123,8 @@ MISTAKES = [((), "give a goal or --instruction FILE"), (("  ",), "the goal is em
 def test_mistakes(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     """They are one sentence, with exit code 2."""
     done = run(tmp_path, *arguments)
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert done.code == 2
+    assert message in done.err
 
 
 def test_an_unknown_provider_is_explained() -> None:
@@ -157,8 +153,8 @@ def test_instruction_files(tmp_path: Path, name: str, text: str, ignored: int) -
     """YAML of simple lines and TOML; keys that nothing reads are named."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     done = run(tmp_path, "--instruction", str(tmp_path / name), "--allow", "network")
-    assert done.stdout == "Hello Ann\n"
-    assert done.stderr.count("is not used") == ignored
+    assert done.out == "Hello Ann\n"
+    assert done.err.count("is not used") == ignored
 
 
 VALUES = [
@@ -193,8 +189,8 @@ def test_a_limit_has_an_exit_code(tmp_path: Path) -> None:
     """What was done is printed, the limit is named beside it, and the exit code is 3 (X-4)."""
     script = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
     done = run(tmp_path, "Greet", "--allow", "network", "--max-steps", "1", script=script)
-    assert (done.stdout, done.exit_code) == ("Hello Ann\n", 3)
-    assert done.stderr.endswith("aggregate: Stopped at the limit of 1 steps: done: Greet Ann\n")
+    assert (done.out, done.code) == ("Hello Ann\n", 3)
+    assert done.err.endswith("aggregate: Stopped at the limit of 1 steps: done: Greet Ann\n")
 
 
 OWN = "[goal]\nmax_steps = 2\n"
@@ -227,9 +223,9 @@ def test_a_project_can_only_lower_a_limit(
     plan = "\n".join(f"{number}. Greet Ann {number}" for number in range(1, 6))
     script = SCRIPT | {"decompose": plan}
     done = run(tmp_path, "Greet", "--allow", "network", *options, "--json", script=script)
-    told = json.loads(done.stdout)
+    told = json.loads(done.out)
     assert (len(told["neurons"]), told["limit"]) == (steps, "steps")
-    assert ("goal.max_steps: the project allows 9" in done.stderr) is ("9" in project)
+    assert ("goal.max_steps: the project allows 9" in done.err) is ("9" in project)
 
 
 TWO = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
@@ -247,12 +243,12 @@ def test_a_goal_goes_on_with_more_tokens(tmp_path: Path, own_states: Path) -> No
     """A limit says how to go on; what was done is not done again, and an ended goal leaves no record."""
     network = ("--allow", "network")
     done = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
-    assert done.exit_code == 3
-    assert "--resume 1 --max-tokens" in done.stderr
+    assert done.code == 3
+    assert "--resume 1 --max-tokens" in done.err
     again = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
-    assert again.stderr.startswith("aggregate: goal 1, the same, was interrupted: go on with it by")
+    assert again.err.startswith("aggregate: goal 1, the same, was interrupted: go on with it by")
     done = run(tmp_path, *network, "--resume", "1", "--trace", script={"complete": "yes", **TWO})
-    assert (done.stdout, done.exit_code) == ("Hello Ann\n", 0)
+    assert (done.out, done.code) == ("Hello Ann\n", 0)
     assert [path.name for path in own_states.rglob("*.sqlite")] == ["000002.sqlite"]
 
 
@@ -263,13 +259,13 @@ def test_a_configuration_that_is_named(tmp_path: Path, own_states: Path) -> None
     (there / "manual_slop.toml").write_text("[goal]\nmax_tokens = 900\n", encoding="utf-8")
     named = ("--allow", "network", "-c", str(there / "manual_slop.toml"))
     done = run(tmp_path, "Greet", *named, script=TWO)
-    assert (done.exit_code, "at the limit of 900 tokens" in done.stderr) == (3, True)
+    assert (done.code, "at the limit of 900 tokens" in done.err) == (3, True)
     lost = run(tmp_path, "--allow", "network", "--resume", "1", script=TWO)
-    assert "there is no goal 1" in str(lost.exception)
+    assert "there is no goal 1" in lost.err
     done = run(tmp_path, *named, "--resume", "1", "--max-tokens", "9000", script=TWO)
-    assert done.exit_code == 0
+    assert done.code == 0
     none = run(tmp_path, "Greet", "-c", str(there / "none.toml"))
-    assert "none.toml" in str(none.exception)
+    assert "none.toml" in none.err
     assert list(own_states.rglob("*.sqlite")) == []
 
 
@@ -282,8 +278,8 @@ def test_a_call_that_was_running_needs_a_word(tmp_path: Path, own_states: Path) 
     (tmp_path / "tools/greet.py").write_text(killing, encoding="utf-8")
     (tmp_path / "script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
     options = ("--tools", "tools", "--script", "script.json", "--allow", "network")
-    command = [sys.executable, "-m", "aggregate", "goal", *options, "Greet Ann"]
-    assert subprocess.run(command, check=False).returncode == 9
+    with begin(tmp_path, "goal", *options, "Greet Ann") as begun:
+        assert begun.command.wait() == 9
     (tmp_path / "again").touch()
     ended = aggregate("goal", *options, "--resume", "1")
     assert ended.code == 2

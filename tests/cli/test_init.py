@@ -1,12 +1,13 @@
-"""``init``: the first configuration."""
+"""The first configuration, its presets, and whether all that it names is there."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import aggregate, mistake, start, succeeded
+from tests.cli.command_line import Ended, aggregate, mistake, start, succeeded
 from tests.projects import project
 
 
@@ -50,17 +51,10 @@ def test_a_configuration_that_is_there_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        'quo"te',
-        "back\\slash",
-        "tab\there",
-        "line\nbreak",
-        "del\x7f",
-        "sm\U0001f600ile",
-        "[brackets]",
-        "{braces,x}",
-        "*",
+        'quo"te', "back\\slash", "tab\there", "line\nbreak", "del\x7f", "sm\U0001f600ile",
+        "[brackets]", "{braces,x}", "*",
     ],
-)
+)  # fmt: skip
 def test_odd_folder_names_survive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -171,3 +165,121 @@ def test_what_git_ignores_is_not_proposed(tmp_path: Path, monkeypatch: pytest.Mo
     assert "out/" not in text
     assert ".hid" not in text
     assert ended.out == "manual_slop.toml\n"
+
+
+CONFIG = """\
+# my notes, with odd   spacing
+[project]   # a comment
+name='demo'
+
+[files]
+paths = [ "a.py",   # keep this
+  "b.py" ]
+
+[context_presets.old]   # an old one
+description = 'Two'
+files = ["a.py", { path = "b.py", view_mode = "outline" }]
+
+[discussion]
+history = ["Hi"]
+# the end
+"""
+
+
+def test_a_preset_lives_its_life(tmp_path: Path) -> None:
+    """Saved, listed, shown, applied and deleted: at the end the file has its first bytes again (M-43, M-X10)."""
+    files = {"manual_slop.toml": CONFIG, "a.py": "x = 1\n", "b.py": "y = 1\n"}
+    path = project(tmp_path, files) / "manual_slop.toml"
+
+    saved = start(tmp_path, "preset", "save", "new one", "a.py", "gone.py", "--description", "Café")
+    warning = 'warning: preset "new one": gone.py does not exist: restore it or take it out of the preset\n'
+    assert saved == Ended(0, "", f'saved "new one": 2 files\n{warning}')
+    assert (
+        without(path.read_text(encoding="utf-8"), '[context_presets."new one"]')
+        == CONFIG.splitlines()
+    )
+
+    listed = start(tmp_path, "preset", "list")
+    assert (listed.code, listed.out.splitlines()) == (
+        0,
+        ["old\tproject\t2 files\tTwo", "new one\tproject\t2 files\tCafé"],
+    )
+    assert listed.err.startswith('warning: preset "new one": gone.py does not exist')
+
+    shown = start(tmp_path, "preset", "show", "old")
+    assert shown.out.splitlines()[:2] == ["[context_presets.old]", 'description = "Two"']
+    assert '{path = "b.py", view_mode = "outline"}' in shown.out
+
+    applied = start(tmp_path, "preset", "apply", "old")
+    assert applied == Ended(0, "", '"old" is active: 2 files\n')
+    run = start(tmp_path, "run", "--stdout", "-q")
+    assert "### File b.py" in run.out
+
+    for name in ("old", "new one"):
+        assert start(tmp_path, "preset", "delete", name) == Ended(0, "", f'deleted "{name}"\n')
+    rest = CONFIG.splitlines()
+    assert path.read_text(encoding="utf-8").splitlines() == [*rest[:8], *rest[12:]]
+
+
+def test_a_preset_for_all_projects_is_hidden_by_the_projects_own(tmp_path: Path) -> None:
+    """``--global`` stores it in the user's folder; the project's one of that name wins until it is deleted (M-43)."""
+    project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": ""})
+    assert start(tmp_path, "preset", "save", "mine", "a.py", "b.py", "--global").code == 0
+    assert start(tmp_path, "preset", "save", "mine").code == 0
+    assert start(tmp_path, "preset", "list").out == "mine\tproject\t1 file\n"
+    assert start(tmp_path, "preset", "delete", "mine").code == 0
+    assert start(tmp_path, "preset", "list").out == "mine\tglobal\t2 files\n"
+    assert (tmp_path / ".xdg/manual_slop/manual_slop.toml").is_file()
+
+
+def without(text: str, heading: str) -> list[str]:
+    """Return the lines of a TOML text without the table at ``heading`` and the blank lines around it."""
+    before, _, table = text.partition(heading)
+    _, end, behind = table.partition("[discussion]")
+    return f"{before}{end}{behind}".splitlines()
+
+
+CHECKED = """
+    [files]
+    paths = ["a.py", { path = "src/*.py", view_mode = "skeleton" }]
+    [context_presets.small]
+    files = ["a.py"]
+"""
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A project in which all is there."""
+    files = {"manual_slop.toml": CHECKED, "a.py": "a = 1\n", "src/b.py": "def f(): ...\n"}
+    return project(tmp_path, files)
+
+
+def test_what_is_there_is_no_news(demo: Path) -> None:
+    """All right is exit code 0 and nothing on standard output; nothing is written (W-3)."""
+    ended = start(demo, "check")
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err == "manual_slop.toml: all that it names is there\n"
+    assert not (demo / "md_gen").exists()
+    assert start(demo, "check", "--quiet").err == ""
+
+
+def test_what_is_missing_is_listed(demo: Path) -> None:
+    """A file that is gone is told where it is named, also in a preset, and the exit code is 1 (W-3)."""
+    (demo / "a.py").unlink()
+    ended = start(demo, "check")
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out.splitlines() == [
+        "manual_slop.toml: file not found: a.py",
+        'manual_slop.toml: preset "small": file not found: a.py',
+    ]
+
+
+def test_a_configuration_that_cannot_be_used_is_2(demo: Path) -> None:
+    """Its mistake is told with its line, and other configurations are checked all the same (W-3)."""
+    (demo / "other.toml").write_text("[files]\npath = 1\n", encoding="utf-8")
+    ended = start(demo, "check", "other.toml", "manual_slop.toml")
+    assert ended.code == 2
+    assert ended.out.startswith("other.toml:")
+    assert "manual_slop.toml: all that it names is there" in ended.err
+    data = json.loads(start(demo, "check", "--json", "manual_slop.toml").out)
+    assert data == {"problems": {"manual_slop.toml": []}}

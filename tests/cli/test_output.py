@@ -5,14 +5,12 @@ import io
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 import aggregate.cli
-from aggregate.cli.program import run_program
-from tests.cli.command_line import program_environment, start
+from tests.cli.command_line import aggregate as run, begin, program_environment, start
 from tests.projects import project
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202e[red]:smile:"
@@ -70,10 +68,7 @@ def evil(tmp_path: Path) -> Path:
 
 
 class Terminal(io.StringIO):
-    """A terminal that remembers what it was sent."""
-
     def isatty(self) -> bool:
-        """Say that a person looks at it."""
         return True
 
 
@@ -108,9 +103,8 @@ def test_nothing_foreign_steers_a_terminal(evil: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(evil)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(evil / ".xdg"))
     for arguments in COMMANDS:
-        with redirect_stdout(Terminal()) as out, redirect_stderr(Terminal()) as err:
-            run_program([*arguments])
-        said = out.getvalue() + err.getvalue()
+        _, out, err = run(*arguments, stream=Terminal)
+        said = out + err
         assert said, arguments
         assert not [piece for piece in ("\x07", "\u202e", "\x1b[2J", "\x1b]") if piece in said], (
             arguments
@@ -119,10 +113,11 @@ def test_nothing_foreign_steers_a_terminal(evil: Path, monkeypatch: pytest.Monke
 
 def test_a_pipe_gets_the_bytes(evil: Path) -> None:
     """The prompt keeps every byte where no terminal reads it, escapes too; warnings that a log keeps hold none."""
-    ended = start(evil, "--stdout", PYTHONUTF8="1")
-    assert f"x = 1  # {EVIL}\n" in ended.out
-    assert "\x1b" not in ended.err
-    assert "no file matches this pattern: gone\\x1b]0;owned" in ended.err
+    with begin(evil, "--stdout") as begun:
+        out, err = begun.out.read().decode(), begun.err.read().decode()
+    assert f"x = 1  # {EVIL}\n" in out
+    assert "\x1b" not in err
+    assert "no file matches this pattern: gone\\x1b]0;owned" in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")

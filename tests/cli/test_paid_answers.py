@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.history.history_reader import load_history
 from aggregate.sending import read_request
 from tests.cli.command_line import Begun, aggregate, begin
 from tests.fakes.senders import Dripping, dripping
-from tests.projects import project
+from tests.projects import project, turns_in
 
 LINES = ("One line.\n", "Another with ü.\n", "The end.")
 ANSWER = Path("md_gen", "demo_001.reply.md")
@@ -94,19 +93,17 @@ def test_a_reader_that_leaves_loses_nothing(folder: Path) -> None:
     assert answer(folder) == "".join(LINES)
     said = f"aggregate: the output cannot be written: Broken pipe; the answer is in {ANSWER}"
     assert (code, err.strip()) == (1, said)
-    assert load_history(folder / "manual_slop_history.toml")[-1] == {
+    assert turns_in(folder / "manual_slop_history.toml")[-1] == {
         "role": "AI",
         "content": "".join(LINES),
     }
 
 
 def break_toml(path: Path) -> None:
-    """Leave what is no TOML."""
     path.write_text("history = [", encoding="utf-8")
 
 
 def link_away(path: Path) -> None:
-    """Leave a link to a place outside of the project."""
     path.symlink_to(path.parent.parent / "outside.toml")
 
 
@@ -170,7 +167,7 @@ def test_half_a_character_is_kept_and_shown(folder: Path) -> None:
     with dripping("a\ud83d", "\ude00 and \ud800", "b", None) as server:
         assert here(folder, server)[0] == 0
     assert answer(folder) == "a😀 and �b"
-    assert load_history(folder / "manual_slop_history.toml")[-1] == {
+    assert turns_in(folder / "manual_slop_history.toml")[-1] == {
         "role": "AI",
         "content": "a😀 and �b",
     }

@@ -1,6 +1,7 @@
-"""``run`` and ``prune``, as a user starts them."""
+"""``run`` and ``prune``, as a user starts them: what they print and leave, where the time went, and how they end."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -174,3 +175,72 @@ def test_many_files_of_one_fault_are_one_warning(tmp_path: Path) -> None:
         "warning: file not found: gone0.py; and 49 more of this kind (--json lists them)\n" in said
     )
     assert len(json.loads(start(tmp_path, "run", "--json", "--quiet").out)["warnings"]) == 50
+
+
+STEPS = {"select_files", "read_files", "render_files", "write_numbered", "log_written_prompt"}
+COUNTED = STEPS | {"count_tokens", "all"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project of one file."""
+    return project(tmp_path, {"a.py": "x = 1\n", "manual_slop.toml": '[files]\npaths = ["*.py"]\n'})
+
+
+def test_the_steps_are_a_table(folder: Path) -> None:
+    """Each step has a row on standard error with calls, seconds and share, all of it the last (M-18)."""
+    ended = start(folder, "run", "--timings")
+    assert ended.out.endswith("_001.md\n")
+    lines = ended.err.splitlines()
+    head = lines.index(next(line for line in lines if line.startswith("scope ")))
+    rows = [line.split() for line in lines[head + 1 :]]
+    assert {row[0] for row in rows} == COUNTED
+    assert [row[1] for row in rows] == ["1"] * len(rows)
+    assert rows[-1][0] == "all"
+    assert rows[-1][3] == "100%"
+
+
+def test_json_holds_the_steps_that_were_asked_for(folder: Path) -> None:
+    """The JSON has ``timings`` with the option only, longest first; shares are of all seconds (M-18)."""
+    plain = json.loads(start(folder, "run", "--json", "-q").out)
+    assert "timings" not in plain
+    timings = json.loads(start(folder, "run", "--json", "--timings").out)["timings"]
+    assert {row["scope"] for row in timings} == COUNTED
+    *steps, everything = timings
+    assert [row["seconds"] for row in steps] == sorted(
+        (row["seconds"] for row in steps), reverse=True
+    )
+    assert everything["share"] == 1.0
+    assert all(0 <= row["share"] <= 1 for row in steps)
+
+
+WRITING = """
+import signal, sys, time
+from pathlib import Path
+from aggregate.cli.output import orderly_termination
+from aggregate.prompt.numbered_output import write_numbered
+for number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)  # whoever runs the tests may ignore it
+def pieces():
+    yield b"begun"
+    print("writing", flush=True)
+    time.sleep(60)
+with orderly_termination():
+    write_numbered(Path(sys.argv[1]), "demo", pieces())
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the system has other signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_prompt_half_written_is_removed(number: int, tmp_path: Path) -> None:
+    """At SIGTERM and SIGHUP no temporary file stays in the output folder, no number is taken, and nothing is said."""
+    command = [sys.executable, "-c", WRITING, str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"writing\n"
+        assert len([*tmp_path.iterdir()]) == 1
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (128 + number, b"")
+    assert [*tmp_path.iterdir()] == []

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.history.history_reader import load_history
 from tests.cli.command_line import aggregate
-from tests.projects import project
+from tests.projects import project, turns_in
 
 CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(400))
 
@@ -24,7 +23,6 @@ def config(tmp_path: Path) -> str:
 
 
 def without_numbers(text: str) -> str:
-    """Return a text with ``#`` for each number."""
     return re.sub(r"\d[\d,.]*", "#", text)
 
 
@@ -112,7 +110,7 @@ def test_compact(config: str) -> None:
     code, out, err = aggregate(*compact, "And now?")
     assert (code, out.count("\n")) == (0, 1)
     assert "all turns are kept" in err
-    assert len(load_history(history)) == 7
+    assert len(turns_in(history)) == 7
     assert aggregate(*ask)[0] == 0
     assert aggregate(*ask)[0] == 0
     _, out, _ = aggregate(*compact, "--json", "-q")

@@ -9,30 +9,24 @@ from pathlib import Path
 import click
 import pytest
 
-from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, Commands, run_program
-from aggregate.cli.written_prompt import largest_folders
+from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
+from aggregate.prompt import largest_folders
 from aggregate.sending.clients import exceeded_window
 from tests.cli.command_line import aggregate, start
 from tests.projects import project
 
 
 class OddError(Exception):
-    """An error that cannot say what it is."""
-
     def __str__(self) -> str:
-        """Fail."""
         raise ValueError("no text")
 
 
 def deep(number: int = 0) -> int:
-    """Call itself for ever."""
     return deep(number + 1)
 
 
 @contextmanager
 def failing(error: BaseException | None) -> Iterator[click.Group]:
-    """Yield a group whose only command fails."""
-
     @click.command("schema")
     def command() -> None:
         if error is None:
@@ -40,11 +34,8 @@ def failing(error: BaseException | None) -> Iterator[click.Group]:
         else:
             raise error
 
-    class Failing(Commands):
-        """The group."""
-
+    class Failing(click.Group):
         def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-            """Return its only command, whatever it is called."""
             return command
 
     yield Failing(name="aggregate")

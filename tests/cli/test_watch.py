@@ -28,7 +28,6 @@ def demo(tmp_path: Path) -> Path:
 
 
 def _line(read: Callable[[], bytes], beginning: str = "") -> str:
-    """Return the next line that begins so."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         line = read().decode()

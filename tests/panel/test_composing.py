@@ -7,7 +7,7 @@ from aggregate.panel.composing import ComposedDraft, compose_draft
 from aggregate.panel.draft import Draft
 from aggregate.prompt import Composer
 from tests.projects import project
-from tests.prompt.test_stream import in_index
+from tests.prompt.composing import in_index
 
 FILES = {f"src/m{number}.py": f"def name{number}():\n    return retry\n" for number in range(40)}
 CONFIG = """\

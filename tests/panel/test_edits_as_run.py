@@ -12,7 +12,7 @@ from aggregate.panel.session import Session
 from aggregate.prompt import Composer
 from tests.panel.opened import CONFIG
 from tests.projects import project
-from tests.prompt.test_stream import in_index
+from tests.prompt.composing import in_index
 
 _LATER = 2 * 10**18
 """A time long after all files were written, so that what is known of them is relied on."""

@@ -7,18 +7,12 @@ from tests.project.repository import git
 
 
 class Repository:
-    """A new git repository in a folder."""
-
     def __init__(self, root: Path) -> None:
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
         git(root, "init", "-q")
-        git(root, "config", "user.name", "Ada")
-        git(root, "config", "user.email", "ada@example.org")
-        git(root, "config", "core.quotePath", "true")
 
     def write(self, files: Mapping[str, str]) -> None:
-        """Write files, by their paths."""
         for path, text in files.items():
             place = self.root / path
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -29,4 +23,6 @@ class Repository:
         self.write(files)
         git(self.root, "add", "-A")
         git(self.root, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message)
-        return git(self.root, "rev-parse", "HEAD").decode().strip()
+        head = (self.root / ".git/HEAD").read_text(encoding="utf-8").removeprefix("ref: ").strip()
+        branch = self.root / ".git" / head
+        return branch.read_text(encoding="utf-8").strip() if branch.is_file() else head

@@ -1,20 +1,20 @@
-"""Reading one file: text, or one sentence that says why not."""
+"""Reading one file: text or image, or one sentence that says why not."""
 
 import os
 import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 
 from aggregate import build_file_items
-from aggregate.project.files import SourceFile, read_file
-from aggregate.project.files.file_content import MAX_FILE_BYTES
+from aggregate.project.files import ImageHeader, SourceFile, read_file, read_image_header
+from tests.fakes.images import gif, jpeg, png, webp
 
 GERMAN = "Grüße aus Köln: der Bär läuft über die Brücke, während die Möwe schläft.\n" * 3
 
 
 def read(folder: Path, data: bytes) -> SourceFile:
-    """Return what reading a file that holds ``data`` gives."""
     path = folder / "file.txt"
     path.write_bytes(data)
     return read_file(path)
@@ -104,7 +104,7 @@ def test_a_growing_file_is_read_to_where_it_was(tmp_path: Path) -> None:
         ("folder", "is a directory: name its files or use a glob such as dir/**"),
         ("fifo", "is no regular file"),
         ("/dev/zero", "is no regular file"),
-        ("huge", f"too large: {40 << 30:,} bytes, the most is {MAX_FILE_BYTES:,}"),
+        ("huge", f"too large: {40 << 30:,} bytes, the most is 50,000,000"),
         ("a" * 5000, "cannot be read: File name too long"),
         ("nul\0name", "cannot be read: embedded null byte"),
         ("round", "cannot be read: Too many levels of symbolic links"),
@@ -132,3 +132,36 @@ def test_what_cannot_be_read_says_so_at_once(tmp_path: Path, name: str, error: s
         record = build_file_items(tmp_path, [name])[0]
         shown = record["content"], record["error"], record["mtime"]
         assert shown == (f"ERROR: file not found: {name}", True, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type"),
+    [
+        (png(640, 480), "image/png"),
+        (gif(640, 480), "image/gif"),
+        (jpeg(640, 480), "image/jpeg"),
+        (jpeg(640, 480, marker=0xC2), "image/jpeg"),
+        (webp(640, 480), "image/webp"),
+        (webp(640, 480, kind=b"VP8L"), "image/webp"),
+        (webp(640, 480, kind=b"VP8 "), "image/webp"),
+    ],
+)
+def test_each_kind(data: bytes, media_type: str) -> None:
+    """Every kind that providers take is known by its content, with its width and height."""
+    assert read_image_header(data) == ImageHeader(media_type, 640, 480)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"<svg/>", b"%PDF-1.7", png(0, 5), png(5, 5)[:20], jpeg(5, 5)[:14], b"\xff\xd8\xff", b"BM" + b"\0" * 60],
+)  # fmt: skip
+def test_what_is_no_image(data: bytes) -> None:
+    """Other kinds, and headers that end early or name no size, are none."""
+    assert read_image_header(data) is None
+
+
+@given(st.binary(max_size=60), st.sampled_from([b"", b"\xff\xd8", b"GIF89a", b"RIFF1234WEBPVP8 "]))
+def test_any_bytes_are_read(data: bytes, beginning: bytes) -> None:
+    """Whatever a file holds, reading its header ends without an error."""
+    header = read_image_header(beginning + data)
+    assert header is None or min(header.width, header.height) > 0

@@ -1,12 +1,19 @@
-"""The discussion in a file of its own."""
+"""The discussion in a file of its own: read, appended to, taken back."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from hypothesis import example, given, strategies as st
 
-from aggregate import ConfigError
-from aggregate.project.history import find_history_file
+from aggregate import AggregateError, ConfigError
+from aggregate.project.history import (
+    append_turns,
+    find_history_file,
+    history_file,
+    replace_last_turns,
+)
 from aggregate.project.history.history_reader import load_history
 
 TURNS = ["User: hi", {"role": "AI", "content": "hello\nthere"}]
@@ -96,3 +103,134 @@ def test_find(tmp_path: Path) -> None:
     (tmp_path / "manual_slop_history.toml").rmdir()
     (tmp_path / "manual_slop_history.toml").touch()
     assert find_history_file(config) == tmp_path / "manual_slop_history.toml"
+
+
+ASKED = {"role": "User", "content": "Why?"}
+TOLD = {"role": "AI", "content": 'Two lines:\n"""\\ and a bell \x07\n'}
+ASKED_TEXT = '[[history]]\nrole = "User"\ncontent = "Why?"\n'
+TOLD_TEXT = (
+    '[[history]]\nrole = "AI"\ncontent = """\nTwo lines:\n""\\"\\\\ and a bell \\u0007\n"""\n'
+)
+
+CASES = {
+    "a missing file": (None, f'begun_by = "send"\n\n{ASKED_TEXT}\n{TOLD_TEXT}'),
+    "an empty file": ("", f"{ASKED_TEXT}\n{TOLD_TEXT}"),
+    "tables": (
+        "# our talk\n[[history]] # the first\nrole = 'User'\ncontent = 'x' # why\n# the end\n",
+        "# our talk\n[[history]] # the first\nrole = 'User'\ncontent = 'x' # why\n# the end\n\n"
+        f"{ASKED_TEXT}\n{TOLD_TEXT}",
+    ),
+    "an empty array": ("# ours\nhistory = []\n", f"# ours\n\n{ASKED_TEXT}\n{TOLD_TEXT}"),
+    "under discussion": (
+        "[discussion]\nmode = 1\nhistory = [] # none yet\n",
+        f"[discussion]\nmode = 1\n\n{ASKED_TEXT}\n{TOLD_TEXT}".replace(
+            "[history]", "[discussion.history]"
+        ),
+    ),
+    "an array": (
+        'history = [\n  "plain", # said first\n]\n',
+        'history = [\n  "plain", # said first\n  {role = "User", content = "Why?"},\n'
+        '  {role = "AI", content = "Two lines:\\n\\"\\"\\"\\\\ and a bell \\u0007\\n"},\n]\n',
+    ),
+    "an array on one line": (
+        'history = ["plain"]\n',
+        'history = [\n    "plain",\n    {role = "User", content = "Why?"},\n'
+        '    {role = "AI", content = "Two lines:\\n\\"\\"\\"\\\\ and a bell \\u0007\\n"},\n]\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_turns_are_added_behind(case: str, tmp_path: Path) -> None:
+    """Comments and layout stay; the new turns stand at the end and are read back as they were."""
+    before, after = CASES[case]
+    path = tmp_path / "manual_slop_history.toml"
+    if before is not None:
+        path.write_text(before, encoding="utf-8")
+    append_turns(path, [ASKED, TOLD])
+    assert path.read_text(encoding="utf-8") == after
+    assert load_history(path)[-2:] == [ASKED, TOLD]
+
+
+def test_line_ends_of_the_file_stay(tmp_path: Path) -> None:
+    """A file with carriage returns gets its new lines with them."""
+    path = tmp_path / "history.toml"
+    path.write_bytes(b"[[history]]\r\nrole = 'a'\r\ncontent = 'b'\r\n")
+    append_turns(path, [ASKED])
+    new = b'\r\n[[history]]\r\nrole = "User"\r\ncontent = "Why?"\r\n'
+    assert path.read_bytes() == b"[[history]]\r\nrole = 'a'\r\ncontent = 'b'\r\n" + new
+
+
+@example(["\nA line", "\n", "\n\n", "\r\nx\n", "x\n\\", '"""', '\n"', "\\\n  x"])
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=4))
+def test_any_text_is_kept(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+    """Whatever is said is read back to the character, over several turns."""
+    path = tmp_path_factory.mktemp("said") / "history.toml"
+    turns = [{"role": "User", "content": text} for text in texts]
+    for turn in turns:
+        append_turns(path, [turn])
+    assert load_history(path) == turns
+
+
+def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
+    """The error names the file, whose bytes stay."""
+    path = tmp_path / "history.toml"
+    path.write_text("other = 1\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="there is no history"):
+        append_turns(path, [ASKED])
+    assert path.read_text(encoding="utf-8") == "other = 1\n"
+
+
+def test_what_cannot_be_held_is_refused(tmp_path: Path) -> None:
+    """A text with a lone surrogate would not come back as it was; nothing is written."""
+    path = tmp_path / "history.toml"
+    with pytest.raises(AggregateError, match="TOML does not hold its text unchanged"):
+        append_turns(path, [{"role": "User", "content": "\ud800"}])
+    assert not path.exists()
+
+
+def test_where_the_discussion_is_kept(tmp_path: Path) -> None:
+    """``<stem>_history.toml``, unless ``history.toml`` is there."""
+    config = tmp_path / "manual_slop.toml"
+    assert history_file(config) == tmp_path / "manual_slop_history.toml"
+    (tmp_path / "history.toml").write_text("", encoding="utf-8")
+    assert history_file(config) == tmp_path / "history.toml"
+
+
+def test_writers_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
+    """Eight writers with five turns each: all forty are there."""
+    path = tmp_path / "history.toml"
+
+    def write(number: int) -> None:
+        for turn in range(5):
+            append_turns(path, [{"role": "User", "content": f"{number}, {turn}"}])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    said = [turn["content"] for turn in load_history(path) if isinstance(turn, dict)]
+    assert sorted(said) == sorted(f"{number}, {turn}" for number in range(8) for turn in range(5))
+
+
+EXCHANGE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+
+
+def test_a_table_in_two_places_is_left_as_it_is(tmp_path: Path) -> None:
+    """Where the discussion's other keys stand behind its turns, a sentence says so, and the file stays (S-6)."""
+    path = tmp_path / "h.toml"
+    turns = "".join(
+        f'[[discussion.history]]\nrole = "{turn["role"]}"\ncontent = "{turn["content"]}"\n'
+        for turn in EXCHANGE
+    )
+    path.write_text(turns + "[discussion]\nname = 1\n")
+    before = path.read_text()
+    with pytest.raises(AggregateError, match=r"cannot take a turn out of .*: edit it by hand"):
+        replace_last_turns(path, EXCHANGE, [])
+    assert path.read_text() == before
+
+
+def test_turns_are_taken_out_and_the_rest_stays(tmp_path: Path) -> None:
+    """Comments and other turns stay where the last turns go (S-6)."""
+    path = tmp_path / "h.toml"
+    path.write_text('# ours\nhistory = ["first", {role = "user", content = "a"}]\n')
+    assert replace_last_turns(path, EXCHANGE[:1], [])
+    assert path.read_text() == '# ours\nhistory = ["first"]\n'

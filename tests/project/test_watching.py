@@ -1,4 +1,4 @@
-"""Learning what changes below a folder."""
+"""Learning what changes below a folder, and waiting until git is done."""
 
 import errno
 import os
@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread, Timer
 
 import pytest
 
-from aggregate.base.concurrency import run_in_thread
-from aggregate.project.watching import TreeWatch
+from aggregate.project.watching import Changes, GitActivity, TreeWatch
 from aggregate.project.watching.watch_backends import (
     Backend,
     Entry,
@@ -32,6 +31,14 @@ def _polling(_root: str, report: Report) -> Backend:
 
 
 BACKENDS = pytest.mark.parametrize("backend", [system_backend, Observed, _polling])
+# What waits until the watch itself looks at a folder, every half a second, is the same for each of them.
+LOOKING = pytest.mark.parametrize(
+    "backend",
+    [
+        system_backend,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (Observed, _polling)),
+    ],
+)
 
 
 def _seen(watch: TreeWatch, root: Path, *expected: str) -> set[str]:
@@ -131,8 +138,6 @@ def test_a_limit_of_the_system_is_said_and_folders_are_polled(tmp_path: Path) ->
 
 
 class _Limited:
-    """A backend that has room for a single folder."""
-
     def __init__(self, _root: str, _report: Report) -> None:
         self._folders: set[str] = set()
 
@@ -182,9 +187,10 @@ def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
         (tmp_path / "new").mkdir()
         (tmp_path / "new/a.py").write_text("a")
         come = Entry(os.path.realpath(tmp_path), "new", is_folder=True)
-        told = run_in_thread("telling", lambda: backends[0].report(come))
+        told = Thread(target=backends[0].report, args=(come,))
+        told.start()
         changes = watch.wait(PATIENCE)
-        told.result()
+        told.join()
     assert changes is not None
     assert [Path(path).name for path in changes.paths] == ["new", "a.py"]
 
@@ -232,7 +238,7 @@ def test_iterating_ends_with_the_watch(tmp_path: Path) -> None:
     assert list(changes) == []
 
 
-@BACKENDS
+@LOOKING
 def test_a_folder_that_is_made_again_is_watched_again(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:
@@ -254,7 +260,7 @@ def test_a_folder_that_is_made_again_is_watched_again(
         assert "sub/b" in _seen(watch, root, "sub/b")
 
 
-@pytest.mark.parametrize("backend", [system_backend, Observed])
+@LOOKING
 def test_a_folder_that_is_made_again_at_once_is_watched_again(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:
@@ -269,7 +275,7 @@ def test_a_folder_that_is_made_again_at_once_is_watched_again(
         assert "a" in _seen(watch, root, "a")
 
 
-@BACKENDS
+@LOOKING
 def test_a_file_in_a_folder_that_is_not_there_yet_is_watched(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:
@@ -334,3 +340,63 @@ def test_a_backend_takes_folders_while_it_reports(
     assert not was_added
     added.set()
     watched.close()
+
+
+def _repository(folder: Path) -> Path:
+    git(folder, "init", "-q", "-b", "main")
+    return folder.resolve()
+
+
+def test_what_comes_while_git_holds_the_index_is_one_change(tmp_path: Path) -> None:
+    """Changes are gathered until the lock is gone."""
+    root = _repository(tmp_path)
+    lock = root / ".git/index.lock"
+    with TreeWatch(root) as watch:
+        lock.touch()
+        (root / "a.py").write_text("a")
+        first = watch.wait(5)
+        assert first is not None
+        write = Timer(0.2, (root / "b.py").write_text, ["b"])
+        end = Timer(0.4, lock.unlink)
+        for timer in (write, end):
+            timer.start()
+        changes = GitActivity(watch).settle(first)
+        for timer in (write, end):
+            timer.join()
+    assert changes == Changes((f"{root}/a.py", f"{root}/b.py"))
+
+
+def test_a_lock_that_was_left_behind_is_waited_for_once(tmp_path: Path) -> None:
+    """What a killed git leaves holds up one change for the most seconds, and none after; a new lock does again."""
+    root = _repository(tmp_path)
+    lock = root / ".git/index.lock"
+    lock.touch()
+    with _Counted(root) as watch:
+        activity = GitActivity(watch, most_seconds=0.3)
+        assert len(_waits(watch, activity)) > 1
+        assert _waits(watch, activity) == [0]
+        lock.unlink()
+        lock.write_text("of another git")
+        assert len(_waits(watch, activity)) > 1
+
+
+def test_a_rebase_that_has_stopped_for_a_person_is_no_reason_to_wait(tmp_path: Path) -> None:
+    """Where nothing changes for a moment, the change is told although the rebase is not over."""
+    root = _repository(tmp_path)
+    (root / ".git/rebase-merge").mkdir()
+    with _Counted(root) as watch:
+        assert _waits(watch, GitActivity(watch)) == [0, 0.3]
+
+
+class _Counted(TreeWatch):
+    waits: list[float]
+
+    def wait(self, seconds: float | None = None) -> Changes | None:
+        self.waits.append(-1 if seconds is None else seconds)
+        return super().wait(seconds)
+
+
+def _waits(watch: _Counted, activity: GitActivity) -> list[float]:
+    watch.waits = []
+    assert activity.settle(Changes(("a",))) == Changes(("a",))
+    return watch.waits

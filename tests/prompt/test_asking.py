@@ -1,6 +1,7 @@
 """What is asked of a prompt: options over a preset over the configuration."""
 
 import subprocess
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,9 @@ from aggregate import (
     request_for,
     run,
 )
-from aggregate.base.values import FileOrder
 from aggregate.prompt import Request, auto_budget
-from aggregate.prompt.request import MOST, WITHOUT_MODEL
 from tests.projects import project
-from tests.prompt.test_stream import in_index
+from tests.prompt.composing import in_index
 
 PRESETS = """\
 [budget]
@@ -34,7 +33,6 @@ files = ["a.py"]
 
 
 def asked(config: dict[str, Any], **options: Any) -> Request:
-    """Return the request of a configuration that is a mapping."""
     return request_for(open_project(config), **options)
 
 
@@ -83,7 +81,9 @@ def test_the_table_says_how_a_budget_is_shared() -> None:
     """Shares and order come from ``[budget]`` whoever names the tokens; a whole budget is taken as it is (rule B-1)."""
     config = {"budget": {"history": 0.5, "results": 0, "order": "edges"}}
     assert asked(config).budget is None
-    assert asked(config, budget=9).budget == Budget(9, 0.5, 0, FileOrder.EDGES)
+    shared = asked(config, budget=9).budget
+    assert shared is not None
+    assert astuple(shared) == (9, 0.5, 0, "edges")
     assert asked(config, budget=Budget(9)).budget == Budget(9)
 
 
@@ -204,14 +204,14 @@ def test_what_takes_time_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("window", "answer", "most", "tokens"),
     [
-        (None, 16_000, MOST, WITHOUT_MODEL),
+        (None, 16_000, 60_000, 32_000),
         (None, 16_000, 10_000, 10_000),
-        (200_000, 16_000, MOST, 60_000),
+        (200_000, 16_000, 60_000, 60_000),
         (200_000, 16_000, 1_000_000, 164_000),
-        (64_000, 16_000, MOST, 41_600),
-        (8_192, 16_000, MOST, 2_048),
-        (1, 1, MOST, 1),
-        (0, 0, MOST, 1),
+        (64_000, 16_000, 60_000, 41_600),
+        (8_192, 16_000, 60_000, 2_048),
+        (1, 1, 60_000, 1),
+        (0, 0, 60_000, 1),
     ],
 )
 def test_auto_is_what_the_window_leaves(

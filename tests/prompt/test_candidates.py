@@ -1,17 +1,15 @@
 """What each file may show at most, and what showing some of its lines stands for."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate import ViewMode, count, open_project, request_for
-from aggregate.base.values import SEPARATOR, Level
-from aggregate.project.index import Index
-from aggregate.prompt.candidates import Candidates
-from aggregate.prompt.fit.fit import FileLines, ShownLines
-from aggregate.prompt.layout import file_block
-from aggregate.prompt.ranked_files import rank_files
+from aggregate import ViewMode, build_markdown, count, open_project, request_for
+from aggregate.prompt import Candidates, fit_prompt, rank_files
+from aggregate.prompt.fit.fit import ShownLines
 from tests.projects import project
+from tests.prompt.composing import composed, kept_nothing
 
 MODULE = '''"""Words."""
 
@@ -31,23 +29,20 @@ ALL = (1, 1 << 31)
 
 
 def candidates(folder: Path, path: str, text: str, mode: str = "full") -> Candidates:
-    """Return a project's only file."""
     project(folder, {path: text})
     entry = {"path": path, "view_mode": mode}
     request = request_for(open_project({"files": {"base_dir": str(folder), "paths": [entry]}}))
-    index = Index(None, limit=1)
+    index = kept_nothing()
     return Candidates(request, rank_files(request, index=index), index=index)
 
 
-def lines(found: Candidates) -> FileLines:
-    """Return the lines that it may show."""
+def lines(found: Candidates) -> Any:
     known = found.lines(0)
     assert known is not None
     return known
 
 
 def shown(found: Candidates, *runs: tuple[int, int]) -> ShownLines:
-    """Return these of them."""
     state = ShownLines(lines(found))
     state.show(state.new_runs(runs))
     return state
@@ -61,18 +56,18 @@ def test_what_may_not_be_shown_is_no_candidate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "runs", "level", "definitions"),
     [
-        ("a.py", MODULE, (), Level.LEFT_OUT, ()),
-        ("a.py", MODULE, ((4, 4),), Level.OUTLINE, ()),
-        ("a.py", MODULE, ((4, 4), (10, 11)), Level.OUTLINE, ()),
-        ("a.py", MODULE, ((4, 6),), Level.FOCUSED, ()),
-        ("a.py", MODULE, ((4, 7),), Level.FOCUSED, ("first",)),
-        ("a.py", MODULE, ((11, 12),), Level.FOCUSED, ("Box.get",)),
-        ("a.py", MODULE, ((10, 12),), Level.FOCUSED, ("Box", "Box.get")),
+        ("a.py", MODULE, (), "left out", ()),
+        ("a.py", MODULE, ((4, 4),), "outline", ()),
+        ("a.py", MODULE, ((4, 4), (10, 11)), "outline", ()),
+        ("a.py", MODULE, ((4, 6),), "focused", ()),
+        ("a.py", MODULE, ((4, 7),), "focused", ("first",)),
+        ("a.py", MODULE, ((11, 12),), "focused", ("Box.get",)),
+        ("a.py", MODULE, ((10, 12),), "focused", ("Box", "Box.get")),
         # Blank lines do not count.
-        ("a.py", MODULE, ((1, 1), (4, 7), (10, 12)), Level.FULL, ("first", "Box", "Box.get")),
-        ("a.md", TITLES, ((1, 1), (5, 5)), Level.OUTLINE, ()),
-        ("a.md", TITLES, ((1, 3),), Level.FOCUSED, ()),
-        ("a.xyz", "one\ntwo\n", ((2, 2),), Level.FOCUSED, ()),
+        ("a.py", MODULE, ((1, 1), (4, 7), (10, 12)), "full", ("first", "Box", "Box.get")),
+        ("a.md", TITLES, ((1, 1), (5, 5)), "outline", ()),
+        ("a.md", TITLES, ((1, 3),), "focused", ()),
+        ("a.xyz", "one\ntwo\n", ((2, 2),), "focused", ()),
     ],
 )
 def test_levels(
@@ -80,7 +75,7 @@ def test_levels(
     path: str,
     text: str,
     runs: tuple[tuple[int, int], ...],
-    level: Level,
+    level: str,
     definitions: tuple[str, ...],
 ) -> None:
     """Signatures or headings are an outline, more is focused, all but blank lines is in full (rules A-1, B-2)."""
@@ -98,7 +93,7 @@ def test_the_most_is_the_view_of_the_entry(tmp_path: Path, mode: str) -> None:
     assert "y = x" not in found.rendered(0, shown(found, ALL)).content
     part = shown(found, (4, 4))
     if mode == ViewMode.SKELETON:
-        assert found.level(0, bytes(part.marks)) is Level.OUTLINE
+        assert found.level(0, bytes(part.marks)) == "outline"
     assert (mode == ViewMode.SUMMARY) <= all(part.marks)
 
 
@@ -117,6 +112,24 @@ def test_the_frame_is_what_stands_around_the_lines(tmp_path: Path, text: str) ->
     """With the lines' own tokens it is never below the block's, whatever fence the text needs (rule B-1)."""
     found = candidates(tmp_path, "a.md", text)
     rendered = found.rendered(0, shown(found, ALL))
-    block = file_block("a.md", rendered.content, language=rendered.language)
+    heading, block = build_markdown(tmp_path, ["a.md"], tmp_path, [], []).split("\n\n", 1)
     around = lines(found).frame + count("".join(lines(found).texts))
-    assert (rendered.content, around >= count(block + SEPARATOR)) == (text, True)
+    assert heading == "## Files"
+    assert (rendered.content, around >= count(block + "\n\n")) == (text, True)
+
+
+def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> None:
+    """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
+    folder = project(tmp_path, {f"{name}.py": MODULE * 3 for name in "abc"} | {"d.md": TITLES})
+    loaded = open_project({"files": {"base_dir": str(folder), "paths": ["*"]}})
+    requests = {
+        tokens: request_for(loaded, task="first of Box", budget=tokens)
+        for tokens in (90, 300, 5_000)
+    }
+    index = kept_nothing()
+    files = Candidates(requests[90], rank_files(requests[90], index=index), index=index)
+    for tokens in (300, 5_000, 90, 300, 90, 5_000):
+        fitted, fresh = fit_prompt(requests[tokens], files), composed(requests[tokens])
+        assert fitted.prompt == fresh.prompt
+        assert fitted.choices == fresh.choices
+        assert fitted.warnings == fresh.warnings

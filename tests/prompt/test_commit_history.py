@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.project.index import Index
 from aggregate.prompt.commit_history import (
     MOST_COMMITS,
     commit_blocks,
@@ -19,20 +19,19 @@ from aggregate.ranking import Commit
 from tests.project.history import Repository
 from tests.project.index.samples import opened
 from tests.project.repository import git
+from tests.prompt.composing import kept_nothing
 
 TERMS = st.frozensets(st.text("abcé登0", min_size=1), max_size=3)
 PATHS = st.lists(st.text("a/ \n\x01\udcff登", min_size=1), max_size=3).map(tuple)
 
 
 def ids(count: int) -> list[str]:
-    """Return ids like those of commits."""
     return [
         sha1(str(number).encode(), usedforsecurity=False).hexdigest() for number in range(count)
     ]
 
 
 def project(root: Path, count: int = 6) -> Repository:
-    """Make a repository whose commits change a function each."""
     repository = Repository(root)
     for number in range(count + 1):
         source = f"def f():\n    return {number}\n"
@@ -42,7 +41,7 @@ def project(root: Path, count: int = 6) -> Repository:
     return repository
 
 
-def read(root: Path, index: Index, places: Sequence[int] = (0, 2)) -> tuple[Commit, ...]:
+def read(root: Path, index: Any, places: Sequence[int] = (0, 2)) -> tuple[Commit, ...]:
     """Return the commits of a folder, with names at ``places``, and keep them."""
     history = read_history(str(root), index=index)
     commits = history.with_names(
@@ -55,7 +54,7 @@ def read(root: Path, index: Index, places: Sequence[int] = (0, 2)) -> tuple[Comm
 def test_commits_with_the_names_that_were_asked_for(tmp_path: Path) -> None:
     """Each commit has the terms of its message and its files, and some the definitions that they changed (rule T-2)."""
     project(tmp_path / "p")
-    commits = read(tmp_path / "p", Index(None, limit=0))
+    commits = read(tmp_path / "p", kept_nothing())
     assert commits[0] == Commit(
         frozenset({"number", "session"}),
         ("a.py",),
@@ -70,7 +69,7 @@ def test_the_same_with_and_without_an_index(tmp_path: Path) -> None:
     """Cold, warm, without any index and after new commits the history is the same (rules I-2 and I-6)."""
     repository = project(tmp_path / "p")
     for _ in range(2):
-        expected = read(tmp_path / "p", Index(None, limit=0))
+        expected = read(tmp_path / "p", kept_nothing())
         for _ in range(2):
             with opened(tmp_path / "cache") as index:
                 assert read(tmp_path / "p", index) == expected
@@ -112,9 +111,9 @@ def test_the_reason_of_no_history(
         Repository(tmp_path).commit("one", {"a.py": "1"})
     if kind == "without git":
         monkeypatch.setenv("PATH", str(tmp_path))
-    history = read_history(str(tmp_path), index=Index(None, limit=0))
+    history = read_history(str(tmp_path), index=kept_nothing())
     assert history.commits == ()
-    assert history.with_names([0], index=Index(None, limit=0)) == ()
+    assert history.with_names([0], index=kept_nothing()) == ()
     assert history.missing is not None
     assert history.missing.evidence == "history"
     reasons = {"none": "no git repository", "without git": "not installed"}

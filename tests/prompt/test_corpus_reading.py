@@ -1,35 +1,27 @@
 """The corpus of a project: the same whatever the index knows, and after an edit only what changed is made anew."""
 
 import random
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aggregate.base.values import AS_THEY_ARE, Redaction
-from aggregate.project.index import Index
-from aggregate.prompt import FileCorpus, Request, select_files
-from aggregate.prompt.file_corpus import read_corpus
-from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.selection import Selection
+from aggregate.prompt import FileCorpus, Request, Selection, read_files
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
-from tests.prompt.test_stream import FILES, in_index, kept_nothing, made
+from tests.prompt.composing import in_index, kept_nothing
+from tests.prompt.test_stream import FILES, made
 
 NAMES = ("one", "Two", "f", "three", "absent", "os", "g")
 
 
-def corpus_of(request: Request, index: Index) -> tuple[FileCorpus, FileReader]:
-    """Return the corpus of a request, and what has read it."""
-    selection = select_files(request)
-    reader = FileReader(request.redaction, selection.generated)
-    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
-    return corpus, reader
+def corpus_of(request: Request, index: Any) -> tuple[FileCorpus, Any]:
+    files = read_files(request, index=index)
+    return files.corpus, files.reader
 
 
-def told(request: Request, index: Index) -> dict[str, object]:
-    """Return all that a corpus tells, once what is new was kept."""
+def told(request: Request, index: Any) -> dict[str, object]:
     corpus, reader = corpus_of(request, index)
     numbers = range(len(corpus.files))
     texts = [corpus.text(number) for number in numbers]
@@ -53,23 +45,22 @@ def told(request: Request, index: Index) -> dict[str, object]:
     return answer
 
 
-@pytest.mark.parametrize("redaction", [AS_THEY_ARE, Redaction()])
-def test_the_index_changes_nothing_of_a_corpus(redaction: Redaction, tmp_path: Path) -> None:
+@pytest.mark.parametrize("redact", [False, True])
+def test_the_index_changes_nothing_of_a_corpus(*, redact: bool, tmp_path: Path) -> None:
     """Without an index, with an empty one and with all known the corpus and its notes are the same (rule I-2)."""
     files = {**FILES, "key.py": PLANTED[0].content, "uv.lock": "version = 1\n", "d/x.min.js": "f()"}
     files["d/long.txt"] = "retry of lines\n" * 20_000
     # What marks a file as generated need not stand in its text, and its size is told all the same.
     files |= {".gitattributes": "marked.py linguist-generated\n", "d/marked.py": "MARKED = 'é'\n"}
     folder = project(tmp_path / "p", files)
-    request = replace(made(folder, "skeleton"), redaction=redaction)
+    request = made(folder, "skeleton", redact=redact)
     (folder / "odd.txt").write_bytes(b"\xff\xc3 odd \xc3")
     without = told(request, kept_nothing())
     later = in_index(tmp_path)
     for index in (later, later, in_index(tmp_path)):
         assert told(request, index) == without
     # What another run knows of a file with a secret is not taken for it where that is replaced.
-    other = replace(request, redaction=AS_THEY_ARE if redaction.replaces else Redaction())
-    told(other, later)
+    told(made(folder, "skeleton", redact=not redact), later)
     assert told(request, later) == without
 
 
@@ -101,7 +92,6 @@ def test_what_cannot_be_read_stands_beside_the_corpus(tmp_path: Path) -> None:
 
 
 def large(folder: Path, count: int) -> Request:
-    """Return the request for many files."""
     files = {
         f"src/{number:03}.py": f"def name{number}():\n    return retry{number}(common)\n"
         for number in range(count)

@@ -1,13 +1,10 @@
 """Whole audits of three small projects, which a reader can check by hand."""
 
+import json
 from pathlib import Path
 from typing import Any
 
-from aggregate import Budget, Task, compose_prompt, open_project, request_for
-from aggregate.base.values import Audit
-from aggregate.project.index import Index
-from aggregate.prompt import count_prompt
-from aggregate.prompt.audit import audit_of
+from tests.cli.command_line import start
 from tests.projects import project
 
 SHOP = {
@@ -64,43 +61,33 @@ NOTES = {
 }
 
 
-def audited(
-    folder: Path, files: dict[str, Any], *, history: tuple[str, ...] = (), **asked: Any
-) -> Audit:
-    """Return the account of a prompt."""
-    config = {
-        "project": {"name": "demo"},
-        "files": {"base_dir": str(folder), **files},
-        "discussion": {"history": [*history]},
-    }
-    request = request_for(open_project(config), **asked)
-    index = Index(None, limit=1)
-    composition = compose_prompt(request, index=index)
-    tokens = count_prompt(composition.prompt, index=index)
-    return audit_of(request, composition, tokens, source_map=composition.source_map)
-
-
-def told(audit: Audit) -> str:
+def told(folder: Path, *options: str) -> str:
     """Return what a reader checks: scores and weights are left out, which change when weights are fitted anew."""
-    lines = [f"{audit.tokens} tokens, {audit.generated} generated"]
-    lines += [f"{tokens} in {section}" for section, tokens in audit.sections.items()]
-    for row in audit.rows:
-        pin = " pinned" if row.pinned else ""
-        following = f" next {row.next}" if row.next else ""
-        shown = f" shows {', '.join(row.definitions)}" if row.definitions else ""
+    audit: dict[str, Any] = json.loads(start(folder, *options, "--explain", "--json", "-q").out)
+    lines = [f"{audit['tokens']} tokens, {audit['generated']} generated"]
+    lines += [f"{tokens} in {section}" for section, tokens in audit["sections"].items()]
+    for row in audit["rows"]:
+        pin = " pinned" if row["pinned"] else ""
+        following = f" next {row['next']}" if row["next"] else ""
+        shown = f" shows {', '.join(row['definitions'])}" if row["definitions"] else ""
+        place = f"rank {row['rank']}{shown}{following}"
         lines.append(
-            f"{row.tokens} {row.path}: {row.level} of {row.most}{pin}, rank {row.rank}{shown}{following}"
+            f"{row['tokens']} {row['path']}: {row['level']} of {row['most']}{pin}, {place}"
         )
-    lines += [f"cut {cut.section}: {cut.what}, {cut.tokens}: {cut.reason}" for cut in audit.cut]
-    lines += [f"no {missing.evidence}: {missing.reason}" for missing in audit.missing]
+    lines += ["cut {section}: {what}, {tokens}: {reason}".format(**cut) for cut in audit["cut"]]
+    lines += ["no {evidence}: {reason}".format(**missing) for missing in audit["missing"]]
+    assert all((row["score"] is None) == (row["rank"] is None) for row in audit["rows"])
     return "\n".join(lines) + "\n"
+
+
+TASK = ("--task", "take the discount off the total of a cart")
+ALL = '[files]\npaths = ["README.md", "shop/*", "tests/*"]\n'
 
 
 def test_a_task_without_a_budget_lowers_nothing(tmp_path: Path) -> None:
     """Every file is shown as its entry asks, with its place by score (rules A-1, A-2, T-3)."""
-    folder = project(tmp_path, SHOP)
-    task = Task("take the discount off the total of a cart")
-    assert told(audited(folder, {"paths": ["**/*"]}, task=task)) == (
+    folder = project(tmp_path, {**SHOP, "manual_slop.toml": ALL})
+    assert told(folder, *TASK) == (
         "208 tokens, 3 generated\n"
         "208 in files\n"
         "19 README.md: full of full, rank 4\n"
@@ -113,11 +100,9 @@ def test_a_task_without_a_budget_lowers_nothing(tmp_path: Path) -> None:
 
 def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
     """The two files of the task are shown in part, the others named, the first turn is left out (A-1, A-2, A-4)."""
-    folder = project(tmp_path, SHOP)
-    task = Task("take the discount off the total of a cart")
-    history = ("User: " + "hello " * 60, "AI: yes")
-    audit = audited(folder, {"paths": ["**/*"]}, history=history, task=task, budget=Budget(260))
-    assert told(audit) == (
+    history = f'[discussion]\nhistory = ["User: {"hello " * 60}", "AI: yes"]\n'
+    folder = project(tmp_path, {**SHOP, "manual_slop.toml": ALL + history})
+    assert told(folder, *TASK, "--budget", "260") == (
         "199 tokens, 63 generated\n"
         "172 in files\n"
         "27 in history\n"
@@ -132,13 +117,15 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
 
 def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
     """No rank and no score, no entry is raised, and what all fits into names the excluded too (A-1, B-3, B-12, T-3)."""
-    files = [
-        "guide.md",
-        {"path": "data.json", "view_mode": "outline"},
-        {"path": "todo.txt", "view_mode": "none"},
-    ]
-    audit = audited(project(tmp_path, NOTES), {"paths": files}, budget=Budget(500))
-    assert told(audit) == (
+    config = """\
+        [files]
+        paths = [
+          "guide.md",
+          { path = "data.json", view_mode = "outline" },
+          { path = "todo.txt", view_mode = "none" },
+        ]
+        """
+    assert told(project(tmp_path, {**NOTES, "manual_slop.toml": config}), "--budget", "500") == (
         "83 tokens, 3 generated\n"
         "83 in files\n"
         "30 guide.md: full of full, rank None shows Guide, Guide.Install, Guide.Use\n"
@@ -146,4 +133,3 @@ def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
         "10 todo.txt: none of none, rank None\n"
         "no text: there is no text of a task\n"
     )
-    assert {row.score for row in audit.rows} == {None}

@@ -2,32 +2,29 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aggregate import Budget, Task, open_project, request_for
-from aggregate.project.index import Index
 from aggregate.prompt import OpenFiles, Request, compose_within_budget
 from tests.projects import project
-from tests.prompt.test_stream import in_index, kept_nothing
+from tests.prompt.composing import in_index, kept_nothing
 
-FILES = {f"src/m{number}.py": f"def name{number}():\n    return retry\n" for number in range(40)}
+FILES = {f"src/m{number}.py": f"def name{number}():\n    return retry\n" for number in range(12)}
 
 
 def asking(folder: Path, entries: Sequence[object] = ("**/*",)) -> Request:
-    """Return the question what retries."""
     files = {"base_dir": str(folder), "paths": [*entries]}
     task = Task("what does name7 retry")
-    return request_for(open_project({"files": files}), task=task, budget=Budget(600))
+    return request_for(open_project({"files": files}), task=task, budget=Budget(180))
 
 
 def later() -> int:
-    """Return a time at which all files were changed long ago."""
     return 2 * 10**18
 
 
-def answer(request: Request, index: Index, opened: OpenFiles) -> str:
-    """Return the prompt of a program that keeps running."""
+def answer(request: Request, index: Any, opened: OpenFiles) -> str:
     files = opened.read(request, index=index)
     prompt = compose_within_budget(request, index=index, files=files).prompt.markdown
     index.flush()

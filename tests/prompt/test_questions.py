@@ -6,19 +6,17 @@ from pathlib import Path
 import pytest
 
 from aggregate import Place, Task, open_project, request_for
-from aggregate.project.index import Index
 from aggregate.prompt.ranked_files import question_for, resolve_place
 from aggregate.ranking import ChangedLines, Question
 from tests.project.history import Repository
-
-NO_INDEX = Index(None, limit=0)
+from tests.prompt.composing import kept_nothing
 
 
 def asked(root: Path, task: Task | None, *paths: str) -> Question:
     """Return the question of a task in a folder with some candidates."""
     project = open_project({"files": {"base_dir": str(root), "paths": ["**"]}})
     request = replace(request_for(project), task=task)
-    return question_for(request, index=NO_INDEX, paths=paths)
+    return question_for(request, index=kept_nothing(), paths=paths)
 
 
 def test_all_parts_of_a_question(tmp_path: Path) -> None:

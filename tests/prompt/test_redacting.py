@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from aggregate import (
-    AggregatedResult,
     FuzzyAnchor,
     Prompt,
     View,
@@ -21,22 +20,16 @@ from aggregate import (
     request_for,
     run,
 )
-from aggregate.agents.goals import ChatModel
-from aggregate.agents.goals.questions import Question, QuestionKind
-from aggregate.base.redaction.redact import digest_of
-from aggregate.base.redaction.scan import find_secrets
-from aggregate.base.values import AS_THEY_ARE, MergeStrategy, Redaction
-from aggregate.project.history.history_reader import load_history
-from aggregate.project.index import Index
+from aggregate.agents.goals import ChatModel, Question, QuestionKind
 from aggregate.prompt import redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
-from aggregate.sending.cache import SimulatedCache
 from aggregate.sending.clients import RedactingClient
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
-from tests.base.redaction.samples import PLANTED, pem
+from tests.base.redaction.samples import PLANTED, digest_of, pem
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project
-from tests.projects import project
+from tests.projects import project, turns_in
+from tests.prompt.composing import in_index, result
 
 KEY = next(sample for sample in PLANTED if sample.kind == "github-classic").value
 SLACK = next(sample for sample in PLANTED if sample.kind == "slack-bot").value
@@ -70,7 +63,6 @@ def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def globally(folder: Path, text: str) -> None:
-    """Write the user's own configuration."""
     project(folder, {".xdg/manual_slop/manual_slop.toml": text})
 
 
@@ -88,18 +80,19 @@ def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
     folder = project(
         tmp_path, {"a.py": CODE, "manual_slop.toml": f"[files]\npaths = {_toml([item])}\n"}
     )
-    request = request_for(
-        load_config(folder / "manual_slop.toml"),
-        strategy="summarize" if shown == "summaries" else None,
-        tier=3 if shown == "tier 3" else None,
-        focus_files=["a.py"] if shown == "focus" else [],
+    left, made = (
+        compose_prompt(
+            request_for(
+                load_config(folder / "manual_slop.toml"),
+                strategy="summarize" if shown == "summaries" else None,
+                tier=3 if shown == "tier 3" else None,
+                focus_files=["a.py"] if shown == "focus" else [],
+                redact=redact,
+            )
+        )
+        for redact in (False, True)
     )
-    assert (
-        KEY in compose_prompt(request).prompt.markdown
-        or view not in ("full", "custom")
-        or shown == "summaries"
-    )
-    made = compose_prompt(replace(request, redaction=Redaction()))
+    assert KEY in left.prompt.markdown or view not in ("full", "custom") or shown == "summaries"
     assert KEY not in made.prompt.markdown + json.dumps(made.records) + json.dumps(made.warnings)
     (warning,) = made.warnings
     assert warning.startswith("4 secrets replaced in a.py:3 and 3 more (github-token): ")
@@ -121,16 +114,14 @@ def test_names_and_remarks_lose_their_secrets(tmp_path: Path) -> None:
         "c.py": "C = 1\n\nD = 2\n",
     }
     folder = project(tmp_path, {**files, "manual_slop.toml": f"[files]\npaths = {_toml(items)}\n"})
-    prompt = compose_prompt(
-        replace(request_for(load_config(folder / "manual_slop.toml")), redaction=Redaction())
-    ).prompt
+    loaded = load_config(folder / "manual_slop.toml")
+    prompt = compose_prompt(request_for(loaded, redact=True)).prompt
     assert KEY not in prompt.markdown
     assert prompt.markdown.count(PLACEHOLDER) == 6
     assert "A = 1" in prompt.markdown
 
 
 def _toml(items: list[dict[str, object]]) -> str:
-    """Return inline tables."""
     return json.dumps(items).replace('": ', '" = ')
 
 
@@ -146,10 +137,9 @@ def test_the_source_map_is_that_of_the_file(tmp_path: Path, view: str) -> None:
         }
     }
     project(tmp_path, {"a.py": text})
-    request = request_for(open_project(config))
     raw, clean = (
-        compose_prompt(replace(request, redaction=one)).records[0]
-        for one in (AS_THEY_ARE, Redaction())
+        compose_prompt(request_for(open_project(config), redact=redact)).records[0]
+        for redact in (False, True)
     )
     assert clean["spans"] == raw["spans"]
     assert clean["content"].count("\n") == raw["content"].count("\n")
@@ -165,8 +155,8 @@ def test_slices_are_found_in_the_text_on_disk(tmp_path: Path) -> None:
     folder = project(tmp_path, {"a.py": "import os\n\n" + CODE})
     config = {"files": {"base_dir": str(folder), "paths": [item]}}
     for tier in (None, 3):
-        request = request_for(open_project(config), tier=tier)
-        made = compose_prompt(replace(request, redaction=Redaction())).prompt.markdown
+        request = request_for(open_project(config), tier=tier, redact=True)
+        made = compose_prompt(request).prompt.markdown
         assert "Lines 11-13: ---\n" in made
         assert f'return token + "{PLACEHOLDER}"' in made
 
@@ -180,11 +170,9 @@ def test_results_beads_and_discussion_lose_their_secrets(tmp_path: Path) -> None
             "manual_slop.toml": CONFIG + f'[discussion]\nhistory = ["it is {KEY}"]\n',
         },
     )
-    request = request_for(load_config(folder / "manual_slop.toml"))
-    result = AggregatedResult(
-        "$found", MergeStrategy.CONCAT, value=f"the token is {SLACK}", count=1
-    )
-    made = compose_prompt(replace(request, results=(result,), redaction=Redaction()))
+    request = request_for(load_config(folder / "manual_slop.toml"), redact=True)
+    found = result("$found", f"the token is {SLACK}")
+    made = compose_prompt(replace(request, results=(found,)))
     assert KEY not in made.prompt.markdown
     assert SLACK not in made.prompt.markdown
     assert f"it is {PLACEHOLDER}" in made.prompt.markdown
@@ -195,7 +183,7 @@ def test_results_beads_and_discussion_lose_their_secrets(tmp_path: Path) -> None
 
 REPLACED = f"""\
 warning: 4 secrets replaced in a.py:3 and 3 more (github-token): --no-redact keeps all, \
-allow = ["{digest_of(KEY.encode())}"] under [redaction], or a comment with aggregate: allow-secret on its line keeps one
+allow = ["{digest_of(KEY)}"] under [redaction], or a comment with aggregate: allow-secret on its line keeps one
 """
 LEFT = "warning: 4 secrets not replaced in a.py and 3 more (github-token): --redact replaces them\n"
 
@@ -245,12 +233,7 @@ def test_what_was_sent_with_a_secret_is_not_sent_again(tmp_path: Path) -> None:
         loaded, "First?", ModelSelection("scripted", model="claude-opus-4-5", redact=False)
     )
     assert KEY in raw.prompt.markdown
-    send_turn(
-        replace(
-            raw, client=scripted_client(["Yes."], cache=SimulatedCache({}), model=raw.client.model)
-        ),
-        loaded,
-    )
+    send_turn(raw, loaded)
     again = prepare_turn(loaded, "Second?", ModelSelection("scripted", model="claude-opus-4-5"))
     assert KEY not in again.plan.text
     assert not again.ordered.older
@@ -262,11 +245,9 @@ def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:
     loaded = load_config(folder / "manual_slop.toml")
     made = prepare_turn(loaded, f"Why is {KEY} refused?", ModelSelection("scripted"))
     assert KEY not in made.plan.text
-    done = send_turn(
-        replace(made, client=scripted_client(["No."], model=made.client.model)), loaded
-    )
+    done = send_turn(made, loaded)
     assert done.history is not None
-    assert load_history(done.history)[0] == {"role": "User", "content": f"Why is {KEY} refused?"}
+    assert turns_in(done.history)[0] == {"role": "User", "content": f"Why is {KEY} refused?"}
 
 
 def test_a_project_cannot_switch_it_off_for_what_is_sent(tmp_path: Path) -> None:
@@ -304,10 +285,10 @@ def test_allowed_values_come_from_both(tmp_path: Path) -> None:
         tmp_path,
         {
             "a.py": f'a = "{KEY}"\nb = "{SLACK}"\n',
-            "manual_slop.toml": f'{CONFIG}[redaction]\nallow = ["{digest_of(KEY.encode())}"]\n',
+            "manual_slop.toml": f'{CONFIG}[redaction]\nallow = ["{digest_of(KEY)}"]\n',
         },
     )
-    globally(folder, f'[redaction]\nallow = ["{digest_of(SLACK.encode())}"]\n')
+    globally(folder, f'[redaction]\nallow = ["{digest_of(SLACK)}"]\n')
     text = start(folder, "run", "--stdout", "--redact").out
     assert KEY in text
     assert SLACK in text
@@ -367,7 +348,7 @@ def test_texts_known_to_hold_none_are_not_searched_again(
     request = request_for(open_project(config), redact=True, **asked)
     searched = []
     for _ in range(2):
-        with Index(tmp_path / "index/i.sqlite", limit=10**8, now=lambda: 2 * 10**18) as index:
+        with in_index(tmp_path) as index:
             texts = searched_in(lambda: compose_prompt(request, index=index))
         searched.append({name for name, text in files.items() if text in texts})
     assert searched == [set(files), {"key.py"}]
@@ -378,7 +359,7 @@ def searched_in(work: Callable[[], object]) -> set[str]:
     texts: set[str] = set()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call" and frame.f_code is find_secrets.__code__:
+        if event == "call" and frame.f_code.co_name == "find_secrets":
             texts.add(frame.f_locals["data"].decode())
 
     sys.setprofile(note)
@@ -394,8 +375,8 @@ def test_a_flood_of_secrets_is_told_in_short(tmp_path: Path) -> None:
     config = CONFIG.replace("a.py", "*.py")
     files = {f"{name}.py": f'k = "{KEY}"\n' * 50 for name in "abcdefghijklmno"}
     folder = project(tmp_path, {**files, "manual_slop.toml": config})
-    request = request_for(load_config(folder / "manual_slop.toml"), strategy="full")
-    made = compose_prompt(replace(request, redaction=Redaction()))
+    loaded = load_config(folder / "manual_slop.toml")
+    made = compose_prompt(request_for(loaded, strategy="full", redact=True))
     assert KEY not in made.prompt.markdown
     (warning,) = made.warnings
     assert warning.startswith("750 secrets replaced in a.py:1 and 49 more (github-token), b.py:1 ")

@@ -19,7 +19,6 @@ from aggregate import (
     merge_outputs,
     prune_data_cache,
 )
-from aggregate.base.errors import OutputError
 from aggregate.prompt import with_references
 
 RUNS = {
@@ -94,11 +93,11 @@ def test_a_value_that_json_cannot_hold_is_an_error(cache: Path) -> None:
     """A value that contains itself, or a folder that cannot be made, gives one clear sentence."""
     loop: list[Any] = []
     loop.append(loop)
-    with pytest.raises(OutputError, match="k: the value cannot be stored as JSON"):
+    with pytest.raises(AggregateError, match="k: the value cannot be stored as JSON"):
         compact_data(loop, "k", cache_dir=cache)
     cache.parent.mkdir()
     cache.write_text("a file", encoding="utf-8")
-    with pytest.raises(OutputError, match=r"cannot write \S+: File exists"):
+    with pytest.raises(AggregateError, match=r"cannot write \S+: File exists"):
         compact_data(RUNS, "k", cache_dir=cache, threshold=1)
 
 

@@ -1,6 +1,9 @@
-"""Where each line of a prompt comes from."""
+"""Where each line of a prompt comes from: views, other sections, diffs, and blocks that were sent before."""
 
 import json
+import random
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +15,14 @@ from aggregate import (
     Budget,
     Composition,
     Prompt,
+    Segment,
     Task,
     ViewMode,
     compose_prompt,
     open_project,
     request_for,
 )
+from aggregate.base.text import patched
 from aggregate.base.values import (
     AS_THEY_ARE,
     GroupStatus,
@@ -26,14 +31,22 @@ from aggregate.base.values import (
     OriginKind,
     Redaction,
     RenderedFile,
+    Section,
+    ShownText,
     Span,
+    Stability,
 )
-from aggregate.project.index import Index
 from aggregate.prompt.layout import discussion_segments, file_block, file_segment, rendered_segment
-from aggregate.prompt.sections import changed_heading, changed_segment, results_segments
+from aggregate.prompt.sections import (
+    changed_heading,
+    changed_segment,
+    results_segments,
+    shown_in_older,
+)
 from aggregate.prompt.source_map import map_sources
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
+from tests.prompt.composing import kept_nothing
 
 MODES = ("full", "skeleton", "outline", "summary", "masked", "custom", "none")
 
@@ -70,7 +83,6 @@ FILES = {
 
 
 def composed(folder: Path, mode: str, **tables: object) -> Composition:
-    """Return the prompt of all files below ``folder`` in a mode."""
     entry = {
         "path": "**/*",
         "view_mode": mode,
@@ -87,7 +99,7 @@ def composed(folder: Path, mode: str, **tables: object) -> Composition:
         "files": {"base_dir": str(folder), "paths": [entry]},
         **tables,
     }
-    return compose_prompt(request_for(open_project(config)), index=Index(None, limit=1))
+    return compose_prompt(request_for(open_project(config)), index=kept_nothing())
 
 
 def check(composition: Composition, texts: dict[str, str]) -> list[Origin]:
@@ -120,7 +132,7 @@ def test_a_verbatim_line_is_the_files_own(mode: str, strategy: str, tmp_path: Pa
         strategy=strategy,
     )
     if strategy == "summarize":
-        composition = compose_prompt(request, index=Index(None, limit=1))
+        composition = compose_prompt(request, index=kept_nothing())
     origins = check(composition, FILES)
     shown = {origin.source for origin in origins if origin.is_verbatim}
     if strategy == "auto" and mode == "full":
@@ -144,7 +156,7 @@ def test_a_prompt_with_a_budget_has_origins(
     task = Task("why does two return the first key")
     request = request_for(open_project(config), task=task, budget=Budget(budget))
     request = replace(request, redaction=redaction)
-    composition = compose_prompt(request, index=Index(None, limit=1))
+    composition = compose_prompt(request, index=kept_nothing())
     origins = check(composition, texts)
     assert any(origin.is_verbatim for origin in origins)
     replaced = [origin for origin in origins if "secret" in origin.stands_for]
@@ -305,3 +317,133 @@ def test_joined_runs_keep_what_is_found(tmp_path: Path) -> None:
     whole = RenderedFile("a.py", content="x\ny\nz", source="x\ny\nz")
     source_map = map_sources([rendered_segment(outline), rendered_segment(whole)])
     assert [source_map.find("a.py", line) for line in range(5)] == [None, 10, 11, 12, None]
+
+
+LINES = [f"line {n}\n" for n in range(1, 13)]
+
+
+def diff(older: str, newer: str) -> str | None:
+    """Return the block of a diff between two contents of one file."""
+    old, new = (file_block("a.py", text, language="python") for text in (older, newer))
+    segment = changed_segment(old, file_segment("a.py", new))
+    return segment.text if segment else None
+
+
+def test_a_diff_shown_whole() -> None:
+    """Hunks with three lines around, under the file's heading."""
+    newer = [*LINES[:1], "new\n", *LINES[2:]]
+    assert diff("".join(LINES), "".join(newer)) == "\n".join(
+        (
+            "### File a.py (diff)",
+            "",
+            "```diff",
+            "@@ -1,5 +1,5 @@",
+            " line 1",
+            "-line 2",
+            "+new",
+            " line 3",
+            " line 4",
+            " line 5",
+            "```",
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("".join(LINES), "".join(LINES)),
+        ("".join(f"old {n}\n" for n in range(100)), "".join(f"new {n}\n" for n in range(100))),
+        ("", "".join(f"{n}\n" for n in range(4000))),
+    ],
+)
+def test_no_diff_where_it_would_not_help(older: str, newer: str) -> None:
+    """None where nothing differs, where the diff would be longer than the file, and where too many lines differ."""
+    assert diff(older, newer) is None
+
+
+@given(
+    *[st.lists(st.sampled_from(["a", "b", "c", "", "```", "@@ -1,1 +1,1 @@", "+x", "-y", "d\r"]))]
+    * 2
+)
+def test_a_diff_leads_from_the_older_content_to_the_content_now(
+    older: list[str], newer: list[str]
+) -> None:
+    """Whoever applies it by its line numbers gets the file as it is now."""
+    text = diff("\n".join(older), "\n".join(newer))
+    if text is not None:
+        before, after = (
+            file_block("a.py", "\n".join(lines)).split("\n")[3:-1] for lines in (older, newer)
+        )
+        assert patched(before, text.split("\n")[3:-1]) == after
+
+
+def repetitive(number: int) -> tuple[str, str]:
+    """Return two versions of a text of few different lines: their context could be found at many places."""
+    draw = random.Random(number)
+    lines = ["a", "b", "c", "}", "", "  return x"][: draw.randint(2, 6)]
+    older = draw.choices(lines, k=draw.randint(1, 40))
+    newer = list(older)
+    for _ in range(draw.randint(1, 3)):
+        at = draw.randint(0, len(newer))
+        newer[at : at + draw.choice([0, 0, 1, 3])] = draw.choices(lines, k=draw.randint(0, 5))
+    return "".join(f"{line}\n" for line in older), "".join(f"{line}\n" for line in newer)
+
+
+@pytest.mark.parametrize(
+    "program", [["patch", "-F0", "-s", "-p1"], ["git", "apply", "--whitespace=nowarn"]]
+)
+def test_programs_that_apply_diffs_take_it(program: list[str], tmp_path: Path) -> None:
+    """Both want the same context on both sides of a change, but for a file's beginning and end; none may be guessed."""
+    if shutil.which(program[0]) is None:
+        pytest.skip(f"{program[0]} is not installed")
+    expected, hunks = {}, []
+    for number in range(120):
+        older, newer = repetitive(number)
+        if text := diff(older, newer):
+            name = f"f{number}.txt"
+            (tmp_path / name).write_text(older, encoding="utf-8")
+            hunks += [f"--- a/{name}", f"+++ b/{name}", *text.split("\n")[3:-1]]
+            expected[name] = newer
+    done = subprocess.run(
+        program, input="\n".join([*hunks, ""]), cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert {name: (tmp_path / name).read_text(encoding="utf-8") for name in expected} == expected
+    assert len(expected) > 100
+
+
+SOURCE = (
+    "import one\n\ndef a():\n    return 1\n\ndef b():\n    return 1\n\ndef c():\n    return 3\n"
+)
+
+
+def now(source: str = SOURCE, *, is_message: bool = False) -> Segment:
+    shown = ShownText(source, (), is_message=is_message)
+    return Segment(Section.FILES, file_block("x.py", "def c():\n"), Stability.STABLE, "x.py", shown)
+
+
+@pytest.mark.parametrize(
+    ("content", "spans"),
+    [
+        ("import one\n...\ndef b():\n    return 1\n", [Span(1, 1, 1, 1), Span(3, 4, 6, 7)]),
+        (SOURCE, [Span(1, 10, 1, 10)]),
+        ("    # ...\ndef b():\n", [Span(2, 2, 6, 6)]),
+        ("...\n", []),
+        ("def b():\n...\ndef a():\n", None),  # not in the order of the file
+        ("def b():\n    return 2\n", None),  # edited since
+    ],
+)
+def test_spans(content: str, spans: list[Span] | None) -> None:
+    """Runs between marks are found one behind the other, or nothing is said of any (rule L-1)."""
+    shown = shown_in_older(file_block("x.py", content), now())
+    assert (None if shown is None else list(shown.spans or ())) == spans
+
+
+def test_a_file_of_one_line_without_end() -> None:
+    """A block that repeats a line is given up soon, and a place that is found is one of its own (rule L-1)."""
+    many = "x\n" * 50_000
+    assert shown_in_older(file_block("x.py", "x\n" * 300 + "y\n"), now(many)) is None
+    found = shown_in_older(file_block("x.py", "x\n...\nx\n"), now(many))
+    assert found is not None
+    assert list(found.spans or ()) == [Span(1, 1, 1, 1), Span(3, 3, 2, 2)]

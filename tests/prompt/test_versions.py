@@ -4,24 +4,18 @@ import ast
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import aggregate
-from aggregate.prompt.commit_history import HISTORY_CODE, HISTORY_LIBRARIES, history_version
-from aggregate.prompt.file_rendering import VIEW_CODE, VIEW_LIBRARIES, view_version
-from aggregate.prompt.known_files import ANALYSIS_CODE, ANALYSIS_LIBRARIES, analysis_version
-from aggregate.prompt.token_counts import TOKEN_CODE, TOKEN_LIBRARIES, token_version
 
 PACKAGE = Path(aggregate.__file__).parent
 VIEW_MAKERS = (
-    "code.views.rendering",
-    "project.files.file_content",
-    "base.redaction.redact",
-    "base.text.generated",
-    "base.text.lines",
-)
+    "code.views.rendering", "project.files.file_content", "base.redaction.redact",
+    "base.text.generated", "base.text.lines",
+)  # fmt: skip
 HISTORY_MAKERS = (
     "ranking.message_text",
     "ranking.terms",
@@ -85,32 +79,24 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.parametrize(
-    ("makers", "code", "libraries"),
+    ("keeper", "what", "makers"),
     [
-        (VIEW_MAKERS, VIEW_CODE, VIEW_LIBRARIES),
-        (ANALYSIS_MAKERS, ANALYSIS_CODE, ANALYSIS_LIBRARIES),
-        (TOKEN_MAKERS, TOKEN_CODE, TOKEN_LIBRARIES),
-        (HISTORY_MAKERS, HISTORY_CODE, HISTORY_LIBRARIES),
+        ("file_rendering", "view", VIEW_MAKERS),
+        ("known_files", "analysis", ANALYSIS_MAKERS),
+        ("token_counts", "token", TOKEN_MAKERS),
+        ("commit_history", "history", HISTORY_MAKERS),
     ],
-    ids=["views", "analyses", "tokens", "history"],
 )
-def test_all_that_computes_is_in_the_version(
-    makers: Sequence[str], code: Sequence[str], libraries: Sequence[str]
-) -> None:
+def test_all_that_computes_is_in_the_version(keeper: str, what: str, makers: Sequence[str]) -> None:
     """Each module that is imported where views are made, tokens counted or commits read changes what they are kept under (I-1)."""
+    kept = vars(import_module(f"aggregate.prompt.{keeper}"))
+    code, libraries = (kept[f"{what.upper()}_{part}"] for part in ("CODE", "LIBRARIES"))
     modules, imported = closure(makers)
     assert len(modules) > len(makers)
     assert [name for name in sorted(modules) if not f"{name}.".startswith(_prefixes(code))] == []
     assert imported <= set(libraries)
+    assert kept[f"{what}_version"]()  # no name of what computes is mistyped
 
 
 def _prefixes(code: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{name}." for name in code)
-
-
-def test_versions_are_known_where_all_is_installed() -> None:
-    """Views, counts and commits are kept: no name of what computes them is mistyped."""
-    assert view_version()
-    assert analysis_version()
-    assert token_version()
-    assert history_version()

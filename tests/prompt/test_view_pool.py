@@ -7,11 +7,13 @@ import threading
 import time
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 from aggregate import View, ViewMode
-from aggregate.base.values import ViewRequest
-from aggregate.code.views import render_all, render_view
+from aggregate.code.views import render_view
+from aggregate.prompt import render_all
 from tests.projects import project
+from tests.viewing import asked
 
 SOURCE = '''\
 """Module {0}."""
@@ -32,27 +34,27 @@ MODES = [
 ]
 
 
-def requests(number: int) -> list[ViewRequest]:
+def requests(number: int) -> list[Any]:
     """Return requests in all modes, some of which fail, enough for several batches."""
     made = [
-        ViewRequest(
+        asked(
             f"m{i}.py",
-            SOURCE.format(i) + f"# {'x' * 100}\n" * (i % 50 * 12),
+            SOURCE.format(i) + f"# {'x' * 100}\n" * (i % 9 * 12),
             MODES[i % len(MODES)],
             {f"C{i}.method": "def", "gone": "sig"},
             ({"start_line": 1, "end_line": 2},),
         )
         for i in range(number)
     ]
-    broken = ViewRequest(
+    broken = asked(
         "bad.py", "x = 1\n", ViewMode.CUSTOM, {}, ({"start_line": "?", "end_line": None},)
     )
-    return [*made, broken, ViewRequest("odd.py", "é\udcff\r\n\0", ViewMode.SKELETON)]
+    return [*made, broken, asked("odd.py", "é\udcff\r\n\0", ViewMode.SKELETON)]
 
 
 def test_workers_change_nothing() -> None:
     """One process and two give the views that are made without; failures are the same kind of value (M-5)."""
-    wanted = requests(45)
+    wanted = requests(18)
     ready: list[int] = []
     here = [render_view(request) for request in wanted]
     shared = list(render_all(wanted, workers=2, on_done=ready.append))
@@ -66,7 +68,6 @@ class Deadly(str):
     """A text that ends the process that it is sent to, as a crash in a parser does."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arrive as a call that never returns."""
         return os._exit, (3,)
 
 
@@ -74,7 +75,6 @@ class Endless(str):
     """A text that keeps the process that it is sent to busy for an hour."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arrive as a call that does not return in time."""
         return time.sleep, (3600,)
 
 
@@ -86,12 +86,12 @@ GIVEN_UP = (
 
 def test_a_crash_costs_the_file_at_fault_only() -> None:
     """The views around a file that kills its process are all there; that file says what happened (M-5)."""
-    wanted = requests(40)
+    wanted = requests(14)
     expected = list(render_all(wanted, workers=1))
-    for at in (0, 17, 30):
-        wanted.insert(at, ViewRequest("deadly.py", Deadly("x = 1"), ViewMode.SKELETON))
+    for at in (0, 9, 14):
+        wanted.insert(at, asked("deadly.py", Deadly("x = 1"), ViewMode.SKELETON))
     views = list(render_all(wanted, workers=2))
-    lost = [views.pop(at) for at in (30, 17, 0)]
+    lost = [views.pop(at) for at in (14, 9, 0)]
     assert lost == [View(f"NOTE: {GIVEN_UP}\nx = 1", (), "text", (GIVEN_UP,))] * 3
     assert views == expected
     assert zombies() == []
@@ -99,8 +99,8 @@ def test_a_crash_costs_the_file_at_fault_only() -> None:
 
 def test_a_file_that_takes_too_long_is_given_up() -> None:
     """A process that hangs is killed once patience ends, and the other files are rendered (M-5)."""
-    wanted = [ViewRequest("endless.py", Endless("x = 1"), ViewMode.SKELETON), *requests(3)]
-    lost, *views = render_all(wanted, workers=2, patience=3)
+    wanted = [asked("endless.py", Endless("x = 1"), ViewMode.SKELETON), *requests(3)]
+    lost, *views = render_all(wanted, workers=2, patience=1)
     assert isinstance(lost, View)
     assert lost.problems == (GIVEN_UP,)
     assert views == list(render_all(wanted[1:], workers=1))
@@ -117,7 +117,7 @@ def test_views_of_one_text_are_those_of_each_alone() -> None:
         "broken.js": "function f( {\n  return 1\n",
     }
     modes = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
-    wanted = [ViewRequest(path, text, mode) for path, text in texts.items() for mode in modes]
+    wanted = [asked(path, text, mode) for path, text in texts.items() for mode in modes]
     alone = [view for request in wanted for view in render_all([request], workers=1)]
     assert list(render_all(wanted, workers=1)) == alone
     assert list(render_all(wanted, workers=2)) == alone
@@ -126,7 +126,7 @@ def test_views_of_one_text_are_those_of_each_alone() -> None:
 def test_a_reader_that_stops_early_leaves_no_process_at_work() -> None:
     """Giving up after the first view ends the processes that are busy; one or two may wait for what comes next."""
     before = set(children())
-    views = render_all(requests(45), workers=4)
+    views = render_all(requests(18), workers=4)
     assert isinstance(next(views), View)
     views.close()  # type: ignore[attr-defined]
     assert len(set(children()) - before) <= 2
@@ -150,7 +150,7 @@ def zombies() -> list[str]:
 
 def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:
     """Hash seed and number of workers leave no trace in a prompt."""
-    files = {f"p{i % 7}/m{i}.py": SOURCE.format(i) for i in range(60)}
+    files = {f"p{i % 7}/m{i}.py": SOURCE.format(i) for i in range(14)}
     folder = project(
         tmp_path, {**files, "data.json": '{"b": 1, "a": [1, 2]}', "read.md": "# A\n\n## B\n"}
     )
@@ -161,7 +161,6 @@ def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:
 
 
 def digest(folder: Path, *, workers: int, seed: str) -> bytes:
-    """Compose a prompt in a process of its own and return it."""
     program = dedent(f"""\
         import sys
         from aggregate.prompt.api import compose_prompt
@@ -181,5 +180,5 @@ def digest(folder: Path, *, workers: int, seed: str) -> bytes:
         check=True,
         timeout=60,
     )
-    assert done.stdout.count(b"### File ") == 62
+    assert done.stdout.count(b"### File ") == 16
     return done.stdout

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate import (
-    AggregatedResult,
     Budget,
     BudgetError,
     Composition,
@@ -22,12 +21,9 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.values import FileOrder, GroupStatus, Level, MergeStrategy
-from aggregate.project.index import Index
 from aggregate.prompt import Request
-from aggregate.prompt.candidates import Candidates
-from aggregate.prompt.fit_prompt import fit_prompt
-from aggregate.prompt.ranked_files import rank_files
+from tests.prompt import composing
+from tests.prompt.composing import kept_nothing, result
 
 FUNCTION = '''def {name}({argument}):
     """Return what {name} makes of {argument}."""
@@ -38,11 +34,14 @@ FUNCTION = '''def {name}({argument}):
 
 
 '''
-LEVELS = [Level.LEFT_OUT, Level.NAME, Level.OUTLINE, Level.SKELETON, Level.FOCUSED, Level.FULL]
+SHOWN = [
+    "none", "left out", "name", "summary", "outline", "skeleton", "focused", "masked", "custom",
+    "full",
+]  # fmt: skip
+LEVELS = ["left out", "name", "outline", "skeleton", "focused", "full"]
 
 
 def module(*names: str, number: int = 3) -> str:
-    """Return a Python module with a function for each name."""
     return "import os\n\n\n" + "".join(
         FUNCTION.format(name=name, argument="value", number=number) for name in names
     )
@@ -61,9 +60,7 @@ def project(
 
 
 def composed(request: Request, tokens: int, task: Task | None = None) -> Composition:
-    """Compose within ``tokens``, without an index."""
-    asked = replace(request, task=task, budget=Budget(tokens))
-    return compose_prompt(asked, index=Index(None, limit=1))
+    return composing.composed(replace(request, task=task, budget=Budget(tokens)))
 
 
 FILES = {
@@ -110,7 +107,7 @@ def test_the_definition_that_the_task_names_is_shown_in_full(tmp_path: Path) -> 
     task=st.sampled_from(["", "one", "fix the fence in Title", "漢字", "A.f returns 1"]),
     budgets=st.lists(st.integers(1, 3_000), min_size=2, max_size=4, unique=True),
 )  # fmt: skip
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15)
 def test_more_tokens_never_show_less_and_all_is_accounted_for(
     names: list[str], texts: list[str], task: str, budgets: list[int]
 ) -> None:
@@ -176,7 +173,7 @@ BY_ENTRIES: list[object] = [
         ({**FILES, **MIXED}, {"files": {"paths": ["**"]}, "project": {"summary_only": True}}),
         (FILES, {"files": {"paths": BY_ENTRIES}}),
         (FILES, {"discussion": {"history": [f"User: {n} {'word ' * 40}" for n in range(9)]}}),
-        ({f"d{n % 7}/f{n}.py": module(f"f{n}") if n % 5 else "" for n in range(40)}, {}),
+        ({f"d{n % 7}/f{n}.py": module(f"f{n}") if n % 5 else "" for n in range(16)}, {}),
     ],
     ids=["code", "empty", "summaries", "views", "discussion", "many"],
 )
@@ -188,17 +185,17 @@ def test_a_budget_of_the_whole_prompt_shows_it(
 ) -> None:
     """From the tokens of the prompt without a budget on it is that prompt; below, it is nearly full (rules B-6, B-12)."""
     request = project(tmp_path, texts, **tables)
-    plain = compose_prompt(request, index=Index(None, limit=1)).prompt.markdown
+    plain = compose_prompt(request, index=kept_nothing()).prompt.markdown
     whole = count(plain)
     before: dict[str, int] = {}
-    for tokens in (whole // 2, whole - 4, whole - 1, whole, whole + 4):
+    for tokens in (whole // 2, whole - 1, whole, whole + 4):
         composition = composed(request, tokens, task)
         markdown = composition.prompt.markdown
         assert count(markdown) <= tokens
         assert (markdown == plain) == (tokens >= whole)
-        named = {choice.path for choice in composition.choices if choice.level is Level.NAME}
+        named = {choice.path for choice in composition.choices if choice.level == "name"}
         assert named == set(re.findall(r"^- ([^ ]+\w): about ", markdown, re.MULTILINE))
-        shown = {choice.path: -[*Level].index(choice.level) for choice in composition.choices}
+        shown = {choice.path: SHOWN.index(choice.level) for choice in composition.choices}
         assert all(shown[path] >= level for path, level in before.items())
         before = shown
 
@@ -226,23 +223,14 @@ def test_a_pinned_place_shows_the_definitions_around_it(tmp_path: Path) -> None:
     composition = composed(request, 260, Task("", focus=(Place("app/main.py", 7, 7),)))
     (choice,) = [choice for choice in composition.choices if choice.pinned]
     assert choice.path == "app/main.py"
-    assert choice.level is Level.FOCUSED
+    assert choice.level == "focused"
     assert "command_0" in choice.definitions
 
 
 @pytest.mark.parametrize("tokens", [60, 400, 1200])
 def test_results_that_are_left_out_are_told_in_their_section(tmp_path: Path, tokens: int) -> None:
     """A line says how many and what they have; the rows of the audit agree, nothing is over (rules B-1, B-5, A-4)."""
-    results = tuple(
-        AggregatedResult(
-            f"$part_{number}",
-            MergeStrategy.FIRST,
-            f"finding {number} " * 40,
-            count=1,
-            status=GroupStatus.COMPLETE,
-        )
-        for number in range(12)
-    )
+    results = tuple(result(f"$part_{number}", f"finding {number} " * 40) for number in range(12))
     request = replace(project(tmp_path, FILES), results=results, results_dir=None)
     composition = composed(request, tokens, Task("close the session"))
     markdown = composition.prompt.markdown
@@ -268,10 +256,8 @@ def test_the_order_is_as_configured_or_by_the_edges(tmp_path: Path) -> None:
     task = Task("close the session and open the session")
     configured = [file.path for file in composed(request, 3000, task).files]
     assert configured == sorted(configured)
-    edges = compose_prompt(
-        replace(request, task=task, budget=Budget(3000, order=FileOrder.EDGES)),
-        index=Index(None, limit=1),
-    )
+    by_edges = project(tmp_path, FILES, budget={"tokens": 3000, "order": "edges"})
+    edges = composing.composed(replace(by_edges, task=task))
     ranks = {choice.path: choice.rank for choice in edges.choices}
     shown = [ranks[file.path] for file in edges.files]
     assert shown[-1] == 1
@@ -301,34 +287,13 @@ def test_what_the_files_leave_goes_to_turns_and_results_once(tmp_path: Path) -> 
         discussion={"history": [f"question {number} " + "word " * 60 for number in range(12)]},
     )
     values = ["finding " * number for number in (1_000, 1_400)]
-    request = replace(
-        request,
-        results=tuple(
-            AggregatedResult(
-                name, MergeStrategy.FIRST, count=1, status=GroupStatus.COMPLETE, value=value
-            )
-            for name, value in zip("ab", values, strict=True)
-        ),
-    )
+    request = replace(request, results=tuple(map(result, "ab", values)))
     before: dict[str, int] = {}
-    for tokens in range(4_000, 8_001, 500):
+    for tokens in range(4_000, 8_001, 1_000):
         composition = composed(request, tokens, Task("fix the retry loop"))
         assert count(composition.prompt.markdown) <= tokens
         shown = {choice.path: LEVELS.index(choice.level) for choice in composition.choices}
         assert all(shown[path] >= level for path, level in before.items())
         before = shown
-    assert set(before.values()) == {LEVELS.index(Level.FULL)}
+    assert set(before.values()) == {LEVELS.index("full")}
     assert not composition.cut
-
-
-def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> None:
-    """Whatever was fitted before, the prompt and what is told of it are those of a fresh composition (rule B-1)."""
-    task, index = Task("fix `backoff` in the retry loop"), Index(None, limit=1)
-    request = replace(project(tmp_path, FILES), task=task, budget=Budget(700))
-    files = Candidates(request, rank_files(request, index=index), index=index)
-    for tokens in (700, 5_000, 300, 900, 300, 5_000):
-        fitted = fit_prompt(replace(request, budget=Budget(tokens)), files)
-        fresh = composed(request, tokens, task)
-        assert fitted.prompt == fresh.prompt
-        assert fitted.choices == fresh.choices
-        assert fitted.warnings == fresh.warnings

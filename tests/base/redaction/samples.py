@@ -5,6 +5,7 @@
 tells is whether they know more than what they were made for.
 """
 
+import hashlib
 import random
 import string
 from dataclasses import dataclass
@@ -41,7 +42,6 @@ class Sample:
 
     @property
     def value(self) -> str:
-        """The secret."""
         source = random.Random(f"{self.kind} {self.path} {self.text}")
         pieces = [part.rpartition("*") for part in self.shape.split()]
         return "".join(
@@ -53,12 +53,10 @@ class Sample:
 
     @property
     def content(self) -> str:
-        """The file."""
         return self.text.replace("@@", self.value)
 
 
 def pem(kind: str, source: str, *, lines: int = 12) -> str:
-    """Return a private key block that is none."""
     rng = random.Random(source)
     letters = _ALPHABETS["B64"]
     body = "\n".join("".join(rng.choices(letters, k=64)) for _ in range(lines))
@@ -69,7 +67,6 @@ def pem(kind: str, source: str, *, lines: int = 12) -> str:
 
 
 def _samples(table: str) -> tuple[Sample, ...]:
-    """Return the samples of a table: kind, path, text and shape."""
     rows = [line.split(" ¦ ") for line in table.strip().split("\n")]
     return tuple(
         Sample(kind, path, text.encode().decode("unicode_escape"), shape)
@@ -378,3 +375,7 @@ log-bearer ¦ app.log ¦ > Authorization: Bearer @@\n ¦ ey JhbGciOiJIUzI1NiJ9.e
 xml-ssis ¦ conn.xml ¦ <ConnectionString>Server=db;Uid=sa;Pwd=@@;</ConnectionString>\n ¦ WORD*16
 pem-ec ¦ tls.key ¦ -----BEGIN @@-----END EC PRIVATE KEY-----\n ¦ EC\x20PRIVATE\x20KEY ----- \n B64*64 \n B64*64 \n B64*32 \n
 """)
+
+
+def digest_of(value: str) -> str:
+    return f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"

@@ -1,12 +1,15 @@
-"""Replacing secrets: what the text keeps, and what a finding tells."""
+"""Replacing secrets: what the text keeps, what a finding tells, and what each rule finds."""
+
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.base.redaction import redact
-from aggregate.base.redaction.redact import digest_of
+from aggregate.base.redaction.rules import PRIVATE_KEY, RULES
 from aggregate.base.values import Redaction
-from tests.base.redaction.samples import PLANTED, PROJECTS, RARE, pem
+from tests.base.redaction.samples import FRESH, PLANTED, PROJECTS, RARE, Sample, digest_of, pem
 
 ALL = Redaction()
 KEY = next(sample for sample in PLANTED if sample.kind == "github-classic").value
@@ -77,14 +80,10 @@ def test_the_placeholder_names_the_rule() -> None:
     out = redact(f'# a\n# b\nkey = "{KEY}"  # c\n', ALL)
     assert out.text == '# a\n# b\nkey = "[REDACTED:github-token]"  # c\n'
     (finding,) = out.findings
-    assert (finding.rule, finding.line, finding.digest) == (
-        "github-token",
-        3,
-        digest_of(KEY.encode()),
-    )
+    assert (finding.rule, finding.line, finding.digest) == ("github-token", 3, digest_of(KEY))
     assert KEY not in repr(out.findings) + finding.sentence
     assert finding.sentence == (
-        f'redacted (github-token); if it is no secret: allow = ["{digest_of(KEY.encode())}"] under [redaction], '
+        f'redacted (github-token); if it is no secret: allow = ["{digest_of(KEY)}"] under [redaction], '
         "or a comment with aggregate: allow-secret on the line"
     )
 
@@ -108,7 +107,7 @@ def test_short_secrets_in_short_texts() -> None:
 def test_allowed_values_stay() -> None:
     """A value whose hash is allowed stays wherever it is, others go."""
     text = f"a: {KEY}\nb: {KEY[:-1]}_\nc: {KEY[:-2]}xy\n"
-    out = redact(text, Redaction(frozenset({digest_of(KEY.encode())})))
+    out = redact(text, Redaction(frozenset({digest_of(KEY)})))
     assert out.text == f"a: {KEY}\nb: {KEY[:-1]}_\nc: [REDACTED:github-token]\n"
 
 
@@ -132,3 +131,184 @@ def test_a_token_behind_an_underscore(before: str) -> None:
         redact(f"x = {before}{token}\n", Redaction()).text
         == f"x = {before}[REDACTED:github-token]\n"
     )
+
+
+LINEAR_SECONDS = 10
+"""What a quadratic search of the texts below exceeds many times; a linear one needs a part of a second."""
+
+
+def missed(samples: tuple[Sample, ...]) -> list[str]:
+    """Return the samples whose secret is still in the redacted text."""
+    return [
+        f"{one.kind} in {one.path}" for one in samples if one.value in redact(one.content, ALL).text
+    ]
+
+
+def test_each_rule_finds_something() -> None:
+    """What services document is found by a rule of its own, and no rule finds nothing."""
+    samples = (*PLANTED, *RARE, *PROJECTS, *FRESH)
+    found = [{each.rule for each in redact(one.content, ALL).findings} for one in samples]
+    assert set().union(*found) == {rule.id for rule in RULES} | {PRIVATE_KEY}
+    rare = found[len(PLANTED) : len(PLANTED) + len(RARE)]
+    assert len(set().union(*rare)) == len(RARE)
+
+
+def test_ids_are_names() -> None:
+    """No two rules share an id, and no placeholder is taken for a secret in whatever place it stands."""
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        placeholder = f"[REDACTED:{rule.id}]"
+        for text in (
+            placeholder,
+            f'password = "{placeholder}"',
+            f"https://a:{placeholder}@b",
+            f"token: {placeholder}",
+        ):
+            assert redact(text, ALL).text == text
+
+
+def test_planted_secrets_are_found() -> None:
+    """Of 53 kinds that services document none is missed."""
+    assert len(PLANTED) >= 53
+    assert missed(PLANTED) == []
+
+
+@pytest.mark.parametrize("samples", [PROJECTS, FRESH], ids=["projects", "fresh"])
+def test_secrets_are_found_as_they_stand_in_projects(samples: tuple[Sample, ...]) -> None:
+    """At least nine of ten are found in the files where people leave them."""
+    assert len(missed(samples)) <= 0.1 * len(samples), missed(samples)
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("      - POSTGRES_PASSWORD=@@", "Tr0ub4dor&3x!9"),
+        (r'"source": ["os.environ[\"WANDB_API_KEY\"] = \"@@\""]', "zA6cWnSgUKLCrTxeYU7Z69qW"),
+        ('var jwtKey = []byte("@@")', "IpN2vdCha7O5lWgLS77mUito3M"),
+        ("curl -u @@: https://host/", "ac57dc64d3bf2e6604d017b0ca3751e578dafa17"),
+    ],
+)
+def test_places_where_a_secret_stands(line: str, value: str) -> None:
+    """A value of any signs in a line of its own, in a notebook, as bytes of Go, and a token as a user's name."""
+    before, _, behind = line.partition("@@")
+    text = redact(before + value + behind, ALL).text
+    assert (text.startswith(f"{before}[REDACTED"), text.endswith(behind)) == (True, True)
+    assert not any(piece in text for piece in (value[:6], value[-4:]))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'password = "password"',
+        'password = "changeme123"',
+        "password: ${DB_PASSWORD}",
+        'token = os.environ["API_TOKEN"]',
+        "api_key = settings.API_KEY_V2",
+        'API_KEY = "your-api-key-here"',
+        "postgres://user:password@localhost/db",
+        "https://user:${TOKEN}@host/",
+        "secret_key = generate_secret_key(length=50)",
+        "csrf_token = request.COOKIES.get(settings.CSRF_COOKIE_NAME)",
+        'password = "xxxxxxxxxxxx"',
+        "AKIAIOSFODNN7" + "EXAMPLE",
+        "-----BEGIN " + 'PRIVATE KEY-----" + body + "-----END ' + "PRIVATE KEY-----",
+        '"integrity": "sha512-k9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2M7dk9XqT2mVw7RzN1pLd8HsJ3uFc6GeY0aWb5Zt4Qr2=="',
+        "commit 3f9a1c7e5b2d8f604a6c9e1b7d3f5082c4e6a809",
+        "key-value, sk-learn, hf_transfer, npm_config_registry, pul-requests",
+    ],
+)
+def test_what_is_no_secret_stays(line: str) -> None:
+    """Placeholders, variables, code, hashes and names are left as they are."""
+    assert redact(line, ALL).findings == ()
+
+
+def test_this_package_has_no_secrets() -> None:
+    """The rules find nothing in their own table, nor in the tests of it."""
+    places = [Path("src/aggregate/base/redaction"), Path("tests/base/redaction")]
+    files = [path for place in places for path in sorted(place.glob("*.py"))]
+    found = {path.name: redact(path.read_text(encoding="utf-8"), ALL).findings for path in files}
+    assert len(found) > 5
+    assert {name: findings for name, findings in found.items() if findings} == {}
+
+
+def _hostile() -> dict[str, str]:
+    """Return texts that make searches that go back, or that look at a line for each match, take for ever."""
+    size = 200_000
+    texts = {one.kind: one.content for one in (*PLANTED, *RARE)}
+    half = {f"half of {name}": text[: len(text) // 2] for name, text in texts.items()}
+    others = {
+        "begins": "-----BEGIN " + "PRIVATE KEY-----",
+        "keywords": "password",
+        "assignments": "password='",
+        "schemes": "https://a:b",
+        "base64": "a" * 64 + "\n",
+        "words": "eyJ",
+        "spaces": "password  ",
+    }
+    return {name: text * (size // len(text)) for name, text in {**texts, **half, **others}.items()}
+
+
+def test_time_grows_with_the_text_alone() -> None:
+    """200 KB of what keywords and markers begin take seconds in all."""
+    texts = _hostile()
+    redact("", ALL)
+    begun = time.process_time()
+    for name in ("begins", "keywords", "assignments", "schemes", "base64", "words", "spaces"):
+        redact(texts[name], ALL)
+    assert time.process_time() - begun < LINEAR_SECONDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(_hostile()))
+def test_no_pattern_is_slow_on_any_text(name: str) -> None:
+    """Ten times the text takes about ten times as long, whatever it is made of."""
+    text = _hostile()[name]
+    begun = time.process_time()
+    redact(text * 5, ALL)
+    assert time.process_time() - begun < LINEAR_SECONDS
+
+
+@pytest.mark.parametrize("kind", ["", "RSA", "EC", "OPENSSH", "ENCRYPTED", "DSA"])
+def test_private_keys_lose_their_lines_content(kind: str) -> None:
+    """A key's first line has the placeholder, the others stars; its markers and the number of lines stay."""
+    key = pem(kind, "x", lines=3)
+    out = redact(f"a\n{key}b\n", ALL)
+    begin, *_, end = key.strip().split("\n")
+    hidden = ["[REDACTED:private-key]", "***", "***", "***"]
+    assert out.text.split("\n") == ["a", begin, *hidden, end, "b", ""]
+    assert [(finding.rule, finding.line) for finding in out.findings] == [("private-key", 3)]
+
+
+def test_private_keys_in_code_and_json() -> None:
+    """Quotes, comment signs and escapes around a key's lines stay, so that the code around it is parsed as before."""
+    key = pem("RSA", "y", lines=2)
+    begin, first, second, last, end = key.strip().split("\n")
+    quoted = "\n".join(f'    "{line}\\n"' for line in (begin, first, second, last, end))
+    assert redact(quoted, ALL).text == "\n".join(
+        f'    "{line}\\n"' for line in (begin, "[REDACTED:private-key]", "***", "***", end)
+    )
+    escaped = '{"private_key": "' + key.replace("\n", "\\n") + '", "x": 1}'
+    assert (
+        redact(escaped, ALL).text
+        == '{"private_key": "' + f"{begin}\\n[REDACTED:private-key]\\n{end}\\n" + '", "x": 1}'
+    )
+
+
+def test_a_private_key_without_an_end() -> None:
+    """A key that was cut off loses its lines up to the first one that is none."""
+    lines = pem("EC", "z", lines=3).split("\n")[:4]
+    assert redact("\n".join([*lines, "and so on", "", "x = 1"]), ALL).text.split("\n")[1:] == [
+        "[REDACTED:private-key]", "***", "***", "and so on", "", "x = 1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_private_keys_of_putty(ended: bool) -> None:
+    """The private lines go, also of a file that was cut off; the public ones, names and checksums stay."""
+    base64 = pem("", "p", lines=3).split("\n")[1:5]
+    head = "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPublic-Lines: 2\n"
+    public = "\n".join(pem("", "q", lines=2).split("\n")[1:3])
+    mac = f"\nPrivate-MAC: {'0f' * 32}\n" if ended else ""
+    text = f"{head}{public}\nPrivate-Lines: 4\n" + "\n".join(base64) + mac
+    hidden = "\n".join(["[REDACTED:private-key]", "***", "***", "***"])
+    assert redact(text, ALL).text == f"{head}{public}\nPrivate-Lines: 4\n{hidden}{mac}"

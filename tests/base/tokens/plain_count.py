@@ -39,10 +39,8 @@ def published_text() -> bytes:
 
 @cache
 def encoding() -> Encoding:
-    """Return the reference tokenizer."""
     return Encoding("o200k_base", pat_str=_RULE, mergeable_ranks=ranks(), special_tokens={})
 
 
 def plain_count(text: str) -> int:
-    """Count the tokens of one text as a list."""
     return len(encoding().encode_ordinary(text))

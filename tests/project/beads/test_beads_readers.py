@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.bd import calls, install_bd
 from tests.fakes.beads_project import needs, record, write_database, write_jsonl
 from tests.hostile.running import ends
 
-from aggregate.base.errors import BeadsError
+from aggregate import AggregateError
 from aggregate.base.values import Bead, Board, Dependency
 from aggregate.project.beads import read_board
 from aggregate.project.beads.board import find_bd, first_readable
@@ -28,13 +29,10 @@ BEAD = Bead("bd-1", "Title", created_at=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def ids(board: Board) -> list[str]:
-    """Return the ids of the board."""
     return [bead.id for bead in board.beads]
 
 
 class TestRecord:
-    """One record to one bead."""
-
     def test_all_fields(self) -> None:
         """Every field that a prompt needs is taken, unknown ones are not looked at."""
         full = record(
@@ -125,8 +123,6 @@ class TestRecord:
 
 
 class TestJsonl:
-    """The export."""
-
     def test_other_lines_and_tombstones_are_no_beads(self, tmp_path: Path) -> None:
         """Headers, memories and tombstones are skipped, new exports' issue lines are not (M-52)."""
         lines = [
@@ -181,7 +177,7 @@ class TestJsonl:
     def test_mock_file_that_is_no_list(self, tmp_path: Path, content: str) -> None:
         """The mock's file must hold one JSON list."""
         (tmp_path / "beads.json").write_text(content, encoding="utf-8")
-        with pytest.raises(BeadsError, match=r"write a list of beads into it"):
+        with pytest.raises(AggregateError, match=r"write a list of beads into it"):
             read_json_list(tmp_path / "beads.json", name="f")
 
 
@@ -196,8 +192,6 @@ def in_wal_mode(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 class TestSqlite:
-    """The database of old versions."""
-
     def test_same_board_as_jsonl(self, tmp_path: Path) -> None:
         """The same beads read from the database and from the export are equal."""
         records = [
@@ -224,7 +218,7 @@ class TestSqlite:
         """An empty or foreign file is an error that names it."""
         (tmp_path / "beads.db").write_bytes(content)
         with pytest.raises(
-            BeadsError, match=r"^f (has no table of issues|is no readable database)"
+            AggregateError, match=r"^f (has no table of issues|is no readable database)"
         ):
             read_sqlite(tmp_path / "beads.db", name="f")
 
@@ -254,7 +248,7 @@ class TestSqlite:
                 (tmp_path / f"copy.db{suffix}").write_bytes(
                     (tmp_path / f"beads.db{suffix}").read_bytes()
                 )
-        with pytest.raises(BeadsError, match="run any bd command to merge them"):
+        with pytest.raises(AggregateError, match="run any bd command to merge them"):
             read_sqlite(tmp_path / "copy.db", name="f")
 
 
@@ -264,37 +258,33 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("bin")
 
 
+def bd_of(folder: Path, programs: Path, *, timeout: float = 20, **fake: Any) -> Any:
+    bd = find_bd(folder, environ=install_bd(programs, **fake), timeout=timeout)
+    assert bd is not None
+    return bd
+
+
 class TestProgram:
-    """The program bd."""
-
     @pytest.mark.parametrize(
-        "output",
-        [json.dumps([record("bd-1")]), json.dumps({"schema_version": 1, "data": [record("bd-1")]})],
+        ("output", "beads"),
+        [
+            (json.dumps([record("bd-1")]), (BEAD,)),
+            (json.dumps({"schema_version": 1, "data": [record("bd-1")]}), (BEAD,)),
+            *((empty, ()) for empty in ("[]", "null", '{"schema_version":1,"data":null}')),
+        ],
     )
-    def test_both_envelopes(self, tmp_path: Path, programs: Path, output: str) -> None:
-        """A bare list and a list under ``data`` are the same; notices on the standard error are ignored."""
-        bd = find_bd(
-            tmp_path,
-            environ=install_bd(programs, output=output, messages="note: 2.0 will differ\n"),
-        )
-        assert bd is not None
-        assert bd.read() == Board("bd", (BEAD,))
+    def test_both_envelopes(
+        self, tmp_path: Path, programs: Path, output: str, beads: tuple[Bead, ...]
+    ) -> None:
+        """A bare list and a list under ``data`` are the same, also empty; notices on the standard error are ignored."""
+        bd = bd_of(tmp_path, programs, output=output, messages="note: 2.0 will differ\n")
+        assert bd.read() == Board("bd", beads)
         assert (programs / "cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
-
-    @pytest.mark.parametrize("output", ["[]", "null", '{"schema_version":1,"data":null}'])
-    def test_no_beads(self, tmp_path: Path, programs: Path, output: str) -> None:
-        """An empty list in any form is an empty board."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, output=output))
-        assert bd is not None
-        assert bd.read() == Board("bd")
 
     def test_old_version_without_the_flag(self, tmp_path: Path, programs: Path) -> None:
         """A version that does not know a flag is asked again with the flags that all versions know."""
-        environ = install_bd(
-            programs, output=json.dumps([record("bd-1")]), refuses="--include-gates"
-        )
-        bd = find_bd(tmp_path, environ=environ)
-        assert bd is not None
+        output = json.dumps([record("bd-1")])
+        bd = bd_of(tmp_path, programs, output=output, refuses="--include-gates")
         assert ids(bd.read()) == ["bd-1"]
         assert calls(programs)[1:] == ["list --json --all --limit 0"]
 
@@ -316,18 +306,16 @@ class TestProgram:
         self, tmp_path: Path, programs: Path, fake: dict[str, object], reason: str
     ) -> None:
         """Whatever goes wrong is one error that says what."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, **fake))  # type: ignore[arg-type]
-        assert bd is not None
-        with pytest.raises(BeadsError, match=reason):
+        bd = bd_of(tmp_path, programs, **fake)
+        with pytest.raises(AggregateError, match=reason):
             bd.read()
 
     def test_hanging_program_is_stopped_with_its_children(
         self, tmp_path: Path, programs: Path
     ) -> None:
         """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
-        bd = find_bd(tmp_path, environ=install_bd(programs, sleeps=600), timeout=0.3)
-        assert bd is not None
-        with ends(), pytest.raises(BeadsError, match=r"gave no answer within 0\.3 s"):
+        bd = bd_of(tmp_path, programs, sleeps=600, timeout=0.3)
+        with ends(), pytest.raises(AggregateError, match=r"gave no answer within 0\.3 s"):
             bd.read()
 
     def test_program_that_cannot_start(self, tmp_path: Path, programs: Path) -> None:
@@ -336,13 +324,11 @@ class TestProgram:
         (programs / "bd").write_bytes(b"\x7fELF broken")
         bd = find_bd(tmp_path, environ=environ)
         assert bd is not None
-        with pytest.raises(BeadsError, match="cannot be started"):
+        with pytest.raises(AggregateError, match="cannot be started"):
             bd.read()
 
 
 class TestChoice:
-    """Which source is read."""
-
     @pytest.mark.parametrize(
         ("jsonl_age", "database_age", "source"),
         [(0, 10, ".beads/issues.jsonl"), (10, 0, ".beads/beads.db"), (5, 5, ".beads/issues.jsonl")],

@@ -14,17 +14,14 @@ HOUR_NS = 3_600_000_000_000
 
 
 def key(number: int) -> bytes:
-    """Return the hash of some content."""
     return sha256(str(number).encode()).digest()
 
 
 def payload(number: int) -> bytes:
-    """Return some result, of 0 to 5,000 bytes."""
     return sha256(b"payload %d" % number).digest() * (number * 37 % 160)
 
 
 def place(folder: Path) -> Path:
-    """Return the path of an index in ``folder``."""
     return folder / "aggregate-index" / "index.sqlite"
 
 
@@ -46,7 +43,6 @@ def opened(
 
 
 def write_files(folder: Path, count: int) -> list[str]:
-    """Write files and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"file{number}.txt" for number in range(count)]
     for number, path in enumerate(paths):
@@ -63,7 +59,6 @@ def fill(folder: Path, paths: Sequence[str] = (), *, count: int = 40) -> None:
 
 
 def put_all(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> None:
-    """Put into an index what ``fill`` does, and do not flush."""
     index.put_many(VIEW, ((key(number), payload(number)) for number in range(count)))
     index.put_many(TOKENS, ((key(number), b"%d" % number) for number in range(count)))
     for number, state in enumerate(index.known(paths)):

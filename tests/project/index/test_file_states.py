@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.index import FileState, file_state
 from tests.project.index.samples import HOUR_NS, fill, in_an_hour, key, opened, write_files
 
 SECOND_NS = 1_000_000_000
 
 
 def known_hash(folder: Path, file: Path, *, now: Callable[[], int] = in_an_hour) -> bytes | None:
-    """Return what the index in ``folder`` knows of a file."""
     with opened(folder, now=now) as index:
         [state] = index.known([str(file)])
         assert state is not None
@@ -23,9 +21,10 @@ def known_hash(folder: Path, file: Path, *, now: Callable[[], int] = in_an_hour)
 
 def remember(folder: Path, file: Path, *, seen_ns: int) -> None:
     """Read a file as a run does at some time, and note the hash of its content."""
-    with file.open("rb") as opened_file, opened(folder) as index:
-        info = os.fstat(opened_file.fileno())
-        index.remember(file_state(info, seen_ns=seen_ns), key(1))
+    with opened(folder) as index:
+        [state] = index.known([str(file)])
+        assert state is not None
+        index.remember(state._replace(seen_ns=seen_ns), key(1))
         index.flush()
 
 
@@ -103,10 +102,11 @@ def test_an_mtime_in_the_future_proves_nothing(tmp_path: Path, file: Path) -> No
             continue
         remember(tmp_path, file, seen_ns=in_an_hour())
         assert known_hash(tmp_path, file) in ((None,) if year_ns > 0 else (None, key(1)))
-    far = FileState(1, 1, 1, 10**30, -(10**30), in_an_hour())
     with opened(tmp_path) as index:
-        index.remember(far, key(1))
-        index.remember(far._replace(mtime_ns=-(10**30)), key(1))
+        [state] = index.known([str(file)])
+        assert state is not None
+        for far in (10**30, -(10**30)):
+            index.remember(state._replace(mtime_ns=far, ctime_ns=-(10**30)), key(1))
 
 
 def test_a_clock_that_ran_backwards_proves_nothing(tmp_path: Path, file: Path) -> None:

@@ -1,25 +1,36 @@
-"""The index as the rest of the program sees it: what was put comes back, and nothing else."""
+"""The index as the rest of the program sees it: what was put comes back; its place, its limit, its report."""
 
 import os
 import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from aggregate.project.index import Index, Kind, open_index
+from aggregate import AggregateError, ConfigError
+from aggregate.project.index import (
+    Index,
+    Kind,
+    byte_limit,
+    clear_index,
+    index_path,
+    open_index,
+    read_report,
+)
 from tests.project.index.samples import (
     LIMIT,
     TOKENS,
     VIEW,
     check,
     fill,
+    in_an_hour,
     key,
     opened,
     payload,
     place,
     put_all,
+    write_files,
 )
 
 KINDS = (VIEW, VIEW._replace(version="2"), TOKENS)
@@ -31,7 +42,6 @@ class IndexMachine(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """Start with nothing."""
         self.folder = Path(os.environ["AGGREGATE_CACHE_DIR"]) / os.urandom(8).hex()
         self.indexes = [Index(place(self.folder), limit=LIMIT) for _ in range(2)]
         self.written: dict[tuple[Kind, bytes], bytes] = {}
@@ -39,43 +49,38 @@ class IndexMachine(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1), kind=st.sampled_from(KINDS), numbers=st.lists(NUMBERS))
     def put(self, who: int, kind: Kind, numbers: list[int]) -> None:
-        """Put what follows from some contents."""
         rows = [(key(n), kind.version.encode() + payload(n)) for n in numbers]
         self.indexes[who].put_many(kind, rows)
         self.waiting[who] |= {(kind, row_key): data for row_key, data in rows}
 
     @rule(who=st.integers(0, 1), kind=st.sampled_from(KINDS), numbers=st.lists(NUMBERS))
     def get(self, who: int, kind: Kind, numbers: list[int]) -> None:
-        """Ask for some."""
         expected = self.written | self.waiting[who]
         keys = [key(n) for n in numbers]
         assert self.indexes[who].get_many(kind, keys) == [expected.get((kind, k)) for k in keys]
 
     @rule(who=st.integers(0, 1))
     def flush(self, who: int) -> None:
-        """Write what waits."""
         self.indexes[who].flush()
         self.written |= self.waiting[who]
         self.waiting[who] = {}
 
     @rule(who=st.integers(0, 1))
     def close(self, who: int) -> None:
-        """Forget what waits."""
         self.indexes[who].close()
         self.waiting[who] = {}
 
     @invariant()
     def nothing_is_wrong(self) -> None:
-        """No warning is due."""
         assert all(index.warning == "" for index in self.indexes)
 
     def teardown(self) -> None:
-        """Close the files."""
         for index in self.indexes:
             index.close()
 
 
 TestIndexMachine = IndexMachine.TestCase
+TestIndexMachine.settings = settings(max_examples=12, stateful_step_count=25)
 """What was put comes back under its kind and key, from every process once it is flushed (rule I-1)."""
 
 
@@ -207,3 +212,183 @@ def test_what_was_put_before_an_interruption_is_there_again(
     with pytest.raises(ending):
         put_and_end()
     assert Index(place(tmp_path), limit=LIMIT).get_many(VIEW, [key(1)]) == [payload(1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 10**9),
+        ("  ", 10**9),
+        ("1GB", 10**9),
+        ("500MB", 500 * 10**6),
+        ("2g", 2 * 10**9),
+        ("1.5 kb", 1500),
+        ("3KiB", 3 * 1024),
+        ("12345", 12345),
+        ("0", 0),
+        ("1T", 10**12),
+    ],
+)
+def test_a_limit_is_a_size(monkeypatch: pytest.MonkeyPatch, text: str, expected: int) -> None:
+    """Bytes, or a number with a unit; nothing means a gigabyte (rule I-3)."""
+    monkeypatch.setenv("AGGREGATE_CACHE_LIMIT", text)
+    assert byte_limit() == expected
+
+
+@pytest.mark.parametrize("text", ["lots", "-1", "1e9", "GB", "1XB", "1,000", "١GB", "9" * 400])
+def test_a_limit_that_is_no_size_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """It says what is wrong and what to write (rule I-3)."""
+    monkeypatch.setenv("AGGREGATE_CACHE_LIMIT", text)
+    with pytest.raises(ConfigError) as caught:
+        byte_limit()
+    assert str(caught.value) == (
+        f'AGGREGATE_CACHE_LIMIT is "{text}", which is no size: write bytes, or a number with a unit such as 500MB or 2g'
+    )
+
+
+def test_the_cache_folder_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unset and empty mean the usual folder; an absolute path moves it; nothing is made (rule I-1)."""
+    monkeypatch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path / "x" / ".." / "cache"))
+    assert index_path() == tmp_path / "cache" / "aggregate-index" / "index.sqlite"
+    for empty in (True, False):
+        if empty:
+            monkeypatch.setenv("AGGREGATE_CACHE_DIR", "")
+        else:
+            monkeypatch.delenv("AGGREGATE_CACHE_DIR")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+        usual = index_path()
+        assert usual is not None
+        assert usual.is_absolute()
+        assert usual.parts[-3:] == ("manual_slop", "aggregate-index", "index.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["cache", "./cache", "../cache", "~/cache"])
+def test_a_relative_cache_folder_is_refused(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """It would lie in whatever project is the current folder, which may bring an index of its own (rule I-1)."""
+    monkeypatch.setenv("AGGREGATE_CACHE_DIR", path)
+    with pytest.raises(
+        ConfigError, match=r'is "\S+", a relative path, .* set it to an absolute one'
+    ):
+        index_path()
+
+
+def test_no_default_leads_into_the_current_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path in the system's own variable names no cache folder either (rule I-1)."""
+    monkeypatch.delenv("AGGREGATE_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    path = index_path()
+    assert path is None or path.is_absolute()
+
+
+DAY_NS = 86_400_000_000_000
+SIZE = 2_000
+
+
+def keep(folder: Path, kind: Kind, numbers: range, *, day: int, limit: int = 10**9) -> None:
+    with opened(folder, limit=limit, now=lambda: in_an_hour() + day * DAY_NS) as index:
+        index.put_many(kind, ((key(n), os.urandom(SIZE)) for n in numbers))
+        index.flush()
+        assert index.warning == ""
+
+
+def look_up(folder: Path, kind: Kind, numbers: range, *, day: int, limit: int = 10**9) -> int:
+    """Ask for results in a run on some day and return how many are there."""
+    with opened(folder, limit=limit, now=lambda: in_an_hour() + day * DAY_NS) as index:
+        there = index.get_many(kind, [key(n) for n in numbers])
+        index.flush()
+        assert index.warning == ""
+        return len(there) - there.count(None)
+
+
+def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
+    """A result that is only read stays longer than one that nobody asked for (rule I-3)."""
+    keep(tmp_path, VIEW, range(100), day=0)
+    keep(tmp_path, VIEW, range(100, 200), day=1)
+    assert look_up(tmp_path, VIEW, range(50), day=2) == 50
+    keep(tmp_path, VIEW, range(200, 220), day=3, limit=400_000)
+    assert read_report(place(tmp_path), 0)[0].bytes <= 400_000
+    assert look_up(tmp_path, VIEW, range(50), day=3) == 50
+    assert look_up(tmp_path, VIEW, range(200, 220), day=3) == 20
+    assert look_up(tmp_path, VIEW, range(50, 100), day=3) == 0
+    assert 0 < look_up(tmp_path, VIEW, range(100, 200), day=3) < 100
+
+
+def test_versions_that_nobody_uses_go_before_all_else(tmp_path: Path) -> None:
+    """Results of an earlier version of the code go first, also where others are older (rule I-3)."""
+    keep(tmp_path, TOKENS, range(100), day=0)
+    keep(tmp_path, VIEW, range(100), day=1)
+    keep(tmp_path, VIEW._replace(version="2"), range(100), day=2)
+    keep(tmp_path, VIEW._replace(version="2"), range(100, 102), day=3, limit=640_000)
+    assert look_up(tmp_path, VIEW, range(100), day=3) < 50
+    assert look_up(tmp_path, TOKENS, range(100), day=3) == 100
+    assert look_up(tmp_path, VIEW._replace(version="2"), range(102), day=3) == 102
+
+
+@pytest.mark.parametrize("limit", [1, 50_000, 300_000])
+def test_the_limit_holds_whatever_it_is(tmp_path: Path, limit: int) -> None:
+    """Also where one run has more than that, and where the limit was lowered (rule I-3)."""
+    keep(tmp_path, VIEW, range(300), day=0)
+    keep(tmp_path, VIEW, range(300, 400), day=0, limit=limit)
+    assert read_report(place(tmp_path), 0)[0].bytes <= max(
+        limit, 120_000
+    )  # an empty one takes seven pages
+
+
+def test_files_go_too(tmp_path: Path) -> None:
+    """What is known of files counts for the limit; they are read again then."""
+    paths = write_files(tmp_path / "files", 50)
+    fill(tmp_path, paths)
+    keep(tmp_path, VIEW, range(100, 110), day=5, limit=1)
+    with opened(tmp_path) as index:
+        assert {state and state.content_hash for state in index.known(paths)} == {None}
+
+
+def test_the_report_counts(tmp_path: Path) -> None:
+    """Path, bytes, entries, hits and misses of all runs, and the limit; asking makes nothing (rule I-3)."""
+    path = place(tmp_path / "cache")
+    assert read_report(path, 7) == ((path, 0, 0, 0, 0, 7), "")
+    assert not (tmp_path / "cache").exists()
+    fill(tmp_path / "cache", write_files(tmp_path / "files", 5))
+    for _ in range(2):
+        with opened(tmp_path / "cache") as index:
+            check(index, count=50)
+            index.flush()
+    size = path.stat().st_size
+    assert read_report(path, 7) == ((path, size, 85, 160, 45, 7), "")
+
+
+def test_a_report_of_a_damaged_index_says_so(tmp_path: Path) -> None:
+    """The figures are zeros, the size is what it is, and one sentence says why."""
+    fill(tmp_path)
+    place(tmp_path).write_bytes(b"x" * 5000)
+    report, warning = read_report(place(tmp_path), 7)
+    assert report == (place(tmp_path), 5000, 0, 0, 0, 7)
+    assert warning == f"the index {place(tmp_path)} was damaged: it is made anew"
+
+
+def test_clearing_takes_all_that_is_ours(tmp_path: Path) -> None:
+    """Also a damaged index, its log and what a kill has left; nothing else in the folder (rule I-3)."""
+    folder = tmp_path / "cache"
+    fill(folder)
+    place(folder).write_bytes(b"damaged")
+    place(folder).with_name("index.sqlite-wal").write_bytes(b"log")
+    (folder / ".aggregate-index-0123.tmp").mkdir()
+    (folder / "mine.txt").write_text("mine")
+    assert clear_index(place(folder)) is True
+    assert list(folder.iterdir()) == [folder / "mine.txt"]
+    assert clear_index(place(folder)) is False
+
+
+def test_clearing_follows_no_link(tmp_path: Path) -> None:
+    """A link in the place of the folder is named, and what it leads to stays."""
+    fill(tmp_path / "elsewhere")
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "aggregate-index").symlink_to(place(tmp_path / "elsewhere").parent)
+    with pytest.raises(AggregateError, match="aggregate-index is no folder: delete it yourself"):
+        clear_index(place(cache))
+    with opened(tmp_path / "elsewhere") as index:
+        assert check(index) == 80

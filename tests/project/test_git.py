@@ -1,27 +1,108 @@
-"""Past commits, in small repositories."""
+"""What changed since a revision, past commits, and what attributes say of generated files, as git says it."""
 
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
+from aggregate import ConfigError
 from aggregate.project.git import (
+    AttributesReader,
     HunkContext,
     LoggedCommit,
+    changed_lines,
     commit_ids,
     find_head,
     read_commits,
     read_contexts,
     why_no_history,
 )
-from aggregate.project.git.git_log import MOST_PATHS
+from aggregate.project.git.git_patch import Hunk, read_hunks
 from tests.project.history import Repository
 from tests.project.repository import git
+from tests.projects import project
+
+LINES = "".join(f"line {number}\n" for number in range(1, 11))
+
+
+def test_committed_staged_changed_and_new_files(tmp_path: Path) -> None:
+    """All that differs from the revision counts, wherever it is; ignored and deleted files do not (rule T-2)."""
+    repository = Repository(tmp_path)
+    texts = dict.fromkeys(["committed.py", "staged.py", "changed.py", "same.py", "gone.py"], LINES)
+    repository.commit("begin", {**texts, ".gitignore": "*.log\n"})
+    repository.commit("more", {"committed.py": LINES.replace("line 3\n", "line 3a\nline 3b\n")})
+    repository.write({"staged.py": LINES.replace("line 9\n", ""), "born.py": LINES})
+    git(tmp_path, "add", "-A")
+    repository.write(
+        {"changed.py": LINES.replace("line 1\n", "LINE 1\n"), "sub/ü b.py": "x", "x.log": ""}
+    )
+    (tmp_path / "gone.py").unlink()
+    uncommitted = [
+        ("born.py", 0, 0),
+        ("changed.py", 1, 1),
+        ("staged.py", 8, 8),
+        ("sub/ü b.py", 0, 0),
+    ]
+    assert changed_lines(str(tmp_path), "HEAD") == uncommitted
+    since = [*uncommitted, ("committed.py", 3, 4)]
+    assert changed_lines(str(tmp_path), "HEAD~1") == sorted(since)
+    assert changed_lines(str(tmp_path / "sub"), "HEAD") == [("ü b.py", 0, 0)]
+
+
+REVISIONS = [
+    "-h", "--output=x", "nowhere", "HEAD~9", "HEAD:a.py", "a b", "\n", " ", "x\0y", "HEAD..",
+    "x" * 5000,
+    "@{",
+]  # fmt: skip
+
+
+def test_a_revision_that_there_is_not(tmp_path: Path) -> None:
+    """What names no commit is refused in one sentence, and nothing of it reaches git as an option (rule T-2)."""
+    Repository(tmp_path).commit("begin", {"a.py": LINES})
+    assert changed_lines(str(tmp_path), "HEAD") == []
+    for revision in REVISIONS:
+        with pytest.raises(ConfigError, match="no revision") as caught:
+            changed_lines(str(tmp_path), revision)
+        assert len(str(caught.value)) < 400
+        assert "\n" not in str(caught.value)
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".git"] == ["a.py"]
+
+
+def test_no_repository_to_compare_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a repository, or without git, the sentence says so (rule T-2)."""
+    with pytest.raises(ConfigError, match="no git repository"):
+        changed_lines(str(tmp_path), "HEAD")
+    git(tmp_path, "init", "-q")
+    with pytest.raises(ConfigError, match="no revision"):
+        changed_lines(str(tmp_path), "HEAD")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConfigError, match="not installed"):
+        changed_lines(str(tmp_path), "HEAD")
+
+
+def test_large_changes_are_told_by_file(tmp_path: Path) -> None:
+    """Where the differences are longer than what is read, the files behind them count as a whole (rule T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.py": "1\n", "b.py": "1\n", "c.py": "1\n"})
+    repository.write({"a.py": "2\n", "b.py": "x" * 10_000 + "\n", "c.py": "2\n"})
+    assert changed_lines(str(tmp_path), "HEAD", most_bytes=1_000) == [
+        ("a.py", 1, 1),
+        ("b.py", 1, 1),
+        ("c.py", 0, 0),
+    ]
+
+
+def test_large_files_are_not_compared(tmp_path: Path) -> None:
+    """A file of more than a megabyte counts as a whole (rule T-5)."""
+    repository = Repository(tmp_path)
+    repository.commit("begin", {"a.txt": "1\n" * 600_000})
+    repository.write({"a.txt": "2\n" * 600_000})
+    assert changed_lines(str(tmp_path), "HEAD") == [("a.txt", 0, 0)]
 
 
 def log(folder: Path, *, most_bytes: int = 1_000_000) -> list[LoggedCommit]:
-    """Return all commits of a folder, the newest first."""
     head = find_head(str(folder))
     assert head is not None
     ids = commit_ids(str(folder), head, most=1000)
@@ -72,9 +153,9 @@ def test_a_commit_of_many_files_tells_of_none(tmp_path: Path) -> None:
     """A commit that touches more than 200 files has a message and no paths (rule T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1"})
-    repository.commit("many", {f"f{n}": "1" for n in range(MOST_PATHS + 1)})
-    repository.commit("most", {f"f{n}": "2" for n in range(MOST_PATHS)})
-    assert [len(commit.paths) for commit in log(tmp_path)] == [MOST_PATHS, 0]
+    repository.commit("many", {f"f{n}": "1" for n in range(200 + 1)})
+    repository.commit("most", {f"f{n}": "2" for n in range(200)})
+    assert [len(commit.paths) for commit in log(tmp_path)] == [200, 0]
 
 
 def test_floods_in_a_row_cost_only_themselves(tmp_path: Path) -> None:
@@ -265,3 +346,153 @@ def test_messages_in_other_encodings(tmp_path: Path, encoding: str, expected: st
         git(tmp_path, "update-ref", "HEAD", commit)
     messages = [commit.message for commit in log(tmp_path)]
     assert [message.rstrip("\n") for message in messages[::2]] == [expected] * 2
+
+
+PATCH = b"""\
+\x000123456789abcdef
+
+diff --git a/a.py b/a.py
+index 4023191..5d083fd 100644
+--- a/a.py
++++ b/a.py
+@@ -4 +4,2 @@ def f(self):
+-@@ -1 +1 @@ forged
++--- a/forged
+++++ b/forged
+@@ -13,2 +14,0 @@
+-diff --git a/x b/x
+-\x00forged
+\\ No newline at end of file
+diff --git a/new b c.py b/new b c.py
+new file mode 100644
+index 0000000..809f14c
+--- /dev/null
++++ b/new b c.py\t
+@@ -0,0 +1 @@
++x
+diff --git a/gone.py b/gone.py
+deleted file mode 100644
+--- a/gone.py
++++ /dev/null
+@@ -1 +0,0 @@
+-x
+diff --git "a/\\303\\274\\n\\"q.py" "b/\\303\\274\\n\\"q.py"
+index 1..2 100644
+--- "a/\\303\\274\\n\\"q.py"
++++ "b/\\303\\274\\n\\"q.py"
+@@ -1 +1 @@
+-x
++y
+diff --git a/a and b.bin b/a and b.bin
+index 1..2 100644
+Binary files a/a and b.bin and b/a and b.bin differ
+diff --git a/new.bin b/new.bin
+new file mode 100644
+Binary files /dev/null and b/new.bin differ
+diff --git a/old.bin b/old.bin
+deleted file mode 100644
+Binary files a/old.bin and /dev/null differ
+"""
+
+
+def test_a_patch_with_all_kinds_of_changes() -> None:
+    """Lines of files pass for none of git's own; new files and binary ones have no lines, gone ones are left out (T-2)."""
+    assert list(read_hunks(PATCH)) == [
+        Hunk(commit="0123456789abcdef"),
+        Hunk("", "a.py", 4, 5, "def f(self):"),
+        Hunk("", "a.py", 14, 14),
+        Hunk("", "new b c.py"),
+        Hunk("", 'ü\n"q.py', 1, 1),
+        Hunk("", "a and b.bin"),
+        Hunk("", "new.bin"),
+    ]
+
+
+def test_a_patch_that_was_cut_anywhere() -> None:
+    """Whatever is left of a patch is read without error, and tells the first of what the whole tells (rule T-5)."""
+    whole = list(read_hunks(PATCH))
+    for end in range(len(PATCH)):
+        told = list(read_hunks(PATCH[:end]))
+        assert told[:-1] == whole[: max(len(told) - 1, 0)]
+
+
+FILES = ["a.py", "b c.py", "d/a.py", "d/e/a.go", "d/e/é.go", "#x", "lib/a.min.js"]
+PATTERNS = st.sampled_from(
+    [
+        "*", "*.py", "a.py", "/a.py", "d/", "d/**", "d/*", "e/*.go", "**/e/*", "lib", "[ab]*", "?.py", "!a.py",
+        '"open', "#x", '"#x"', '"b c.py"', '"d/e/\\303\\251.go"',
+    ]
+)  # fmt: skip
+_NAME = "linguist-generated"
+ATTRIBUTES = st.sampled_from(
+    [
+        _NAME,
+        f"-{_NAME}",
+        f"!{_NAME}",
+        f"{_NAME}=true",
+        f"{_NAME}=false",
+        "made", "-made", "text", "linguist-vendored", "diff=generated",
+    ]
+)  # fmt: skip
+RULES = st.builds(
+    lambda pattern, attributes: " ".join((pattern, *attributes)),
+    PATTERNS,
+    st.lists(ATTRIBUTES, max_size=3),
+)
+MACRO = st.sampled_from(
+    ["[attr]made linguist-generated=true diff=x", "[attr]made -linguist-generated", "# none"]
+)
+
+
+def as_git_says(folder: Path) -> dict[str, bool]:
+    output = git(folder, "check-attr", "-z", "linguist-generated", "--", *FILES)
+    fields = os.fsdecode(output).split("\0")[:-1]
+    values = dict(zip(fields[::3], fields[2::3], strict=True))
+    return {
+        path: value in ("set", "true") for path, value in values.items() if value != "unspecified"
+    }
+
+
+@settings(max_examples=30)
+@given(MACRO, st.lists(RULES, max_size=4), st.lists(RULES, max_size=3))
+def test_marks_are_those_of_git(
+    tmp_path_factory: pytest.TempPathFactory, macro: str, above: list[str], below: list[str]
+) -> None:
+    """Order, nesting, quotes, macros and values count as ``git check-attr`` has them (M-60)."""
+    folder = tmp_path_factory.mktemp("r")
+    files = {".gitattributes": "\n".join([macro, *above]), "d/.gitattributes": "\n".join(below)}
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    git(folder, "init", "-q")
+    assert AttributesReader(str(folder)).marks(FILES) == as_git_says(folder)
+
+
+def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
+    """A link is not followed, and a file with too many rules is named and not used; others count."""
+    rules = "\n".join(f"{i}*{i}?x linguist-generated" for i in range(2_000 + 1))
+    project(
+        tmp_path, {"p/many/.gitattributes": rules, "p/.gitattributes": "*.py linguist-generated\n"}
+    )
+    project(tmp_path, {"outside": "* linguist-generated\n", "p/linked/x.c": ""})
+    (tmp_path / "p/linked/.gitattributes").symlink_to(tmp_path / "outside")
+    reader = AttributesReader(str(tmp_path / "p"))
+    assert reader.marks(["many/a.py", "many/1x1yx", "linked/x.c"]) == {"many/a.py": True}
+    assert [(path, reason[:8]) for path, reason in reader.problems] == [
+        ("many/.gitattributes", "not used")
+    ]
+
+
+def test_a_deep_tree_ends(tmp_path: Path) -> None:
+    """A path of thousands of folders is asked about without recursion."""
+    deep = "d/" * 5_000 + "a.py"
+    assert AttributesReader(str(tmp_path)).marks([deep]) == {}
+
+
+def test_a_long_line_is_ignored(tmp_path: Path) -> None:
+    """A line of more than 2,047 characters says nothing, as in git."""
+    line = "*.py" + " " * 2_030 + "linguist-generated"
+    for text, marks in ((line, {}), (line[:4] + line[40:], {"a.py": True})):
+        project(tmp_path, {".gitattributes": text})
+        assert AttributesReader(str(tmp_path)).marks(["a.py"]) == marks

@@ -16,7 +16,6 @@ def sent(*sizes: int, level: Level = Level.FULL) -> list[SentFile]:
 
 
 def wanted_file(path: str, tokens: int, score: float, *, pinned: bool = False) -> FileChoice:
-    """Return a file that the new question wants in full."""
     return FileChoice(path, path, Level.FULL, Level.FULL, pinned, tokens, score)
 
 
@@ -26,12 +25,10 @@ def lowered(path: str, score: float, *, pinned: bool = False) -> FileChoice:
 
 
 def names(files: tuple[SentFile, ...]) -> str:
-    """Return the files that stay, in order."""
     return "".join(file.path for file in files)
 
 
 def left(files: tuple[SentFile, ...], room: int = ROOM) -> int:
-    """Return the tokens that they leave."""
     return room - sum(file.tokens for file in files)
 
 

@@ -1,15 +1,24 @@
-"""Configurations and the sentences about their mistakes."""
+"""Configurations: the sentences about their mistakes, and editing what people write."""
 
 import json
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from aggregate import AggregateError, ConfigError, load_config, run
-from aggregate.project.configuration import first_config, json_schema, validate
-from aggregate.project.configuration.key_position import key_lines
+from aggregate.project.configuration import (
+    first_config,
+    global_config_path,
+    is_trusted,
+    json_schema,
+    set_trust,
+    trusted_projects,
+    validate,
+)
 
 FULL = """\
     history = ["User: before"]
@@ -60,7 +69,6 @@ FULL = """\
 
 
 def write(folder: Path, text: str) -> Path:
-    """Write a configuration and return its path."""
     path = folder / "manual_slop.toml"
     path.write_text(dedent(text), encoding="utf-8")
     return path
@@ -95,6 +103,9 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
     ("text", "message"),
     [
         ("[project]\nnmae = 'x'", ':2: unknown key "project.nmae": did you mean "name"?'),
+        ("project.nmae = 'x'", ':1: unknown key "project.nmae"'),
+        ("[project]\n\"x y\" = [\n 1,\n]", ':2: unknown key "project.x y"'),
+        ("[[files.paths]]\npath = 'a'\n[files.paths.sub]\nq = 1", ':3: unknown key "files.paths[0].sub"'),
         ("[projects]", ':1: unknown key "projects": did you mean "project"?'),
         ("[output]\nfoo = 1", ':2: unknown key "output.foo": known keys of [output]: namespace, output_dir'),
         ("\n\n[files]\npaths = 'a'", ":4: \"files.paths\": input should be a valid list, not 'a'"),
@@ -159,25 +170,6 @@ def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
         load_config(tmp_path / "manual_slop.toml")
 
 
-def test_lines_of_keys() -> None:
-    """Tables, arrays of tables, inline tables, dotted and quoted keys are all located."""
-    text = 'a.b = 1\n[t]\n"x y" = [\n 1,\n { k = 2 },\n]\n[[l]]\n[[l]]\nz = 1\n[l.sub]\nq = 1\n'
-    assert key_lines(text) == {
-        ("a", "b"): 1,
-        ("t",): 2,
-        ("t", "x y"): 3,
-        ("t", "x y", 0): 4,
-        ("t", "x y", 1): 5,
-        ("t", "x y", 1, "k"): 5,
-        ("l",): 7,
-        ("l", 0): 7,
-        ("l", 1): 8,
-        ("l", 1, "z"): 9,
-        ("l", 1, "sub"): 10,
-        ("l", 1, "sub", "q"): 11,
-    }
-
-
 def test_the_published_schema_is_the_models() -> None:
     """docs/manual_slop.schema.json is what ``aggregate schema`` prints."""
     published = Path("docs/manual_slop.schema.json").read_text(encoding="utf-8")
@@ -187,14 +179,8 @@ def test_the_published_schema_is_the_models() -> None:
 def test_the_first_configuration_loads() -> None:
     """What ``init`` writes is valid, names the README in full and the code by skeleton."""
     files = [
-        "README.md",
-        "app/x.py",
-        "app/y.ts",
-        "main.go",
-        "we[ird]/a.py",
-        ".github/x.py",
-        "uv.lock",
-    ]
+        "README.md", "app/x.py", "app/y.ts", "main.go", "we[ird]/a.py", ".github/x.py", "uv.lock",
+    ]  # fmt: skip
     config = validate(tomllib.loads(first_config('my "project"', files, [".py", ".ts", ".go"])))
     assert config.project.name == 'my "project"'
     assert [(one.path, one.view_mode) for one in config.files.paths] == [
@@ -205,3 +191,39 @@ def test_the_first_configuration_loads() -> None:
         ("we[[]ird]/**/*.py", "skeleton"),
     ]
     assert config.files.exclude == ["uv.lock"]
+
+
+def test_trust_is_given_once_and_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list stands in the user's own configuration, whose other lines stay."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "xdg"))
+    global_config_path().parent.mkdir(parents=True)
+    global_config_path().write_text("# mine\n[redaction]\nrun = true\n", encoding="utf-8")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    root = set_trust(folder, trusted=True)
+    assert set_trust(folder, trusted=True) == root
+    assert trusted_projects() == (root,)
+    assert is_trusted(root)
+    assert set_trust(folder, trusted=False) == root
+    assert trusted_projects() == ()
+    assert (
+        global_config_path()
+        .read_text(encoding="utf-8")
+        .startswith("# mine\n[redaction]\nrun = true\n")
+    )
+
+
+def test_changes_at_the_same_moment_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another program changes in the user's configuration meanwhile is not lost."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    folders = [tmp_path / str(number) for number in range(6)]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(len(folders)) as pool:
+        roots = [*pool.map(partial(set_trust, trusted=True), folders)]
+    assert sorted(trusted_projects()) == sorted(roots)

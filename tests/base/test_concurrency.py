@@ -1,0 +1,337 @@
+"""Calls in child processes, processes that answer requests, and work in threads."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from operator import add
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from aggregate import AggregateError, ScopeError
+from aggregate.base.concurrency import (
+    Call,
+    DeadlinePassed,
+    PoolProcess,
+    doubling_delay,
+    in_child,
+    in_children,
+    ordered_map,
+    run_in_thread,
+)
+from aggregate.base.concurrency.child_server import frame
+from aggregate.base.concurrency.processes import AlternatingProcess, wait_for_any
+
+LOST = (
+    "the parser crashes over this text, or takes far too much memory or time, and it was given up"
+)
+
+
+def answers(calls: Iterable[Call[Any, Any]], **options: Any) -> list[Any]:
+    """Return the answers of calls, a text for one that was given up."""
+    answered = (call.answer for call in in_children(calls, **options))
+    return [str(answer) if isinstance(answer, Exception) else answer for answer in answered]
+
+
+def test_answers_come_in_order_and_what_asks_for_nothing_keeps_its_place() -> None:
+    """Large and small calls, of several processes, are answered in the order in which they were asked."""
+    sizes = [3_000_000, 0, 7, 400_000, 400_000, 1]
+    calls = [Call(size, len, ("x" * size,)) for size in sizes]
+    calls.insert(3, Call(-1, None))
+    assert answers(calls, workers=3) == [*sizes[:3], None, *sizes[3:]]
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        pytest.param(signal.raise_signal, signal.SIGSEGV, id="crash"),
+        pytest.param(bytearray, 3 << 30, id="memory"),
+        pytest.param(math.factorial, 10**8, id="time", marks=pytest.mark.slow),
+    ],
+)
+def test_a_call_costs_itself_alone(function: Any, argument: int) -> None:
+    """What crashes or takes too much is given up, though another call came before; all others are answered."""
+    calls: list[Call[None, Any]] = [Call(None, abs, (-number,)) for number in range(6)]
+    calls[3:3] = [Call(None, function, (argument,))]
+    assert answers(calls) == [0, 1, 2, LOST, 3, 4, 5]
+    with pytest.raises(AggregateError, match="given up"):
+        in_child(function, argument)
+    assert in_child(abs, -1) == 1
+
+
+def test_one_that_sleeps_is_given_up() -> None:
+    """Where a process does nothing, patience ends."""
+    calls: list[Call[None, Any]] = [Call(None, abs, (-1,)), Call(None, time.sleep, (3600,))]
+    assert answers([*calls, Call(None, abs, (-2,))], patience=1) == [1, LOST, 2]
+
+
+def test_a_process_that_was_killed_meanwhile_costs_nothing() -> None:
+    """A child that something has ended while it waited is replaced, and the call asked once more."""
+    os.kill(in_child(os.getpid), signal.SIGKILL)
+    assert in_child(add, 1, 2) == 3
+
+
+def test_what_a_function_raises_is_raised_here() -> None:
+    """An error of ours is itself, any other one its traceback."""
+    with pytest.raises(RuntimeError, match=r"ValueError: invalid literal"):
+        in_child(int, "x")
+    with pytest.raises(ScopeError, match=r"^what$"):
+        in_child(raise_problem, "what")
+
+
+def raise_problem(text: str) -> None:
+    raise ScopeError(text)
+
+
+def test_children_stay_and_are_renewed() -> None:
+    """One process does all calls that follow each other, until it has read as much as one may."""
+    assert len({in_child(os.getpid) for _ in range(5)}) == 1
+    calls = [Call(None, renewed, ("x" * 5_000_000,)) for _ in range(9)]
+    assert len(set(answers(calls))) >= 2
+
+
+def renewed(_: str) -> int:
+    return os.getpid()
+
+
+def test_threads_ask_at_the_same_time() -> None:
+    """Each of several threads gets its own answers."""
+    results: dict[int, list[Any]] = {}
+
+    def ask(i: int) -> None:
+        results[i] = answers(Call(None, add, (i, number)) for number in range(50))
+
+    threads = [Thread(target=ask, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {i: [i + number for number in range(50)] for i in range(4)}
+
+
+SETUP = (
+    "import os, signal, subprocess, sys, time\n"
+    "from pathlib import Path\nfrom threading import Event, Thread\n"
+    "from aggregate.base.concurrency.children import Call, in_child, in_children\n"
+)
+THREAD = "Thread(target=Event().wait, daemon=True).start()\n"
+
+
+def host(program: str, *, threads: bool) -> str:
+    """Run a program of its own with one thread or two, and return what it prints."""
+    program = SETUP + (THREAD if threads else "") + program
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+INTERRUPT = {
+    False: "signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGINT))\nsignal.setitimer(signal.ITIMER_REAL, 0.2)\n",
+    True: "Thread(target=lambda: (time.sleep(0.2), os.killpg(0, signal.SIGINT))).start()\n",
+}
+ASKING = """
+held = [os.open(os.devnull, 0) for _ in range(20)]
+commands = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in ("self", in_child(os.getpid))]
+print(commands[0] == commands[1], len(in_child(os.listdir, "/proc/self/fd")) <= 7)
+first = in_child(os.getpid)
+if not (fork := os.fork()):
+    os._exit(in_child(os.getpid) == first)
+print(os.waitpid(fork, 0)[1], in_child(os.getpid) == first)
+os.setpgid(0, 0)
+{interrupt}
+try:
+    in_child(time.sleep, 3600)
+except KeyboardInterrupt:
+    print("interrupted", in_child(abs, -1))
+print(in_child(os.getpid))
+"""
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_a_program_that_asks_for_calls(*, threads: bool) -> None:
+    """With one thread the child is a fork with no file of its parent's, with two a new Python; a fork has its own child.
+
+    Ctrl-C, which reaches all processes, ends the wait here and is heard once. What was to be printed is printed once,
+    and the end of the program ends its child.
+    """
+    told = host(ASKING.replace("{interrupt}", INTERRUPT[threads]), threads=threads).splitlines()
+    assert told[:-1] == [f"{not threads} True", "0 True", "interrupted 1"]
+    assert not Path(f"/proc/{told[-1]}").exists()
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_the_death_of_a_program_ends_its_child(*, threads: bool) -> None:
+    """Also where nothing in it could."""
+    program = "print(in_child(os.getpid), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    begun = [sys.executable, "-c", SETUP + (THREAD if threads else "") + program]
+    (pid,) = subprocess.run(begun, stdout=subprocess.PIPE, text=True).stdout.split()
+    until = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_where_no_process_can_be_started_a_sentence_says_so() -> None:
+    """A program with threads whose Python cannot be run again hears it, and nothing is done in its process."""
+    program = (
+        "for sys.executable in ('/no/python', '/bin/false'):\n"
+        "    try:\n        in_child(os.getpid)\n"
+        "    except Exception as error:\n        print(error)\n"
+    )
+    missing, wrong = host(program, threads=True).splitlines()
+    problem = "no process can be started to parse texts in: "
+    assert missing.startswith(f"{problem}[Errno 2]")
+    assert wrong == f"{problem}/bin/false ended with status 1"
+
+
+CHILD = """
+import os, sys, time
+sys.path[:] = sys.argv[1:]
+from aggregate.base.concurrency.child_server import serve_requests
+
+def answer(request):
+    print("noise")
+    if request == b"die":
+        os._exit(3)
+    if request == b"hang":
+        time.sleep(3600)
+    return request * 2
+
+serve_requests(answer)
+"""
+SIZES = (0, 1, 3_000_000, 7, 2_000_000)
+
+
+def child(stderr: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
+    """Start a process that says each request twice and dies or hangs when it is told to."""
+    command = [sys.executable, "-c", CHILD, *sys.path]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, bufsize=0)
+
+
+def answers_of(process: PoolProcess, number: int) -> list[bytes]:
+    """Return what the process answers until it has answered so often or has ended."""
+    got: list[bytes] = []
+    while len(got) < number and not process.has_ended:
+        wait_for_any([process], time.monotonic() + 60)
+        got += process.transfer()
+    return got
+
+
+@pytest.mark.parametrize("kind", [PoolProcess, AlternatingProcess])
+def test_answers_come_in_order_and_waiting_ends(kind: type[PoolProcess]) -> None:
+    """Megabytes are sent ahead and answered whole, or as on Windows one by one; nobody waits beyond the deadline."""
+    process = kind(child())
+    wanted = [b"x" * size for size in SIZES]
+    try:
+        for request in wanted:
+            process.send(request)
+        assert answers_of(process, 6) == [b"", *(request * 2 for request in wanted)]
+        wait_for_any([process], time.monotonic() + 0.05)
+        assert process.transfer() == []
+    finally:
+        process.kill()
+
+
+def test_what_was_answered_before_the_end_is_still_read() -> None:
+    """A process that dies at its third request has answered two, and is known to have ended."""
+    process = PoolProcess(child())
+    for request in (b"a", b"b", b"die", b"c"):
+        process.send(request)
+    assert answers_of(process, 9) == [b"", b"aa", b"bb"]
+    assert process.has_ended
+    assert process.kill() == process.kill() == 3
+
+
+def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
+    """Where the parent has left, or the terminal interrupts both, no traceback of the child is shown."""
+    with child(subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.read(len(frame(b""))) == frame(b"")
+        process.send_signal(signal.SIGINT)
+        process.stdout.close()
+        process.stdin.write(frame(b"x" * 10_000))
+        process.stdin.close()
+        assert process.stderr.read() == b"noise\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("request_text", "seconds", "error"),
+    [(b"hang", 0.3, DeadlinePassed), (b"die", 30, OSError), (b"too long" * 10, 30, OSError)],
+)
+def test_one_that_is_asked_in_a_row_and_fails(
+    request_text: bytes, seconds: float, error: type[Exception]
+) -> None:
+    """Its answers are bounded in time and size, and it is gone with its zombie once it is killed."""
+    process = PoolProcess(child())
+    try:
+        assert process.greeting(seconds=30, most=0) == b""
+        large = os.urandom(3_000_000)
+        assert process.ask(large, seconds=30, most=6_000_000) == large * 2
+        with pytest.raises(error):
+            process.ask(request_text, seconds=seconds, most=100)
+    finally:
+        process.kill()
+    assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_results_stand_in_the_order_of_the_items() -> None:
+    """Whatever is done first; no more than so many at a time."""
+    running: list[int] = []
+    peaks: list[int] = []
+
+    def work(number: int) -> int:
+        running.append(number)
+        peaks.append(len(running))
+        time.sleep(0.01 * (number % 3))
+        running.remove(number)
+        return number * number
+
+    assert ordered_map("square", work, range(20), workers=3) == [
+        number * number for number in range(20)
+    ]
+    assert max(peaks) <= 3
+    assert ordered_map("square", work, [], workers=3) == []
+
+
+def test_a_failure_begins_no_further_work() -> None:
+    """It is raised as it is, also where earlier items are slower."""
+    begun: list[int] = []
+
+    def work(number: int) -> None:
+        begun.append(number)
+        time.sleep(0.05)
+        if number == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ordered_map("fail", work, range(100), workers=2)
+    time.sleep(0.1)
+    assert len(begun) <= 6
+
+
+def test_work_has_a_thread_of_its_own_that_is_a_daemon() -> None:
+    """Its result and its error are the future's."""
+    thread = run_in_thread("one", threading.current_thread).result(timeout=5)
+    assert (thread.name, thread.daemon) == ("one", True)
+    with pytest.raises(ZeroDivisionError):
+        run_in_thread("two", lambda: 1 / 0).result(timeout=5)
+
+
+def test_delays_double_up_to_a_limit() -> None:
+    """However often something has failed."""
+    assert [doubling_delay(number, 1, 8) for number in range(1, 6)] == [1, 2, 4, 8, 8]
+    assert doubling_delay(1, 30, 8) == 8
+    assert doubling_delay(100_000, 0.5, 60) == 60

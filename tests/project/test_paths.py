@@ -1,0 +1,251 @@
+"""Globs and ignore rules against oracles that are slow and obvious, and how much of them is taken."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from aggregate import ConfigError, open_project, request_for, resolve_paths
+from aggregate.project.paths import IgnoreRules, TooManyRulesError, compile_glob
+from aggregate.project.paths.globs import MOST_ALTERNATIVES, MOST_CHARACTERS, MatchedPaths
+from aggregate.prompt import select_files
+from tests.projects import project
+
+PIECES = [
+    "a", "b", "ab", "c", "*", "?", "[ab]", "[!a]", "{a,b}", "{a,*b}", "{,a}", "{a,{b,ab}}", "**", "*a*", "{*,a}b",
+]  # fmt: skip
+NAMES = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join)
+PATTERNS = st.lists(NAMES | st.just("**"), min_size=1, max_size=5).map("/".join)
+PATHS = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=5).map("/".join)
+
+
+def slow_match(pattern: str, path: str) -> bool:
+    """Match by trying every way: expand the braces, then walk the names one by one."""
+    return any(
+        _names_match(tuple(one.split("/")), tuple(path.split("/"))) for one in _expanded(pattern)
+    )
+
+
+def _expanded(pattern: str) -> list[str]:
+    inner = re.search(r"\{([^{}]*)\}", pattern)
+    if inner is None:
+        return [pattern]
+    ways = [pattern[: inner.start()] + way + pattern[inner.end() :] for way in inner[1].split(",")]
+    return [plain for way in ways for plain in _expanded(way)]
+
+
+@cache
+def _names_match(parts: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    if not parts:
+        return not names
+    if parts[0].startswith("**") and not parts[0].strip("*"):
+        if len(parts) == 1:
+            return bool(names)
+        return any(_names_match(parts[1:], names[i:]) for i in range(len(names) + 1))
+    return bool(names) and _name_matches(parts[0], names[0]) and _names_match(parts[1:], names[1:])
+
+
+@cache
+def _name_matches(part: str, name: str) -> bool:
+    if not part:
+        return not name
+    if part[0] == "*":
+        return any(_name_matches(part[1:], name[i:]) for i in range(len(name) + 1))
+    size = part.index("]") + 1 if part[0] == "[" else 2 if part[0] == "\\" else 1
+    token, first = part[:size], name[:1]
+    fits = {"?": True, "[ab]": first in ("a", "b"), "[!a]": first != "a"}.get(
+        token, first == token[-1]
+    )
+    return bool(name) and fits and _name_matches(part[size:], name[1:])
+
+
+def spans(pattern: str) -> bool:
+    """Tell whether braces in the pattern make a name ``**``, which is then two stars and spans nothing."""
+    return any(
+        part != "**" and "{" in part and "**" in _expanded(part) for part in pattern.split("/")
+    )
+
+
+def agree(pattern: str, path: str) -> None:
+    assert (compile_glob(pattern).match(path) is not None) == slow_match(pattern, path), (
+        pattern,
+        path,
+    )
+
+
+@given(PATTERNS.filter(lambda pattern: not spans(pattern)), PATHS)
+def test_globs_mean_what_the_slow_matcher_says(pattern: str, path: str) -> None:
+    """Stars, classes, nested braces and folders match exactly what trying every way finds (M-2)."""
+    agree(pattern, path)
+
+
+@pytest.mark.slow
+@settings(max_examples=60_000)
+@given(PATTERNS.filter(lambda pattern: not spans(pattern)), PATHS)
+def test_many_globs_mean_what_the_slow_matcher_says(pattern: str, path: str) -> None:
+    """The same on many more (M-2)."""
+    agree(pattern, path)
+
+
+STARS = "*a" * 60 + "*b"
+LONG = "a" * 250
+
+
+ENDLESS = [
+    (STARS, LONG),
+    ("**/" * 30 + "b", "a/" * 2000 + "a"),
+    ("**/a/" * 30 + "b", "a/" * 2000 + "a"),
+    ("**/*a*a*a/" * 12 + "b", ("a" * 60 + "/") * 60 + "a"),
+    ("{a,*}/" * 40 + "b", "a/" * 41),
+    ("{*a*a*a*a,*a*a*a*b}" * 3 + "c", LONG),
+    ("{a,aa}" * 9 + "b", LONG),
+    ("{" * 400 + "*a" + "}" * 400 + "b", LONG),
+    ("/".join([STARS] * 8), "/".join([LONG] * 8)),
+]
+
+
+def test_no_pattern_takes_for_ever() -> None:
+    """Patterns that double the work with every star of a plain translation end at once, 200 times over."""
+    program = "import json, sys\nfrom aggregate.project.paths import compile_glob\n"
+    program += (
+        "for pattern, path in json.loads(sys.argv[1]):\n    match = compile_glob(pattern).match\n"
+    )
+    program += "    assert not any([match(path) for _ in range(200)]), pattern"
+    subprocess.run([sys.executable, "-c", program, json.dumps(ENDLESS)], check=True, timeout=40)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{a,b}" * 10, "{" + "a," * MOST_ALTERNATIVES + "a}", "a" * (MOST_CHARACTERS + 1)]
+)
+def test_a_pattern_that_is_too_large_is_refused(pattern: str) -> None:
+    """What could fill the memory is refused by one sentence with the limit."""
+    with pytest.raises(ValueError, match=r"the pattern has .* [0-9],[0-9]{3}"):
+        compile_glob(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"), [("{a", "{a"), ("{a,{b,c}", "{a,{b,c}"), ("[z-a]", "[z-a]"), ("a}", "a}")]
+)
+def test_what_is_no_pattern_is_plain_text(pattern: str, path: str) -> None:
+    """A brace that stays open and a class that runs backwards stand for themselves (M-2)."""
+    assert compile_glob(pattern).match(path)
+
+
+ODD_PATHS = st.lists(st.text("ab/.\n[{", min_size=1, max_size=8), max_size=6, unique=True)
+ODD_GLOBS = st.lists(st.text("ab/.*?[]{},\n", min_size=1, max_size=8), min_size=9, max_size=14)
+
+
+@given(ODD_PATHS, ODD_GLOBS)
+def test_each_glob_matches_what_it_matches_alone(paths: list[str], globs: list[str]) -> None:
+    """Also after the first few, which are tried on all paths."""
+    together = MatchedPaths(paths)
+    for glob in globs:
+        assert together.matching(glob) == [path for path in paths if compile_glob(glob).match(path)]
+
+
+def test_thousands_of_globs_on_thousands_of_paths() -> None:
+    """Each takes what it matches, and not all paths: nine million trials would take many times as long."""
+    together = MatchedPaths([f"src/d{number % 50}/file{number:05}.py" for number in range(3000)])
+    started = time.process_time()
+    for number in range(3000):
+        assert together.matching(f"**/*{number:05}.py") == [
+            f"src/d{number % 50}/file{number:05}.py"
+        ]
+    assert time.process_time() - started < 4
+
+
+RULE_PIECES = ["a", "b", "*", "?", "[ab]", "[!a]", "**", "*a*", "\\a", "ab"]
+RULES = st.tuples(
+    st.sampled_from(["", "!"]),
+    st.sampled_from(["", "/", "**/"]),
+    st.lists(
+        st.lists(st.sampled_from(RULE_PIECES), min_size=1, max_size=3).map("".join),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from(["", "/", "/**"]),
+).map(lambda parts: parts[0] + parts[1] + "/".join(parts[2]) + parts[3])
+RULE_PATHS = st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
+
+
+def _matches(pattern: str, path: str) -> bool:
+    names = path.split("/") if "/" in pattern else path.split("/")[-1:]
+    return _names_match(tuple(pattern.removeprefix("/").split("/")), tuple(names))
+
+
+def slow_ignores(rules: list[str], path: str, *, is_folder: bool) -> bool:
+    for rule in reversed(rules):
+        pattern = rule.removeprefix("!")
+        folders_only = pattern.endswith("/")
+        pattern = pattern.removesuffix("/")
+        if pattern and (is_folder or not folders_only) and _matches(pattern, path):
+            return not rule.startswith("!")
+    return False
+
+
+@given(st.lists(RULES, min_size=1, max_size=4), RULE_PATHS, st.booleans())
+def test_rules_decide_as_the_slow_matcher_does(
+    rules: list[str], path: str, is_folder: bool
+) -> None:
+    """Names, paths, suffixes and patterns, kept in different tables, give what the last matching line says (M-2)."""
+    decided = IgnoreRules().below("", rules).ignores(path, is_folder=is_folder)
+    assert decided == slow_ignores(rules, path, is_folder=is_folder)
+
+
+def test_no_rules_take_for_ever() -> None:
+    """Rules with many stars, and as many rules as are allowed, are decided on at once, 1,000 names over."""
+    program = """
+from aggregate.project.paths.ignore_rules import MOST_LINES, MOST_PATTERNS, IgnoreRules
+stars = ["*a" * 60 + "*b", "**/a/" * 30 + "b", "**/" * 60 + "b", ("*a" * 20 + "*b/") * 5 + "c"]
+for rules in (stars, [f"*a{i}*" for i in range(MOST_PATTERNS)], [f"name{i}" for i in range(MOST_LINES)]):
+    level = IgnoreRules().below("", rules)
+    assert not any([level.ignores("a" * 250 + "/a" * 100 + f"/{i}", is_folder=False) for i in range(1000)])
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (["a"] * 50_001, "has 50,001 ignore rules, the most is 50,000"),
+        (["?"] * 2_001, "has 2,001 ignore rules with wildcards, the most is 2,000"),
+        (["[" * 5000], "has an ignore rule of 5,000 characters, the most is 4,096"),
+    ],
+)
+def test_too_many_rules_are_one_sentence(tmp_path: Path, rules: list[str], message: str) -> None:
+    """More than anybody needs is refused, in a configuration and in a file, with the number and the limit."""
+    with pytest.raises(TooManyRulesError, match=f"^{message}$"):
+        IgnoreRules().below("", rules)
+    config = {"files": {"base_dir": str(tmp_path), "paths": ["**"], "exclude": rules}}
+    expected = f"^files.exclude {message}: shorten it$|must be a path, of at most 4,000 bytes"
+    with pytest.raises(ConfigError, match=expected):
+        select_files(request_for(open_project(config)))
+    project(tmp_path, {".gitignore": "\n".join(rules)})
+    with pytest.raises(
+        ConfigError, match=rf"^{tmp_path}/.gitignore: has .* the most is .*: shorten it$"
+    ):
+        resolve_paths(tmp_path, "**")
+
+
+def test_a_million_lines_end_at_once(tmp_path: Path) -> None:
+    """An ignore file of a million lines and 200,000 patterns to exclude end with one sentence, without git."""
+    project(tmp_path, {".gitignore": "*x\n" * 1_000_000, "a.py": ""})
+    excludes = ", ".join(f'"*x{i}*"' for i in range(200_000))
+    project(tmp_path, {"manual_slop.toml": f'[files]\npaths = ["*.py"]\nexclude = [{excludes}]\n'})
+    with pytest.raises(ConfigError, match=r"too large: [0-9,]+ bytes, the most is 750,000$"):
+        open_project(tmp_path / "manual_slop.toml")
+    files = {"base_dir": str(tmp_path), "paths": ["*.py"]}
+    for config in (
+        {"files": files},
+        {"files": {**files, "exclude": [f"*x{i}*" for i in range(200_000)]}},
+    ):
+        with pytest.raises(
+            ConfigError, match=r"has [0-9,]+ ignore rules, the most is 50,000: shorten it$"
+        ):
+            select_files(request_for(open_project(config)))
