@@ -21,7 +21,6 @@ from aggregate.base.disk import (
     find_program,
     private_folder,
     read_bytes,
-    read_own_text,
     read_regular,
     read_text,
     replace_own,
@@ -111,10 +110,10 @@ def test_what_another_user_has_put_there_is_not_our_own(tmp_path: Path) -> None:
     """A state is read only where this user has written it."""
     file = tmp_path / "state.json"
     file.write_text("{}")
-    assert read_own_text(file) == "{}"
+    assert read_text(file, is_own=True) == "{}"
     os.chown(file, 12345, -1)
     with pytest.raises(UnreadableError, match="another user"):
-        read_own_text(file)
+        read_text(file, is_own=True)
 
 
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="modes and links of Unix")

@@ -9,8 +9,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from aggregate.cli.commands import COMMANDS, CONDUCT, Row, load
-from aggregate.cli.program import program
+from aggregate.cli.program import COMMANDS, CONDUCT, Row, load, program
 from tests.cli.command_line import Ended, aggregate, mistake, succeeded
 from tests.projects import project
 

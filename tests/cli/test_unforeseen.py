@@ -10,7 +10,7 @@ import click
 import pytest
 
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
-from aggregate.prompt import largest_folders
+from aggregate.cli.written_prompt import largest_folders
 from aggregate.sending.clients import exceeded_window
 from tests.cli.command_line import aggregate, start
 from tests.projects import project

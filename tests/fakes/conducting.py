@@ -8,15 +8,7 @@ from threading import Event
 from typing import Any
 
 from aggregate import Client, Prompt, open_project
-from aggregate.agents.tracks import (
-    PollingOptions,
-    Ticket,
-    TicketEvent,
-    TrackResult,
-    Worker,
-    WorkerContexts,
-    open_track,
-)
+from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts, open_track
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
@@ -25,11 +17,11 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
 )
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment, complete_assignment
-from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track_run import TrackRun
-from aggregate.agents.tracks.worker import ModelWorker
+from aggregate.agents.tracks.worker import ModelWorker, Worker
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)

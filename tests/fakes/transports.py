@@ -4,11 +4,9 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from threading import Event
 
-from aggregate.sending.clients.retry import Retry
-
 from aggregate import Client, ProviderError, Reply, Usage
 from aggregate.sending.clients import OnText
-from aggregate.sending.clients.client import Script, ScriptedTransport, scripted_client
+from aggregate.sending.clients.client import Retry, Script, ScriptedTransport, scripted_client
 from aggregate.sending.clients.gemini_cli import input_text
 from aggregate.sending.clients.protocol import ModelRequest
 

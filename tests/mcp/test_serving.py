@@ -11,10 +11,10 @@ import anyio
 import httpx2
 import pytest
 import uvicorn
-from aggregate.mcp.serving import http_app
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from aggregate.mcp.server import http_app
 from tests.mcp.serving import server_of
 from tests.projects import project
 

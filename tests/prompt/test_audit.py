@@ -19,19 +19,9 @@ from aggregate import (
     request_for,
 )
 from aggregate.base.values import Audit, Cut, FileOrder, Level, Missing, Reason, Section
-from aggregate.prompt import (
-    Request,
-    audit_of,
-    audit_path,
-    audit_schema,
-    compare_manifests,
-    count_prompt,
-    newest_audited,
-    prune_outputs,
-    read_audit,
-    write_audit,
-    write_numbered,
-)
+from aggregate.cli.explain import compare_manifests
+from aggregate.prompt import Request, audit_path, count_prompt, prune_outputs, write_numbered
+from aggregate.prompt.audit import audit_of, audit_schema, newest_audited, read_audit, write_audit
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 from tests.prompt.composing import kept_nothing

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import open_project, request_for
-from aggregate.prompt import FileSizes, measure_files, select_files
+from aggregate.prompt import FileSizes, measure_files
 from tests.projects import project
 from tests.prompt.composing import in_index, kept_nothing
 
@@ -22,7 +22,7 @@ FILES = {
 def measured(folder: Path, index: Any, **entry: object) -> list[FileSizes]:
     """Return the sizes of all files of a folder, which one glob stands for."""
     config = {"files": {"base_dir": str(folder), "paths": [{"path": "**", **entry}]}}
-    sizes = measure_files(select_files(request_for(open_project(config))), index=index)
+    sizes = measure_files(request_for(open_project(config)), index=index)
     index.flush()
     return sizes
 

@@ -156,7 +156,7 @@ def test_a_recorded_turn_is_remembered(config: str) -> None:
     assert done.answer is not None
     assert done.answer.read_text(encoding="utf-8") == "So."
     assert done.history is not None
-    assert [turn["content"] for turn in turns_in(done.history)] == ["Why?", "So."]  # type: ignore[index]
+    assert [turn["content"] for turn in turns_in(done.history)] == ["Why?", "So."]
     file = Path(config).parent / "src" / "a.py"
     file.write_text(file.read_text(encoding="utf-8") + "# new\n", encoding="utf-8")
     second = plan_for(config, "claude-sonnet-5", "And now?")

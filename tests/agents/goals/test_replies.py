@@ -18,7 +18,7 @@ from aggregate import (
     Usage,
     standard_tools,
 )
-from aggregate.agents.goals import replies
+from aggregate.agents.goals import questions as replies
 from aggregate.agents.goals.heuristics import find_iteration
 from tests.fakes.transports import requests_of, scripted
 

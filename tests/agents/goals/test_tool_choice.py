@@ -289,7 +289,10 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 
     def numbered(number: int) -> Callable[[str], dict[str, Any]]:
-        return lambda unit="m": {"success": True, "result": f"tool {number}"}
+        def tool(unit: str = "m") -> dict[str, Any]:
+            return {"success": True, "result": f"tool {number}"}
+
+        return tool
 
     tools = ToolRegistry()
     for number in range(25):

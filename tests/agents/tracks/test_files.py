@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import RunStatus
-from aggregate.agents.tracks import ReportLine, Ticket, new_track, open_track
-from aggregate.agents.tracks.run_files import last_number, report_text
+from aggregate.agents.tracks import Ticket, new_track, open_track
+from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
 from aggregate.agents.tracks.track import (
     Checkbox,
     TrackStatus,

@@ -14,14 +14,14 @@ from aggregate import (
     open_project,
     standard_tools,
 )
-from aggregate.agents.tracks import (
-    Ticket,
-    WorkerContexts,
-    WorkerTerms,
+from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
+from aggregate.agents.tracks.terms import (
+    Recipient,
+    TicketLimits,
     open_recipients,
+    recipient_of,
     user_limits,
 )
-from aggregate.agents.tracks.terms import Recipient, TicketLimits, recipient_of
 from tests.fakes.conducting import asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
 from tests.fakes.transports import requests_of, scripted

@@ -8,7 +8,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from aggregate.agents.tracks.metered_client import MeteredClient
 
 from aggregate import (
     ConfigError,
@@ -24,6 +23,7 @@ from aggregate import (
 )
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.terms import check_prices
+from aggregate.agents.tracks.tool_ticket import MeteredClient
 from aggregate.sending.clients import cost
 from tests.fakes.conducting import asking, assigned, attempted, tickets_of, track_project
 from tests.fakes.prompts import part

@@ -20,12 +20,12 @@ from aggregate import (
     open_project,
     run_worker_lifecycle,
 )
+from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
 from aggregate.agents.tracks.assignment import TicketOutcome, WorkerReply
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.worker import ScriptedWorker
 from aggregate.base.errors import WorkerError
-from aggregate.sending.clients import ScriptedReply
 from tests.fakes.conducting import (
     TRACK,
     MemoryQueue,

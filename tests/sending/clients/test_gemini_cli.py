@@ -92,7 +92,8 @@ def test_too_much_for_the_program(tmp_path: Path) -> None:
     """It would cut its input in silence, so more than it reads is refused."""
     program = install(tmp_path / "bin", ANSWERS)
     plan = state({"a.txt": ("a\n" * 4_000_000, 0)}, []).plan(("gemini-cli", ""))
+    asked = client(program)
     with pytest.raises(
         ProviderError, match="gemini-cli reads at most 8,000,000 bytes and the prompt has 8,000,023"
     ):
-        client(program).exchange(plan)
+        asked.exchange(asked.request(plan))

@@ -5,9 +5,9 @@ import time
 from typing import Any
 
 import pytest
-from aggregate.sending.clients.retry import Retry
 
 from aggregate import Client, FinishReason, ProviderError, RequestOptions, open_client
+from aggregate.sending.clients.client import Retry
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK
 from tests.sending.clients.conftest import ANSWER, Aimock

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import TypeVarTuple
 
 import pytest
-from aggregate.sending.clients.retry import Retry, seconds_of
 
 from aggregate import (
     Client,
@@ -26,6 +25,8 @@ from aggregate import (
 )
 from aggregate.base.concurrency import run_in_thread
 from aggregate.sending.clients import OnText, RequestStop, cost
+from aggregate.sending.clients.client import Retry
+from aggregate.sending.clients.connection import seconds_of
 from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK, BreaksOff, scripted
