@@ -48,9 +48,6 @@ _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
 # Characters of a text that does not wait for the others of its group to be read, but is read once more.
 _LARGE: Final = 200_000
-# Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they are
-# asked for.
-_MOST_HELD: Final = 64_000_000
 
 # A file of the corpus: its place in the prompt, what it is, its identity, and what is known of it.
 _Row = tuple[int, ResolvedFile, bytes, FileFacts]
@@ -73,7 +70,6 @@ class FileCorpus:
     shown: Sequence[ResolvedFile]
     identities: list[bytes]
     hashes: dict[int, bytes]
-    held: Mapping[bytes, bytes]
     groups: Sequence[NumberedGroup]
     others: Sequence[Reading]  # What could not be read, and remarks on what globs met
     known: KnownFiles
@@ -152,11 +148,8 @@ class FileCorpus:
             return [self._analyses[number] for number in files]
         kept = self.known.files([self.identities[number] for number in missing])
         for number, known in zip(missing, kept, strict=True):
-            held = self.held.get(self.identities[number])
             if known:
                 self._analyses[number] = known.analysis
-            elif held:
-                self._analyses[number] = KnownFile.unpack(held).analysis
             else:
                 self._analyse(number, self._read(number).clean)
         return [self._analyses[number] for number in files]
@@ -182,7 +175,7 @@ class FileCorpus:
 
     def trim(self) -> None:
         """Let go of what was loaded for earlier questions, where it has become much."""
-        if len(self._analyses) > _MOST_LOADED and not self.held:
+        if len(self._analyses) > _MOST_LOADED and not self.known.held:
             self._analyses.clear()
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
@@ -253,8 +246,6 @@ class _CorpusReading:
         self._reader = reader
         # Files that were read in this run and are not as most: without their texts, by their paths.
         self._unusual: dict[str, Reading] = {}
-        self._held: dict[bytes, bytes] = {}
-        self._held_bytes = 0
         self._analysed = 0
         self._grouped = 0
 
@@ -275,8 +266,9 @@ class _CorpusReading:
             plan = plans[0]
             if packed is not None:
                 place = plan.waiting.popleft()
-                plan.analyses[place] = KnownFile.unpack(packed)
-                self._keep(plan.group.identities[place], packed)
+                identity = plan.group.identities[place]
+                plan.analyses[place] = self._known.keep(identity, packed)
+                self._analysed += 1
                 continue
             plans.popleft()
             self._grouped += self._known.settle(plan.group, plan.analyses)
@@ -308,14 +300,6 @@ class _CorpusReading:
             self._unusual[file.path] = reading._replace(source=bare, clean=bare)
         return reading.clean
 
-    def _keep(self, identity: bytes, packed: bytes) -> None:
-        """Keep a file's analysis in the index, or in memory where there is none."""
-        self._analysed += 1
-        is_kept = self._known.put_file(identity, packed)
-        if not is_kept and self._held_bytes + len(packed) <= _MOST_HELD:
-            self._held[identity] = packed
-            self._held_bytes += len(packed)
-
     def corpus(self, groups: Sequence[FileGroup], reader: FileReader) -> FileCorpus:
         """Return the corpus of groups that are known; the reader reads texts once more."""
         others = {
@@ -339,7 +323,6 @@ class _CorpusReading:
             shown=[row[1] for row in rows],
             identities=[row[2] for row in rows],
             hashes=hashes,
-            held=self._held,
             groups=[
                 NumberedGroup(
                     group.known,

@@ -36,6 +36,9 @@ from aggregate.ranking import (
 # files has some 1,600 groups to look a term up in.
 _MEMBERS: Final = 64
 _GROUPS_AT_ONCE: Final = 32  # Of which the index is asked at once
+# Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they are
+# asked for.
+_MOST_HELD: Final = 64_000_000
 # What to analyse: a file's path and what reading it gave; ``None`` asks for nothing.
 AnalysisRequest = tuple[str, SourceFile] | None
 _SIZE: Final = struct.Struct("=I")
@@ -211,7 +214,7 @@ _DIGEST_BYTES: Final = 16  # Of what decides on an analysis besides the content
 _IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES  # Of a file's identity
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class KnownFiles:
     """Finds what is known of files by what they hold and are called, and of groups by what their files hold.
 
@@ -219,6 +222,8 @@ class KnownFiles:
     """
 
     _index: Index
+    held: dict[bytes, bytes] = field(default_factory=dict)  # what no index keeps, by identity
+    _held_bytes: int = 0
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
@@ -330,12 +335,17 @@ class KnownFiles:
     def files(self, identities: Sequence[bytes]) -> list[KnownFile | None]:
         keys = [sha256(identity).digest() for identity in identities]
         rows = self._index.get_many(_kind("analysis"), keys)
-        return [KnownFile.unpack(row) if row else None for row in rows]
+        kept = (row or self.held.get(key) for key, row in zip(identities, rows, strict=True))
+        return [KnownFile.unpack(row) if row else None for row in kept]
 
-    def put_file(self, identity: bytes, packed: bytes) -> bool:
-        """Keep a file's analysis; return whether there is an index to keep it."""
-        self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
-        return self._index.is_used
+    def keep(self, identity: bytes, packed: bytes) -> KnownFile:
+        """Keep a file's analysis in the index, or in memory where there is none; return it."""
+        if self._index.is_used:
+            self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
+        elif self._held_bytes + len(packed) <= _MOST_HELD:
+            self.held[identity] = packed
+            self._held_bytes += len(packed)
+        return KnownFile.unpack(packed)
 
 
 @cache

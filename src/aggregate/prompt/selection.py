@@ -309,7 +309,7 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
 
     Of files that would have the same name all but the first one get a number.
     """
-    clean = redact_words(_said_of(selection), redaction) if redaction.replaces else {}
+    clean = redact_words([*_said_of(selection)], redaction) if redaction.replaces else {}
     if not clean:
         return selection
     taken = {file.path for file in selection.files if file.path not in clean}

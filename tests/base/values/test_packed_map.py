@@ -7,8 +7,9 @@ from base64 import b85encode
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate.base.values import Label, RunCollector, SourceMap, pack_map, unpack_map
-from aggregate.base.values.source_map import WITHOUT_SOURCE, PackedRuns
+from aggregate.base.values import Label, PackedRuns, SourceMap, pack_map, unpack_map
+from aggregate.base.values.source_map import WITHOUT_SOURCE
+from aggregate.prompt.source_map import RunCollector
 
 NAMES = ("a.py", "b.py", "c.py", "3")
 numbers = st.integers(min_value=1, max_value=2**31)
