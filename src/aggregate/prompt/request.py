@@ -205,12 +205,11 @@ class FocusIndex:
 
 def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
     """Return the paths of the files, of each its path and its entry, that ``is_named`` holds for."""
-    wanted, listed = tuple(focus_files), tuple(files)
-    return (
-        frozenset(listed[each][0] for each in FocusIndex(listed).find(*wanted))
-        if wanted
-        else frozenset()
-    )
+    wanted = tuple(focus_files)
+    if not wanted:
+        return frozenset()
+    listed = tuple(files)
+    return frozenset(listed[each][0] for each in FocusIndex(listed).find(*wanted))
 
 
 def parse_place(text: str, folder: Path) -> Place:

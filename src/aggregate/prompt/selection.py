@@ -19,6 +19,7 @@ from aggregate.base.values import (
     GeneratedPolicy,
     GeneratedView,
     Redaction,
+    ViewMode,
     row_maker,
 )
 from aggregate.code.views import is_the_text
@@ -60,6 +61,10 @@ class ResolvedFile(NamedTuple):
     @property
     def item(self) -> FileItem:
         return self.entry.item
+
+    @property
+    def view_mode(self) -> ViewMode:
+        return self.entry.view_mode
 
     @property
     def is_rendered(self) -> bool:
