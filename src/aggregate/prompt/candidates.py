@@ -1,4 +1,4 @@
-"""The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know of it."""
+"""The files that may enter a prompt with a budget: the most of each, what a fit shows of them, what is told of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
