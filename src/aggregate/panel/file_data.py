@@ -41,7 +41,7 @@ def file_data(
     elif not mode and shown is not None:
         name, view = shown.view_mode.value, View(shown.content, shown.shown.spans or ())
     else:
-        wanted = ViewMode.parse(mode) if mode else file.entry.view_mode
+        wanted = ViewMode.parse(mode) if mode else file.view_mode
         name, view = wanted.value, view_of(_request(file, text, wanted))
     reasons = choice.reasons[:_MOST_REASONS] if choice else ()
     return {

@@ -237,7 +237,7 @@ def _row(
     tokens = composed.tokens.files.get(path, 0)
     mode = view = ""
     if file is not None:
-        mode = file.entry.view_mode.value if file.item.auto_aggregate else "out"
+        mode = file.view_mode.value if file.item.auto_aggregate else "out"
     if composed.request.budget is not None and choice is not None:
         view = "" if choice.level.is_hidden else choice.level.value
         size = choice.size or size

@@ -222,9 +222,9 @@ class Composition:
 
     def __iter__(self) -> Iterator[Segment]:
         """Yield the prompt's segments."""
-        return iter(self._prompt.segments) if self._prompt else self._segments()
-
-    def _segments(self) -> Iterator[Segment]:
+        if self._prompt:
+            yield from self._prompt.segments
+            return
         request = self.request
         secrets = self._secrets = FoundSecrets(request.redaction)
         self._images = find_screenshots(

@@ -1,4 +1,4 @@
-"""The files that may enter a prompt with a budget: what each may show at most, and what fitting needs to know of it."""
+"""The files that may enter a prompt with a budget: the most of each, what a fit shows of them, what is told of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -25,6 +25,7 @@ from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, marked_runs
 from aggregate.prompt.fit.steps import (
+    ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
     WITH_TASK,
@@ -33,7 +34,7 @@ from aggregate.prompt.fit.steps import (
     StepOrder,
     signature_run,
 )
-from aggregate.prompt.layout import file_block
+from aggregate.prompt.layout import file_block, rendered_segment
 from aggregate.prompt.ranked_files import RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.selection import ResolvedFile, omission_remark
@@ -193,13 +194,23 @@ class Candidates:
         """About how many tokens each file of the corpus has, which is asked of all of them several times."""
         return [facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files]
 
-    @property
-    def fewest_tokens(self) -> int:
-        """As many tokens as those files have at the least that are shown as they are, if they are shown whole."""
+    def whole_fit(self, most: int) -> Fit | None:
+        """Return a fit that shows all of all files, ``None`` where these have more than ``most`` tokens."""
         estimates = self._estimates
         texts = (each for each in self.in_rank_order if is_the_text(each.file.path, each.mode))
         characters = CHARACTERS_PER_TOKEN * sum(estimates[each.number] for each in texts)
-        return -(-characters // _LONGEST_TOKEN)
+        if characters > most * _LONGEST_TOKEN:
+            return None
+        fit = self.new_fit()
+        for candidate in self.in_rank_order:
+            fit.keep(candidate.number, (ALL_LINES,))
+            if state := fit.shown.get(candidate.number):
+                block = rendered_segment(self.rendered(candidate.number, state)).text
+                most -= self.count(block + SEPARATOR)
+            if most < 0:
+                return None
+        fit.is_exhausted = True
+        return fit
 
     def left_out(self, fit: Fit) -> list[tuple[str, int]]:
         """Return the candidates of which nothing is shown with their sizes, the most relevant first."""

@@ -1,13 +1,11 @@
 """The corpus that a ranking reads, of files on the disk: what is known unchanged of them is not read."""
 
 from bisect import bisect_left
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import sha256
 from itertools import repeat
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -19,13 +17,12 @@ from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Readi
 from aggregate.prompt.known_files import (
     HASH_BYTES,
     USUAL,
-    AnalysisRequest,
     FileGroup,
     KnownFile,
     KnownFiles,
     KnownGroup,
-    pack_all,
     pack_one,
+    source_hash,
 )
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import Analysis, FileFacts, TermGroup, TermInFile, pack_terms, term_hash
@@ -46,11 +43,6 @@ _COUNTS: Final = _Counts()  # At most 65,536
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
-# Characters of a text that does not wait for the others of its group to be read, but is read once more.
-_LARGE: Final = 200_000
-# Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they are
-# asked for.
-_MOST_HELD: Final = 64_000_000
 
 # A file of the corpus: its place in the prompt, what it is, its identity, and what is known of it.
 _Row = tuple[int, ResolvedFile, bytes, FileFacts]
@@ -73,7 +65,6 @@ class FileCorpus:
     shown: Sequence[ResolvedFile]
     identities: list[bytes]
     hashes: dict[int, bytes]
-    held: Mapping[bytes, bytes]
     groups: Sequence[NumberedGroup]
     others: Sequence[Reading]  # What could not be read, and remarks on what globs met
     known: KnownFiles
@@ -152,11 +143,8 @@ class FileCorpus:
             return [self._analyses[number] for number in files]
         kept = self.known.files([self.identities[number] for number in missing])
         for number, known in zip(missing, kept, strict=True):
-            held = self.held.get(self.identities[number])
             if known:
                 self._analyses[number] = known.analysis
-            elif held:
-                self._analyses[number] = KnownFile.unpack(held).analysis
             else:
                 self._analyse(number, self._read(number).clean)
         return [self._analyses[number] for number in files]
@@ -171,7 +159,7 @@ class FileCorpus:
         """
         reading = self._read(number)
         path = self.shown[number].path
-        identity = self.known.identity(path, _source_hash(reading.clean))
+        identity = self.known.identity(path, source_hash(reading.clean))
         if identity != self.identities[number]:
             self._analyse(number, reading.clean)
         return reading.source
@@ -182,7 +170,7 @@ class FileCorpus:
 
     def trim(self) -> None:
         """Let go of what was loaded for earlier questions, where it has become much."""
-        if len(self._analyses) > _MOST_LOADED and not self.held:
+        if len(self._analyses) > _MOST_LOADED and not self.known.held:
             self._analyses.clear()
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
@@ -201,24 +189,8 @@ class FileCorpus:
     def _analyse(self, number: int, source: SourceFile) -> None:
         path = self.shown[number].path
         self._analyses[number] = KnownFile.unpack(pack_one(path, source)).analysis
-        self.identities[number] = self.known.identity(path, _source_hash(source))
+        self.identities[number] = self.known.identity(path, source_hash(source))
         self.hashes[number] = source.content_hash
-
-
-def _source_hash(source: SourceFile) -> bytes:
-    """Return a hash of what was read: of the bytes, or where they hold secrets of the text without these."""
-    if source.content_hash:
-        return source.content_hash
-    return sha256(f"{source.error}\0{source.text}".encode(errors="surrogatepass")).digest()
-
-
-@dataclass(slots=True)
-class _Plan:
-    """A group whose tables are not known yet: the analyses of its files, and the places of those that are made."""
-
-    group: FileGroup
-    analyses: list[KnownFile | None] = field(default_factory=list)
-    waiting: deque[int] = field(default_factory=deque)
 
 
 def read_corpus(
@@ -237,7 +209,7 @@ def read_corpus(
     missing = [group for group in groups if group.known is None]
     if on_start:
         on_start(sum(len(group.files) for group in missing))
-    with closing(reading.tables(missing)) as made:
+    with closing(known.find_out(missing, reading.read)) as made:
         for group in made:
             if on_done:
                 on_done(len(group.files))
@@ -253,68 +225,15 @@ class _CorpusReading:
         self._reader = reader
         # Files that were read in this run and are not as most: without their texts, by their paths.
         self._unusual: dict[str, Reading] = {}
-        self._held: dict[bytes, bytes] = {}
-        self._held_bytes = 0
-        self._analysed = 0
-        self._grouped = 0
 
-    def tables(self, groups: Sequence[FileGroup]) -> Generator[FileGroup, None, None]:
-        """Find out about groups that are not known as they were seen: what is not known of their files is read."""
-        plans: deque[_Plan] = deque()
-
-        def requests() -> Iterator[AnalysisRequest]:
-            for group in groups:
-                plan, texts = self._plan(group)
-                plans.append(plan)
-                for place in list(plan.waiting):
-                    source = texts.get(place) or self._read(group, place)
-                    yield group.files[place].path, source
-                yield None  # behind each group
-
-        for packed in pack_all(requests()):
-            plan = plans[0]
-            if packed is not None:
-                place = plan.waiting.popleft()
-                plan.analyses[place] = KnownFile.unpack(packed)
-                self._keep(plan.group.identities[place], packed)
-                continue
-            plans.popleft()
-            self._grouped += self._known.settle(plan.group, plan.analyses)
-            yield plan.group
-
-    def _plan(self, group: FileGroup) -> tuple[_Plan, dict[int, SourceFile]]:
-        """Find out what has to be analysed of a group: nothing where it is known once its unknown files are read."""
-        texts: dict[int, SourceFile] = {}
-        plan = _Plan(group)
-        for place, identity in enumerate(group.identities):
-            if not identity:
-                source = self._read(group, place)
-                if len(source.text) < _LARGE:
-                    texts[place] = source
-        plan.analyses = self._known.recall(group)
-        plan.waiting.extend(place for place, known in enumerate(plan.analyses) if known is None)
-        return plan, texts
-
-    def _read(self, group: FileGroup, place: int) -> SourceFile:
-        """Read a file, and return it without secrets, for all that may be kept."""
-        file = group.files[place]
+    def read(self, file: ResolvedFile) -> Reading:
         reading = self._reader.read(file, hashed=True)
-        source, content = reading.source, _source_hash(reading.clean)
-        self._known.note(group, place, source, content)
         is_as_asked = reading.file is file and not reading.is_listed
         is_usual = is_as_asked and reading.facts._replace(size=0) == USUAL
-        if content != source.content_hash or not is_usual:
-            bare = replace(source, text="")
+        if not reading.clean.content_hash or not is_usual:  # without a hash it holds secrets
+            bare = replace(reading.source, text="")
             self._unusual[file.path] = reading._replace(source=bare, clean=bare)
-        return reading.clean
-
-    def _keep(self, identity: bytes, packed: bytes) -> None:
-        """Keep a file's analysis in the index, or in memory where there is none."""
-        self._analysed += 1
-        is_kept = self._known.put_file(identity, packed)
-        if not is_kept and self._held_bytes + len(packed) <= _MOST_HELD:
-            self._held[identity] = packed
-            self._held_bytes += len(packed)
+        return reading
 
     def corpus(self, groups: Sequence[FileGroup], reader: FileReader) -> FileCorpus:
         """Return the corpus of groups that are known; the reader reads texts once more."""
@@ -339,7 +258,6 @@ class _CorpusReading:
             shown=[row[1] for row in rows],
             identities=[row[2] for row in rows],
             hashes=hashes,
-            held=self._held,
             groups=[
                 NumberedGroup(
                     group.known,
@@ -356,8 +274,8 @@ class _CorpusReading:
             ],
             known=self._known,
             reader=reader,
-            analysed=self._analysed,
-            grouped=self._grouped,
+            analysed=self._known.analysed,
+            grouped=self._known.grouped,
         )
 
     def _rows(self, group: FileGroup, others: dict[int, Reading]) -> Iterator[_Row]:

@@ -1,4 +1,4 @@
-"""Read the selected files one after another; tell what is doubtful about each, and which of them are only listed."""
+"""Read the selected files without their secrets; tell what is doubtful about each, and which are only listed."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

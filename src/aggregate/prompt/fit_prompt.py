@@ -264,18 +264,9 @@ class _Filling:
 
     def _whole(self, least: OtherSections) -> _Fitted | None:
         """Return the prompt that shows all (rule B-12), ``None`` where that, file by file, exceeds the budget."""
-        left = self.budget.tokens
-        if self.files.fewest_tokens > left:
+        fit = self.files.whole_fit(self.budget.tokens)
+        if fit is None:
             return None
-        fit = self.files.new_fit()
-        for candidate in self.files.in_rank_order:
-            fit.keep(candidate.number, (ALL_LINES,))
-            if state := fit.shown.get(candidate.number):
-                block = rendered_segment(self.files.rendered(candidate.number, state)).text
-                left -= self.files.count(block + SEPARATOR)
-            if left < 0:
-                return None
-        fit.is_exhausted = True
         others = with_more(self.request, least, least, left=_ALL, count=self.files.count)
         for with_notes in (True, False):
             fitted = self._laid_out(fit, others, with_notes=with_notes)

@@ -6,7 +6,8 @@ What is known of files that follow each other by their paths is kept together, i
 import json
 import struct
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -20,7 +21,7 @@ from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, naming_class, telling_names
 from aggregate.project.files import SourceFile
 from aggregate.project.index import FileState, Index, Kind, code_version, file_state
-from aggregate.prompt.file_reading import ReadFacts
+from aggregate.prompt.file_reading import ReadFacts, Reading
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import (
     MOST_MEMBERS,
@@ -36,6 +37,11 @@ from aggregate.ranking import (
 # files has some 1,600 groups to look a term up in.
 _MEMBERS: Final = 64
 _GROUPS_AT_ONCE: Final = 32  # Of which the index is asked at once
+# Bytes of analyses that wait in memory where no index keeps them; those of more files are made once more where they are
+# asked for.
+_MOST_HELD: Final = 64_000_000
+# Characters of a text that does not wait for the others of its group to be read, but is read once more.
+_LARGE: Final = 200_000
 # What to analyse: a file's path and what reading it gave; ``None`` asks for nothing.
 AnalysisRequest = tuple[str, SourceFile] | None
 _SIZE: Final = struct.Struct("=I")
@@ -184,6 +190,22 @@ class FileGroup:
         return sha256(b"".join(self.identities)).digest()
 
 
+@dataclass(slots=True)
+class _Plan:
+    """A group whose tables are not known yet: the analyses of its files, and the places of those that are made."""
+
+    group: FileGroup
+    analyses: list[KnownFile | None] = field(default_factory=list)
+    waiting: deque[int] = field(default_factory=deque)
+
+
+def source_hash(source: SourceFile) -> bytes:
+    """Return a hash of what was read: of the bytes, or where they hold secrets of the text without these."""
+    if source.content_hash:
+        return source.content_hash
+    return sha256(f"{source.error}\0{source.text}".encode(errors="surrogatepass")).digest()
+
+
 # Whose code takes part in analysing a file's bytes, and in making tables of that.
 ANALYSIS_CODE = (
     "prompt.known_files",
@@ -211,7 +233,7 @@ _DIGEST_BYTES: Final = 16  # Of what decides on an analysis besides the content
 _IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES  # Of a file's identity
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class KnownFiles:
     """Finds what is known of files by what they hold and are called, and of groups by what their files hold.
 
@@ -219,6 +241,10 @@ class KnownFiles:
     """
 
     _index: Index
+    held: dict[bytes, bytes] = field(default_factory=dict)  # what no index keeps, by identity
+    analysed: int = 0  # Files that were not known
+    grouped: int = 0  # Groups whose tables had to be made
+    _held_bytes: int = 0
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
@@ -271,32 +297,76 @@ class KnownFiles:
             for file, state in zip(group.files, states, strict=True)
         ]
 
-    def note(self, group: FileGroup, place: int, source: SourceFile, content: bytes) -> None:
-        """Note what reading a file of a group gave; ``content`` is the hash of what may be kept of it."""
+    def find_out(
+        self, groups: Sequence[FileGroup], read: Callable[[ResolvedFile], Reading]
+    ) -> Generator[FileGroup, None, None]:
+        """Find out about groups that are not known as they were seen: what is not known of their files is read."""
+        plans: deque[_Plan] = deque()
+
+        def requests() -> Iterator[AnalysisRequest]:
+            for group in groups:
+                plan, texts = self._plan(group, read)
+                plans.append(plan)
+                for place in list(plan.waiting):
+                    source = texts.get(place) or self._read(group, place, read)
+                    yield group.files[place].path, source
+                yield None  # behind each group
+
+        for packed in pack_all(requests()):
+            plan = plans[0]
+            if packed is not None:
+                place = plan.waiting.popleft()
+                identity = plan.group.identities[place]
+                plan.analyses[place] = self._keep(identity, packed)
+                self.analysed += 1
+                continue
+            plans.popleft()
+            if plan.group.known is None:
+                self._make_tables(plan.group, [member for member in plan.analyses if member])
+                self.grouped += 1
+            self._remember(plan.group)
+            yield plan.group
+
+    def _plan(
+        self, group: FileGroup, read: Callable[[ResolvedFile], Reading]
+    ) -> tuple[_Plan, dict[int, SourceFile]]:
+        """Find out what has to be analysed of a group: nothing where it is known once its unknown files are read."""
+        texts: dict[int, SourceFile] = {}
+        plan = _Plan(group)
+        for place, identity in enumerate(group.identities):
+            if not identity:
+                source = self._read(group, place, read)
+                if len(source.text) < _LARGE:
+                    texts[place] = source
+        (group.known,) = self._tables([group.key])
+        if group.known is None:
+            plan.analyses = self.files(group.identities)
+            unknown = (place for place, known in enumerate(plan.analyses) if known is None)
+            plan.waiting.extend(unknown)
+        return plan, texts
+
+    def _read(
+        self, group: FileGroup, place: int, read: Callable[[ResolvedFile], Reading]
+    ) -> SourceFile:
+        """Read a file and note what it holds; return it without secrets, for all that may be kept."""
+        file = group.files[place]
+        reading = read(file)
+        source = reading.source
         if source.info and source.content_hash:
             state = file_state(source.info, seen_ns=group.seen_ns)
             if group.seen_ns:
                 self._index.remember(state, source.content_hash)
             if group.states:
                 group.states[place] = state
-        group.identities[place] = self.identity(group.files[place].path, content)
+        group.identities[place] = self.identity(file.path, source_hash(reading.clean))
+        return reading.clean
 
-    def recall(self, group: FileGroup) -> list[KnownFile | None]:
-        """Load the tables of a group whose files were read; where none are kept return what is of each file."""
-        (group.known,) = self._tables([group.key])
-        return [] if group.known else self.files(group.identities)
-
-    def settle(self, group: FileGroup, members: Sequence[KnownFile | None]) -> bool:
-        """Keep a group, as a whole while its files are unchanged; return whether its tables had to be made."""
-        is_new = group.known is None
-        if is_new:
-            group.known, terms = KnownGroup.of([member for member in members if member])
-            self._index.put_many(_kind("name group"), [(group.key, group.known.data)])
-            self._index.put_many(_kind("term group"), [(group.key, terms)])
-            if not self._index.is_used:
-                group.terms = terms
-        self._remember(group)
-        return is_new
+    def _make_tables(self, group: FileGroup, members: Sequence[KnownFile]) -> None:
+        group.known, terms = KnownGroup.of(members)
+        self._index.put_many(_kind("name group"), [(group.key, group.known.data)])
+        self._index.put_many(_kind("term group"), [(group.key, terms)])
+        if not self._index.is_used:
+            group.terms = terms
 
     def _remember(self, group: FileGroup) -> None:
         """Let the index know a group as a whole from now on, as long as its files are unchanged."""
@@ -330,12 +400,17 @@ class KnownFiles:
     def files(self, identities: Sequence[bytes]) -> list[KnownFile | None]:
         keys = [sha256(identity).digest() for identity in identities]
         rows = self._index.get_many(_kind("analysis"), keys)
-        return [KnownFile.unpack(row) if row else None for row in rows]
+        kept = (row or self.held.get(key) for key, row in zip(identities, rows, strict=True))
+        return [KnownFile.unpack(row) if row else None for row in kept]
 
-    def put_file(self, identity: bytes, packed: bytes) -> bool:
-        """Keep a file's analysis; return whether there is an index to keep it."""
-        self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
-        return self._index.is_used
+    def _keep(self, identity: bytes, packed: bytes) -> KnownFile:
+        """Keep a file's analysis in the index, or in memory where there is none; return it."""
+        if self._index.is_used:
+            self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), packed)])
+        elif self._held_bytes + len(packed) <= _MOST_HELD:
+            self.held[identity] = packed
+            self._held_bytes += len(packed)
+        return KnownFile.unpack(packed)
 
 
 @cache

@@ -65,7 +65,6 @@ def write_numbered(
     Raises:
         OutputError: The file cannot be written, lies outside of ``project``, or the namespace is no file name.
     """
-    confined(output_dir, project)
     # On Windows a colon names a drive or a stream of a file: what is a plain name here would lead elsewhere there.
     if not namespace or re.search(r"[/\\\0:]", namespace):
         raise OutputError(

@@ -32,7 +32,7 @@ from aggregate.project.history import (
     named_discussions,
     read_discussion,
 )
-from aggregate.prompt.request import ALL_FILES, AskedBudget, AskedTask, Request, Strategy, asked_for
+from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy, asked_for
 
 if TYPE_CHECKING:
     from aggregate.base.values import ContextPreset
@@ -147,36 +147,21 @@ def request_for(
     preset = preset or config.project.active_preset
     applied = find_preset(project, preset) if preset else None
     request = _configured(project, scope, applied, strategy)
-    task, limit, focus = asked_for(
-        config,
-        request.base_dir,
-        task=task,
-        budget=budget,
-        focus_files=focus_files,
-        tier=tier,
-        preset=applied.budget if applied else None,
-        window=window,
-        answer=answer,
+    request = asked_for(
+        request, config, applied, task, budget, focus_files, tier=tier, window=window, answer=answer
     )
-    is_asked = task is not None or limit is not None
-    takes_all = is_asked and applied is None and not request.entries
-    name = discussion_name(discussion or "")
-    turns = DiscussionTurns()
+    is_asked = request.is_audited
+    name, turns = discussion_name(discussion or ""), DiscussionTurns()
     if with_history:
         named = None if discussion is None else name
         turns = discussion_turns(project, named, scope=scope, is_new=is_new)
     return replace(
         request,
-        entries=(Entry(FileItem(ALL_FILES)),) if takes_all else request.entries,
         history=turns.all,
-        focus_files=focus,
-        tier=tier,
-        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
-        generated=GeneratedView(generated or config.files.generated),
-        task=task,
-        budget=limit,
         discussion=name,
         continues=turns.continues,
+        generated=GeneratedView(generated or config.files.generated),
+        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
     )
 
 

@@ -121,7 +121,9 @@ def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
     focus = request.task.focus if request.task else ()
     named = {place.path for place in focus}
     wanted = (*focus, *(Place(path) for path in request.focus_files if path not in named))
-    index = FocusIndex((file.path, file.item.path) for file in files if wanted)
+    if not wanted:
+        return Pins(pinned)
+    index = FocusIndex((file.path, file.item.path) for file in files)
     for place in wanted:
         paths = [files[number].path for number in index.find(place.path)]
         # Of a Tier 3 prompt's focus files the prompt itself tells.

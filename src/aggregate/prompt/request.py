@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.redaction import redact_words
@@ -18,6 +18,7 @@ from aggregate.base.values import (
     Amount,
     Budget,
     Entry,
+    FileItem,
     FileOrder,
     GeneratedView,
     Place,
@@ -31,6 +32,7 @@ from aggregate.project.configuration import BudgetTable, Config, TaskTable
 from aggregate.project.files import display_path
 
 if TYPE_CHECKING:
+    from aggregate.base.values import ContextPreset
     from aggregate.prompt.sections.subagent_results import Results
 
 FOCUS_TIER = 3
@@ -205,12 +207,11 @@ class FocusIndex:
 
 def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
     """Return the paths of the files, of each its path and its entry, that ``is_named`` holds for."""
-    wanted, listed = tuple(focus_files), tuple(files)
-    return (
-        frozenset(listed[each][0] for each in FocusIndex(listed).find(*wanted))
-        if wanted
-        else frozenset()
-    )
+    wanted = tuple(focus_files)
+    if not wanted:
+        return frozenset()
+    listed = tuple(files)
+    return frozenset(listed[each][0] for each in FocusIndex(listed).find(*wanted))
 
 
 def parse_place(text: str, folder: Path) -> Place:
@@ -234,40 +235,37 @@ _LEAST: Final = 4
 _BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
 
 
-class Asked(NamedTuple):
-    """What a prompt is for, how large it may be, and the files that are in focus without that or for Tier 3."""
-
-    task: Task | None
-    budget: Budget | None
-    focus_files: tuple[str, ...]
-
-
 def asked_for(
+    request: Request,
     config: Config,
-    base_dir: Path,
-    *,
+    preset: "ContextPreset | None",
     task: AskedTask | None,
     budget: AskedBudget | None,
     focus_files: Sequence[str | Path | Place],
+    *,
     tier: int | None,
-    preset: Amount | str | None,
     window: int | None,
     answer: int,
-) -> Asked:
-    """Return what is asked for, or else what the configuration says; ``preset`` is the budget of a context preset.
+) -> Request:
+    """Return a request with what is asked for, or else what a context preset or the configuration says.
 
     With a task or a budget ``focus_files`` are places to start from, otherwise a Tier 3 prompt's (rule T-2).
     """
-    wanted = _task_of(task, config.task)
-    limit = _budget_of(
-        budget, config.budget, preset=preset, tier=tier, window=window, answer=answer
+    wanted, limit = _task_of(task, config.task), preset.budget if preset else None
+    tokens = _budget_of(
+        budget, config.budget, preset=limit, tier=tier, window=window, answer=answer
     )
-    places = _places_of((*focus_files, *(wanted.focus if wanted else ())), base_dir)
-    if wanted is None and limit is None:
-        return Asked(None, None, _whole_files(places))
-    if places:
-        wanted = replace(wanted or Task(), focus=places)
-    return Asked(wanted, limit, _whole_files(places) if tier == FOCUS_TIER else ())
+    places = _places_of((*focus_files, *(wanted.focus if wanted else ())), request.base_dir)
+    if wanted is None and tokens is None:
+        return replace(request, focus_files=_whole_files(places), tier=tier)
+    return replace(
+        request,
+        entries=request.entries or (() if preset else (Entry(FileItem(ALL_FILES)),)),
+        focus_files=_whole_files(places) if tier == FOCUS_TIER else (),
+        tier=tier,
+        task=replace(wanted or Task(), focus=places) if places else wanted,
+        budget=tokens,
+    )
 
 
 def _task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:

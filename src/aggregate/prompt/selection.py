@@ -19,6 +19,7 @@ from aggregate.base.values import (
     GeneratedPolicy,
     GeneratedView,
     Redaction,
+    ViewMode,
     row_maker,
 )
 from aggregate.code.views import is_the_text
@@ -60,6 +61,10 @@ class ResolvedFile(NamedTuple):
     @property
     def item(self) -> FileItem:
         return self.entry.item
+
+    @property
+    def view_mode(self) -> ViewMode:
+        return self.entry.view_mode
 
     @property
     def is_rendered(self) -> bool:
@@ -309,7 +314,7 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
 
     Of files that would have the same name all but the first one get a number.
     """
-    clean = redact_words(_said_of(selection), redaction) if redaction.replaces else {}
+    clean = redact_words([*_said_of(selection)], redaction) if redaction.replaces else {}
     if not clean:
         return selection
     taken = {file.path for file in selection.files if file.path not in clean}

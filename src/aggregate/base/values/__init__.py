@@ -29,7 +29,7 @@ else:
             "packed_map": "pack_map unpack_map",
             "prompt": "Image Prompt SEPARATOR Screenshot Section Segment Stability SurrogateJoiner",
             "results": "AggregatedResult Answer AnswerKind AnswerSource CompilationContext CustomFunction FailurePolicy Group GroupStatus LabelledOutput MergeOrder MergeStrategy RunRecord RunStatus SpawnRequest",
-            "source_map": "Label Origin OriginKind RunCollector SourceMap",
+            "source_map": "Label Origin OriginKind PackedRuns SourceMap",
             "values": "CACHE_DIR DataReference REFERENCE_FORMAT THRESHOLD Value behaves_as escape_surrogates extent is_reference isolated_copy row_maker unawaited",
         },
     )

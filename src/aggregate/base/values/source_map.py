@@ -126,44 +126,6 @@ class PackedRuns(Sequence[Run]):
         return (self[index] for index in range(len(self)))
 
 
-class RunCollector:
-    def __init__(self, sources: Sequence[str] = ()) -> None:
-        self._places: dict[str, int] = {"": 0}
-        for source in sources:
-            self._places.setdefault(source, len(self._places))
-        self._numbers = array("I")
-        # The last run, which may still go on; none has no lines.
-        self._lines, self._label, self._place, self._first, self._last = 0, Label.BLANK, 0, 0, 0
-
-    def add(
-        self, lines: int, label: Label, source: str = "", first: int = 0, last: int = 0
-    ) -> None:
-        if lines < 1:
-            return
-        place = self._places.get(source, -1)
-        if place < 0:
-            place = self._places[source] = len(self._places)
-        # Line by line, or with no lines.
-        goes_on = first == self._first and self._lines > 0
-        if first and self._first:
-            is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
-            goes_on = is_exact and first == self._last + 1
-        if goes_on and label is self._label and place == self._place:
-            self._lines += lines
-            self._last = last
-            return
-        if self._lines:
-            self._numbers.extend((self._lines, self._label, self._place, self._first, self._last))
-        self._lines, self._label, self._place = lines, label, place
-        self._first, self._last = first, last
-
-    def runs(self) -> PackedRuns:
-        numbers = array("I", self._numbers)
-        if self._lines:
-            numbers.extend((self._lines, self._label, self._place, self._first, self._last))
-        return PackedRuns(tuple(self._places), numbers)
-
-
 @dataclass(frozen=True, slots=True)
 class SourceMap:
     """The origin of every line of a prompt, in its order; its lines are those that a line feed ends."""

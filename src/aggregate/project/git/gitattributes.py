@@ -99,16 +99,16 @@ _NAME = ".gitattributes"
 _BOM = b"\xef\xbb\xbf"
 
 
+@dataclass(slots=True, eq=False)
 class AttributesReader:
     """Reads each ``.gitattributes`` below a folder once.
 
     A link is not followed, as in git, so that nothing outside of the folder is read.
     """
 
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._marks: dict[str, GeneratedMarks | None] = {}
-        self.problems: list[tuple[str, str]] = []
+    root: str
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    _marks: dict[str, GeneratedMarks | None] = field(default_factory=dict)
 
     def marks(self, paths: Iterable[str], *, base: str = "") -> dict[str, bool]:
         """Return which of ``paths`` are marked as generated, and which as not; the others are left out."""
@@ -149,7 +149,7 @@ class AttributesReader:
         return marks
 
     def _with_file(self, above: GeneratedMarks | None, folder: str) -> GeneratedMarks | None:
-        path = f"{self._root}/{folder}{_NAME}"
+        path = f"{self.root}/{folder}{_NAME}"
         if not os.access(path, os.F_OK):  # most folders have none, and an exception takes longer
             return above
         marks = above or GeneratedMarks()
