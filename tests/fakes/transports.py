@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from aggregate import ProviderError, Reply, Usage
-from aggregate.sending.clients import OnText
-from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 
 @dataclass

@@ -14,8 +14,7 @@ from aggregate import ProviderError, Reply, Usage
 from aggregate.base.errors import ToolError
 from aggregate.panel.sending import Sender
 from aggregate.sending import PreparedTurn, prepare_turn
-from aggregate.sending.clients import OnText
-from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.protocol import ModelRequest, OnText
 from tests.panel.opened import Opened
 
 

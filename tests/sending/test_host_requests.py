@@ -29,7 +29,7 @@ from aggregate import (
     to_openai,
 )
 from aggregate.project.history.history_reader import load_history
-from aggregate.sending.clients import Effort
+from aggregate.sending.clients.protocol import Effort
 from aggregate.sending.host_requests import PlannedBlock
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.projects import project

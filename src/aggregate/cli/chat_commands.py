@@ -14,14 +14,8 @@ from aggregate.cli.output import counted, say
 from aggregate.project.configuration import user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import shared_personas
-from aggregate.sending import (
-    COMPANIES,
-    SelectedModel,
-    fork_discussion,
-    plan_lines,
-    project_discussion,
-)
-from aggregate.sending.clients import NAMES, provider_of_model
+from aggregate.sending import SelectedModel, fork_discussion, plan_lines, project_discussion
+from aggregate.sending.clients import NAMES
 
 _PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet
 _AS_CONFIGURED = "none"  # takes a setting of this session back
@@ -136,13 +130,8 @@ def _ask_model(session: ChatSession, text: str) -> None:
     if words[0] in NAMES:
         provider, model = words if len(words) == 2 else (words[0], "")
     else:
-        provider, model = now.provider, words[0]
-        asked = session.select().client.provider
-        maker = provider_of_model(model)
-        if model in _aliases(session):
-            provider = ""
-        elif asked in COMPANIES and maker and maker != asked.removesuffix("-cli"):
-            provider = maker
+        model = words[0]
+        provider = session.select().provider_for(model, now.provider)
     base_url = now.base_url if provider == now.provider else ""
     say(who(session.select(provider=provider, model=model, base_url=base_url)))
 

@@ -8,15 +8,7 @@ from typing import Any
 from aggregate.base.errors import ConfigError
 from aggregate.base.values import Usage
 from aggregate.cli.output import counted, say, warn_all
-from aggregate.cli.send import (
-    AskedTurn,
-    check_message,
-    compact,
-    deliver,
-    notes_on,
-    prepare,
-    warn_of_end,
-)
+from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader
@@ -78,7 +70,7 @@ class ChatSession:
         self._message, self._is_answered = message, bool(replaces)
         project = self.project()
         turn = self._prepared(prepare(project, self.asked, message, replaces=replaces))
-        self._say_news(for_reader(turn.warnings), notes_on(turn))
+        self._say_news(for_reader(turn.warnings), turn.notes)
         completed = deliver(turn, project, as_json=self.asked.as_json, indent=None)
         self._is_answered = True
         usage = completed.reply.usage

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import date
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,6 @@ from aggregate.cli.output import (
     write_rows,
 )
 from aggregate.project.configuration import Project
-from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import for_reader
 from aggregate.sending import (
     CompletedTurn,
@@ -53,7 +51,6 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.clients import Effort, age_note
 
 _OPTIONS = (
     config_option,
@@ -140,8 +137,6 @@ def turn_options(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def with_asked(**options: Any) -> None:  # noqa: ANN401 - as click passes them
         taken = {name: options.pop(name) for name in _names(ModelSelection) & options.keys()}
-        if taken["effort"]:
-            taken["effort"] = Effort(taken["effort"])
         taken = {"selection": ModelSelection(**taken), "symbols": options.pop("symbol")}
         taken |= {name: options.pop(name) for name in _names(AskedTurn) & options.keys()}
         command(asked=AskedTurn(**taken), **options)
@@ -186,7 +181,7 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
     turn = prepare(project, asked, text, require_key=not dry_run)
     if not asked.quiet:
         warn_all(for_reader(turn.warnings), more="run --json")
-        say(*notes_on(turn))
+        say(*turn.notes)
     if not dry_run:
         completed = deliver(turn, project, as_json=asked.as_json)
         if not asked.quiet:
@@ -236,14 +231,6 @@ def prepare(
 
 def _say_wait(seconds: float, error: ProviderError) -> None:
     say(f"{error}; trying again in {seconds:.1f} s")
-
-
-def notes_on(turn: PreparedTurn) -> Sequence[str]:
-    age = age_note(turn.client.provider, turn.client.model, date.today())
-    name = turn.request.discussion
-    is_first = name not in ("", NO_DISCUSSION) and len(turn.request.history) == 1
-    begins = f'the discussion "{name}" begins' if is_first else ""
-    return tuple(filter(None, (begins, age)))
 
 
 def deliver(

@@ -3,9 +3,8 @@
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.text import common_prefix
-from aggregate.base.values import FileChoice, Section, Usage
+from aggregate.base.values import FileChoice, Section
 from aggregate.panel.composing import ComposedDraft
-from aggregate.project.configuration import Project, user_config
 from aggregate.sending import LoggedRequest
 
 # Files that are told of one by one: who scrolls further looks for one by its name, in the tree.
@@ -13,8 +12,6 @@ _MOST_LEFT_OUT: Final = 300
 # Segments up to which breakpoints are planned: beyond, no provider takes the prompt.
 _MOST_PLANNED: Final = 20_000
 _MILLION: Final = 1_000_000
-# Tokens whose price is asked for: beyond some 200,000 a few models cost more for each.
-_PRICED: Final = 1_000
 
 
 class CacheMarks(NamedTuple):
@@ -28,14 +25,14 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
     """Return what the cache of the model that ``send`` asks would do with a prompt, and what it still holds of it."""
     # The providers take a while to load: the page has the files meanwhile.
     from aggregate.sending.cache import HashedPrompt, compare_prefixes, plan_request
-    from aggregate.sending.clients import cache_policy
+    from aggregate.sending.clients import cache_policy, usual_recipient
 
     segments = composed.tokens.segments
     if len(segments) > _MOST_PLANNED:
         return CacheMarks()
     hashed = HashedPrompt.of(composed.composition.prompt, segments)
     lines = composed.lines
-    policy = cache_policy(*_usual_recipient(composed.project))
+    policy = cache_policy(*usual_recipient(composed.project))
     # Places count the instructions as the first segment.
     places = plan_request(hashed, policy).layout.breakpoints
     breakpoints = tuple(lines.last_line(place - 2) + 1 for place in places if place >= 2)
@@ -53,17 +50,6 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
     )
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
     return CacheMarks(breakpoints, kept_until, compare_prefixes(then, now).sentence, changed)
-
-
-def _usual_recipient(project: Project) -> tuple[str, str]:
-    from aggregate.sending.clients import PROVIDERS, provider_of_model
-
-    for table in (project.config.send, user_config().send):
-        if table.provider or table.model:
-            provider = table.provider or provider_of_model(table.model)
-            usual = PROVIDERS[provider].model if provider in PROVIDERS else ""
-            return provider, table.model or usual
-    return "anthropic", PROVIDERS["anthropic"].model
 
 
 def prompt_data(
@@ -99,35 +85,6 @@ def _not_entered(choice: FileChoice) -> dict[str, Any]:
         "score": choice.score,
         "why": "; ".join(part for part in (reasons, room) if part) or "nothing speaks for it",
     }
-
-
-def priced_models(project: Project) -> list[dict[str, Any]]:
-    """Return the models that the user has named, and each provider's usual one: windows, and dollars for a million.
-
-    What a project's own file says of prices does not count: it may come from somebody else.
-    """
-    # Half a second, behind the page.
-    from aggregate.sending.clients import context_window, cost, models_to_choose, token_ratio
-
-    models: list[dict[str, Any]] = []
-    for provider, model in dict.fromkeys(models_to_choose(project.config.send)):
-        prices = [
-            cost(usage, model, provider=provider)
-            for usage in (Usage(fresh=_PRICED), Usage(output=_PRICED))
-        ]
-        fresh, output = (
-            None if price is None else float(price * (_MILLION // _PRICED)) for price in prices
-        )
-        models.append(
-            {
-                "name": f"{provider}/{model}" if provider else model,
-                "window": context_window(model),
-                "input": fresh,
-                "output": output,
-                "ratio": token_ratio(provider, model).value,  # its tokens for one of ours
-            }
-        )
-    return models
 
 
 def beside_prompt(model: dict[str, Any], size: dict[str, int] | None) -> dict[str, Any]:

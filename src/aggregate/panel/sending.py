@@ -21,7 +21,7 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.clients import NAMES, RequestStop, context_window
+from aggregate.sending.clients import NAMES, context_window
 
 _MOST_PLANS: Final = 4  # Plans that wait to be sent; a page shows one
 _MOST_MESSAGE: Final = 200_000  # Characters of a message
@@ -37,7 +37,7 @@ class Sender:
         self._session = session
         self._prepare = prepare
         self._plans: OrderedDict[str, tuple[PreparedTurn, Project]] = OrderedDict()
-        self._sent: dict[str, RequestStop] = {}
+        self._sent: dict[str, Callable[[], None]] = {}
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._has_ended = False
@@ -89,28 +89,27 @@ class Sender:
         """
         self._has_ended = True
         for stop in tuple(self._sent.values()):
-            stop.set()
+            stop()
 
     def send(
         self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
     ) -> str:
         """Send a plan, once; return what is said of it at the end. ``on_notice`` tells of waits for the provider."""
-        stop = RequestStop()
-        with self._lock:
-            planned = self._plans.pop(plan, None)
-            if planned is None:
-                raise ToolError("this plan was sent already, or is forgotten: plan again")
-            self._sent[plan] = stop
-            if self._has_ended:
-                stop.set()
 
         def tell_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")
 
-        turn, project = planned
-        turn = replace(turn, client=replace(turn.client, stop=stop, on_wait=tell_wait))
+        with self._lock:
+            planned = self._plans.pop(plan, None)
+            if planned is None:
+                raise ToolError("this plan was sent already, or is forgotten: plan again")
+            turn, project = planned
+            client, stop = turn.client.stoppable(tell_wait)
+            self._sent[plan] = stop
+            if self._has_ended:
+                stop()
         try:
-            completed = send_turn(turn, project, on_text=on_text)
+            completed = send_turn(replace(turn, client=client), project, on_text=on_text)
         finally:
             with self._lock:
                 del self._sent[plan]
@@ -135,7 +134,7 @@ class Sender:
         with self._lock:
             self._plans.pop(plan, None)
             if plan in self._sent:
-                self._sent[plan].set()
+                self._sent[plan]()
 
 
 def _selection(model: str) -> ModelSelection:

@@ -19,7 +19,7 @@ from aggregate.panel.draft import Draft
 from aggregate.panel.edits import Edit, Surroundings, apply_edits
 from aggregate.panel.file_data import file_data
 from aggregate.panel.file_table import FileTable
-from aggregate.panel.prompt_data import CacheMarks, cache_marks, priced_models, prompt_data
+from aggregate.panel.prompt_data import CacheMarks, cache_marks, prompt_data
 from aggregate.panel.screenshots import add_image, images_of
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
@@ -350,7 +350,9 @@ class Session:
             return
         problem = ""
         try:
-            self.models = priced_models(self.project)
+            from aggregate.sending.clients import priced_models  # half a second, behind the page
+
+            self.models = [model._asdict() for model in priced_models(self.project)]
         except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
             problem = f"beside the prompt: {' '.join(str(error).split()) or repr(error)}"
         if self.models or problem != self.problem:

@@ -18,7 +18,7 @@ else:
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
             "discussions": "compact_discussion delete_discussion fork_discussion last_exchange prepare_compaction project_discussion take_back",
-            "model_selection": "COMPANIES ModelSelection SelectedModel select_model",
+            "model_selection": "ModelSelection SelectedModel select_model",
             "send_plan": "dollars plan_data plan_lines",
             "turn": "CompletedTurn send_turn",
             "turn_composition": "PreparedTurn",

@@ -34,7 +34,7 @@ from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, p
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 # The providers that have models of their own only.
-COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
+_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
 _SHOWN = 60  # characters of an alias that a sentence shows
 
 
@@ -50,7 +50,7 @@ class ModelSelection:
     redact: bool | None = None
     budget: Amount | str | None = None  # of the whole request by the provider's count
     cache: str = ""  # ``auto``, ``5m``, ``1h`` or ``off``
-    effort: Effort | None = None
+    effort: Effort | str | None = None
     temperature: float | None = None
     system: str = ""
     discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
@@ -68,6 +68,14 @@ class SelectedModel:
     discussion: str  # which one goes on, ``""`` for the default one
     origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
     warnings: tuple[str, ...]  # what of the persona is not used, and what its project has named
+
+    def provider_for(self, model: str, usual: str) -> str:
+        """Return whom to ask for another model: nobody by name for an alias, its maker, or the ``usual`` one."""
+        if model in self.project.config.send.aliases or model in user_config().send.aliases:
+            return ""
+        asked, maker = self.client.provider, provider_of_model(model)
+        is_others = asked in _COMPANIES and maker and maker != asked.removesuffix("-cli")
+        return maker if is_others else usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +233,7 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
         if source.provider:
             fits = source.provider == asked
         else:
-            fits = not maker or maker == asked.removesuffix("-cli") or asked not in COMPANIES
+            fits = not maker or maker == asked.removesuffix("-cli") or asked not in _COMPANIES
         # An option goes through as it is with a provider of the same rank; a persona and an option of lower rank are
         # looked at.
         if fits or (source is option and (provider.name == OPTION or has_address)):

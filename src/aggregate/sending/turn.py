@@ -68,9 +68,8 @@ def send_turn(
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
         try:
-            reply = received or client.exchange(
-                prepared.plan, on_text=file, options=prepared.selected.options
-            )
+            asked = client.request(prepared.plan, options=prepared.selected.options)
+            reply = received or client.exchange(asked, file)
             file.finish(_text_or_refusal(reply))
         except BaseException as error:
             if not file.is_empty:

@@ -4,8 +4,9 @@ The files are ordered so that a cache reads most, and with a budget they are fit
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -58,7 +59,7 @@ from aggregate.sending.cache.request_plan import RequestPlan, plan_request
 from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.own_models import cache_policy, cost
+from aggregate.sending.clients.own_models import age_note, cache_policy, cost
 from aggregate.sending.clients.token_ratios import OWN_COUNT
 from aggregate.sending.model_selection import SelectedModel
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
@@ -209,6 +210,14 @@ class PreparedTurn:
             f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
         )
         return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        age = age_note(self.client.provider, self.client.model, date.today())
+        name = self.request.discussion
+        is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
+        begins = f'the discussion "{name}" begins' if is_first else ""
+        return tuple(filter(None, (begins, age)))
 
     def price(self, usage: Usage) -> Decimal | None:
         return cost(usage, self.client.model, provider=self.client.provider)

@@ -10,7 +10,7 @@ from aggregate import NeuronAgent, Prompt, Reply, RequestOptions, Usage, open_cl
 from aggregate.agents.goals import ChatModel, EngineLimits, Limit, ScriptedModel, scripted_model
 from aggregate.agents.goals.models import as_model
 from aggregate.agents.tools import Tool, make_tool
-from aggregate.sending.clients import DEFAULT_OPTIONS, OnText
+from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, OnText
 from tests.fakes.models import agent
 
 PLAN = "1. Ring the bell\n2. Ring the bell twice\n3. Ring the bell 3 times"

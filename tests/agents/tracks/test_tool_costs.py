@@ -28,9 +28,8 @@ from aggregate.agents.tracks.tickets import TicketKind, Tickets
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.project.configuration import global_config_path
 from aggregate.sending.clients import cost
-from aggregate.sending.clients.client import ScriptedTransport
+from aggregate.sending.clients.client import Retry, ScriptedTransport
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
 from tests.agents.tracks.test_tool_tickets import ASKED, FINAL, PLAN, Script
 from tests.fakes.conducting import track_project
 

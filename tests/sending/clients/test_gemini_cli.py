@@ -8,10 +8,10 @@ import pytest
 
 from aggregate import Client, ClientSetupError, ProviderError, Usage
 from aggregate.sending.cache.policy import policy_for
+from aggregate.sending.clients.client import Retry
 from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
 from tests.hostile.running import ends
 from tests.sending.cache.prompts import state

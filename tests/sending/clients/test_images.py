@@ -12,10 +12,9 @@ from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.client import LEFT_OUT, ScriptedTransport
+from aggregate.sending.clients.client import LEFT_OUT, Retry, ScriptedTransport
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
 from tests.fakes.images import png
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
@@ -178,7 +177,7 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
     transport = ScriptedTransport(answer)
     client = Client("compatible", transport, "local", Retry(attempts=1))
     planned = plan("compatible", "local")
-    reply = client.exchange(planned)
+    reply = client.exchange(client.request(planned))
     assert (reply.text, reply.raw[LEFT_OUT]) == ("I read.", ("images",))
     assert transport.requests[-1].plan.text == planned.text
 
@@ -191,4 +190,4 @@ def test_another_failure_is_no_reason() -> None:
 
     client = Client("compatible", ScriptedTransport(answer), "local", Retry(attempts=1))
     with pytest.raises(ProviderError, match="no key"):
-        client.exchange(plan("compatible", "local"))
+        client.exchange(client.request(plan("compatible", "local")))

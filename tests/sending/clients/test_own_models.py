@@ -14,7 +14,8 @@ from aggregate.agents.tracks.tickets import Tickets
 from aggregate.project.configuration import global_config_path
 from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients import age_note, cache_policy, context_window, cost
+from aggregate.sending.clients import cache_policy, context_window, cost
+from aggregate.sending.clients.own_models import age_note
 
 OWN = """
 [models."my-model"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import Client, FinishReason, ProviderError, RequestOptions, open_client
-from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.client import Retry
 from tests.sending.cache.prompts import state
 from tests.sending.clients.conftest import ANSWER, Aimock
 

@@ -10,9 +10,8 @@ import pytest
 
 from aggregate import Client, Prompt, ProviderError, Reply
 from aggregate.base.concurrency import run_in_thread
-from aggregate.sending.clients import OnText, RequestStop
-from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.client import RequestStop, Retry
+from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 _Ts = TypeVarTuple("_Ts")
 

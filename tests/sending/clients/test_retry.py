@@ -19,8 +19,8 @@ from aggregate import (
     open_client,
 )
 from aggregate.sending.clients import cost
-from aggregate.sending.clients.client import scripted_client
-from aggregate.sending.clients.retry import Retry, seconds_of
+from aggregate.sending.clients.client import Retry, scripted_client
+from aggregate.sending.clients.connection import seconds_of
 from tests.fakes.transports import BreaksOff
 from tests.sending.cache.prompts import state
 

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from aggregate import Client, FinishReason, Prompt, ProviderError, open_client
-from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.client import Retry
 from tests.fakes.senders import BEGINNINGS, FAILURES, REFUSAL, sending
 
 KEYS = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), "none-needed")

@@ -13,13 +13,7 @@ from aggregate.agents.goals.questions import Completion, Model, Question, Questi
 from aggregate.base.disk import read_text
 from aggregate.base.errors import ModelError
 from aggregate.base.values import FinishReason, Prompt
-from aggregate.sending.clients import (
-    DEFAULT_OPTIONS,
-    ChatClient,
-    Client,
-    RequestOptions,
-    cache_policy,
-)
+from aggregate.sending.clients import ChatClient, Client, RequestOptions, cache_policy
 
 _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",
@@ -46,7 +40,7 @@ class ChatModel:
     prompted: frozenset[QuestionKind] | None = None
 
     def ask(self, question: Question) -> Completion:
-        most = DEFAULT_OPTIONS.max_output
+        most = RequestOptions().max_output
         left = most if question.tokens_left is None else question.tokens_left
         options = RequestOptions(
             max_output=max(1, min(most, left)),

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import Unpack
 
 from aggregate.base.errors import WorkerError
 from aggregate.base.tokens import count
 from aggregate.base.values import FinishReason, Prompt, Reply, Usage
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
-    DEFAULT_OPTIONS,
     ChatClient,
-    OnText,
     RequestOptions,
+    SendOptions,
     cache_policy,
     cost,
     shipped_ratio,
@@ -62,20 +62,13 @@ class MeteredClient:
     def size(self, *texts: str) -> int:
         return shipped_ratio(*self.asked).provider_tokens(sum(map(count, texts)))
 
-    def send(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        model = model or self.model
-        reply = self.client.send(prompt, message, model=model, on_text=on_text, options=options)
+    def send(self, prompt: Prompt, message: str, **asked: Unpack[SendOptions]) -> Reply:
+        asked["model"] = asked.get("model") or self.model
+        reply = self.client.send(prompt, message, **asked)
         usage = reply.usage
         if not usage.input:
-            usage = replace(usage, fresh=self.size(prompt.markdown, message, options.system))
+            system = asked["options"].system if "options" in asked else ""
+            usage = replace(usage, fresh=self.size(prompt.markdown, message, system))
         if not usage.output:
             usage = replace(usage, output=self.size(reply.text))
         with self._lock:
@@ -84,7 +77,11 @@ class MeteredClient:
         return replace(reply, usage=usage)
 
     def answer(
-        self, prompt: Prompt, message: str, options: RequestOptions, on_text: OnText | None = None
+        self,
+        prompt: Prompt,
+        message: str,
+        options: RequestOptions,
+        on_text: Callable[[str], None] | None = None,
     ) -> tuple[str, str]:
         reply = self.send(prompt, message, on_text=on_text, options=options)
         if reply.stop is FinishReason.REFUSED:

@@ -9,17 +9,15 @@ if TYPE_CHECKING:
     from aggregate.sending.clients.own_models import *
     from aggregate.sending.clients.protocol import *
     from aggregate.sending.clients.providers import *
-    from aggregate.sending.clients.retry import *
     from aggregate.sending.clients.token_ratios import *
 else:
     __getattr__ = door(
         __name__,
         {
             "client": "Client RedactingClient",
-            "own_models": "age_note cache_policy context_window cost",
-            "protocol": "ChatClient DEFAULT_OPTIONS Effort OnText RequestOptions",
-            "providers": "NAMES PROVIDERS exceeded_window models_to_choose open_client provider_of_model",
-            "retry": "RequestStop",
-            "token_ratios": "shipped_ratio token_ratio",
+            "own_models": "cache_policy context_window cost",
+            "protocol": "ChatClient RequestOptions SendOptions",
+            "providers": "NAMES PROVIDERS exceeded_window open_client priced_models usual_recipient",
+            "token_ratios": "shipped_ratio",
         },
     )

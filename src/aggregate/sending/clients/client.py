@@ -1,12 +1,14 @@
-"""The client of every provider, one that sends no secrets, and one without a model that answers by a script."""
+"""The client of every provider, which asks again and can be stopped; one without secrets, and one by a script."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator
+import random
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from threading import RLock
+from typing import Any, Final, TypeVar, Unpack
 
-from aggregate.base.concurrency import run_async
+from aggregate.base.concurrency import doubling_delay, run_async
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.redaction import redact
 from aggregate.base.tokens import count
@@ -23,11 +25,13 @@ from aggregate.sending.clients.protocol import (
     OnText,
     RequestOptions,
     ResponseFormat,
+    SendOptions,
     Transport,
     capabilities_of,
 )
-from aggregate.sending.clients.retry import RequestStop, Retry, with_retries
 from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio
+
+_T = TypeVar("_T")
 
 
 class StreamCallbackError(Exception):
@@ -54,6 +58,57 @@ class StreamForwarder:
             self.on_text(self.unicode.add(piece))
         except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
             raise StreamCallbackError(error) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    attempts: int = 5  # exchanges in all
+    first: float = 1.0  # before the second one; doubled each time
+    longest: float = 30.0  # before any
+    # that a provider's own delay is followed; beyond, the error is raised at once
+    patience: float = 120.0
+
+    def wait(self, failed: int, error: ProviderError) -> float | None:
+        if not error.retryable or failed >= self.attempts:
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.patience else None
+        # Callers that failed together should not come back together.
+        jitter = random.uniform(0.75, 1.0)  # noqa: S311 - no secret
+        return doubling_delay(failed, self.first, self.longest) * jitter
+
+
+class RequestStop:
+    """Ends one request as soon as it is asked to, also while it waits to be repeated."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # a second Ctrl-C may come in the middle of the first one's handler
+        self._is_set = False
+        self._cancel: Callable[[], object] | None = None
+
+    def set(self) -> None:
+        """End the request, or keep it from beginning; may be called from any thread, and more than once."""
+        with self._lock:
+            self._is_set = True
+            if self._cancel:
+                self._cancel()
+
+    async def guard(self, request: Coroutine[Any, Any, _T]) -> _T:
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(request)
+        with self._lock:
+            self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
+            if self._is_set:
+                task.cancel()
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not self._is_set:
+                raise
+            raise ProviderError("the request was stopped") from None
+        finally:
+            with self._lock:
+                self._cancel = None  # the loop ends with the request
 
 
 logger: Final = logging.getLogger(__name__)
@@ -126,7 +181,7 @@ class Client:
             ProviderError: The provider refused or failed, after all retries, or the time is over.
         """
         plan = self.plan(prompt, message, model=model, options=options)
-        return self.exchange(plan, model=model, on_text=on_text, options=options)
+        return self.exchange(self.request(plan, model=model, options=options), on_text)
 
     async def asend(
         self,
@@ -139,19 +194,10 @@ class Client:
     ) -> Reply:
         """Do what ``send`` does without blocking; cancelling the task ends the request."""
         plan = self.plan(prompt, message, model=model, options=options)
-        request = self.request(plan, model=model, options=options)
-        return await self._exchange(request, on_text, seconds=options.seconds)
+        return await self._exchange(self.request(plan, model=model, options=options), on_text)
 
-    def exchange(
-        self,
-        plan: RequestPlan,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Send a plan and return the answer; the errors are those of ``send``."""
-        request = self.request(plan, model=model, options=options)
+    def exchange(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
+        """Send a request and return the answer; the errors are those of ``send``."""
 
         def log_unclosed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
             logger.debug("left over by a request: %s", context.get("message"))
@@ -159,10 +205,17 @@ class Client:
         async def in_own_loop() -> Reply:
             # By default a loop prints a traceback of what an SDK could not close.
             asyncio.get_running_loop().set_exception_handler(log_unclosed)
-            exchange = self._exchange(request, on_text, seconds=options.seconds)
+            exchange = self._exchange(request, on_text)
             return await (self.stop.guard(exchange) if self.stop else exchange)
 
         return run_async(in_own_loop())
+
+    def stoppable(
+        self, on_wait: Callable[[float, ProviderError], None]
+    ) -> tuple["Client", Callable[[], None]]:
+        """Return this client for one request, and what ends that from any thread."""
+        stop = RequestStop()
+        return replace(self, stop=stop, on_wait=on_wait), stop.set
 
     def request(
         self, plan: RequestPlan, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
@@ -178,12 +231,11 @@ class Client:
             options.schema if form is not ResponseFormat.TEXT else None,
             form,
             options.effort if capabilities.takes_effort else None,
+            options.seconds,
         )
 
-    async def _exchange(
-        self, request: ModelRequest, on_text: OnText | None, *, seconds: float | None = None
-    ) -> Reply:
-        plan, model = request.plan, request.model
+    async def _exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+        plan, model, seconds = request.plan, request.model, request.seconds
         if not model and self.provider != "gemini-cli":
             raise ClientSetupError(
                 f"{self.provider}: no model is named: add --model, or model in the persona"
@@ -205,26 +257,47 @@ class Client:
 
     async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
-
-        def may_repeat() -> bool:
-            return forwarder is None or not forwarder.has_begun
-
         try:
-            return await with_retries(
-                lambda: self.transport.exchange(request, forwarder),
-                self.retry,
-                may_repeat=may_repeat,
-                on_wait=self.on_wait,
-            )
+            return await self._ask_repeatedly(request, forwarder)
         except ProviderError as error:
             # The SDK's error, which holds the request with its headers and open streams.
             error.__context__ = None
             has_refused_images = error.status == NO_IMAGES and request.plan.has_images
             is_refused = error.status in MALFORMED or has_refused_images
-            if not is_refused or request == request.text_only or not may_repeat():
+            if (
+                not is_refused
+                or request == request.text_only
+                or (forwarder and forwarder.has_begun)
+            ):
                 raise
             reply = await self._ask(request.text_only, forwarder)
             return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
+
+    async def _ask_repeatedly(
+        self, request: ModelRequest, forwarder: StreamForwarder | None
+    ) -> Reply:
+        failed = 0
+        while True:
+            try:
+                return await self.transport.exchange(request, forwarder)
+            except ProviderError as error:
+                failed += 1
+                if forwarder and forwarder.has_begun:
+                    raise
+                seconds, asked = self.retry.wait(failed, error), error.retry_after
+                if seconds is None and error.retryable and (asked or 0) > self.retry.patience:
+                    limit = f"longer than the limit of {self.retry.patience:,.0f} s"
+                    raise ProviderError(
+                        f"{error}; it asks to wait {asked:,.0f} s, {limit}: try again later",
+                        status=error.status,
+                        retry_after=asked,
+                        retryable=True,
+                    ) from None
+                if seconds is None:
+                    raise
+                if self.on_wait:
+                    self.on_wait(seconds, error)
+                await asyncio.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,24 +309,15 @@ class RedactingClient:
     tell: Callable[[str], None] | None = field(default=None, repr=False)  # once for each secret
     _told: set[str] = field(default_factory=set, repr=False, compare=False)
 
-    def send(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
+    def send(self, prompt: Prompt, message: str, **asked: Unpack[SendOptions]) -> Reply:
         segments = tuple(
             replace(part, text=self._redacted(part.source or part.section.value, part.text))
             for part in prompt.segments
         )
-        options = replace(options, system=self._redacted("instructions", options.system))
-        message = self._redacted("message", message)
-        return self.client.send(
-            Prompt(segments), message, model=model, on_text=on_text, options=options
-        )
+        options = asked.get("options", DEFAULT_OPTIONS)
+        system = self._redacted("instructions", options.system)
+        asked["options"] = replace(options, system=system)
+        return self.client.send(Prompt(segments), self._redacted("message", message), **asked)
 
     def _redacted(self, place: str, text: str) -> str:
         result = redact(text, Redaction(frozenset(self.allow)))

@@ -5,12 +5,15 @@ another host, or to the same one without encryption. Proxies are taken from the 
 ``NO_PROXY``), which the user sets and a project cannot.
 """
 
+import math
 import re
 import socket
 import ssl
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from functools import cache
 from json import JSONDecodeError
 from ssl import SSLContext
@@ -21,7 +24,6 @@ from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.values import FinishReason
 from aggregate.sending.clients.credentials import ApiKey, auth_headers
-from aggregate.sending.clients.retry import RETRYABLE, retry_after
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -140,6 +142,8 @@ async def _refuse_wrong_server(response: "Response") -> None:
         )
 
 
+# Statuses that pass: too many requests, overload (529 at Anthropic), time-outs, failures of the server.
+_RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TRANSIENT = (
     "overloaded",
     "rate_limit",
@@ -218,7 +222,7 @@ class SdkErrorTranslator:
         kind = f"{body.get('type') or body.get('code') or ''} {getattr(error, 'status', '') or ''}"
         is_transient = (
             status is None
-            or status in RETRYABLE
+            or status in _RETRYABLE
             or status >= 500
             or any(word in kind.lower() for word in _TRANSIENT)
         )
@@ -240,6 +244,28 @@ class SdkErrorTranslator:
         if any(isinstance(cause, ConnectionRefusedError) for cause in chain):
             return "nothing listens there: start the server, or check the address"
         return _one_line(self._key.hide(said)) or type(chain[0]).__name__
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    milliseconds = seconds_of(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    return seconds_of(headers.get("retry-after"))
+
+
+def seconds_of(value: str | None, *, now: float | None = None) -> float | None:
+    """Return a ``retry-after`` header, a number or a date, as seconds from ``now``; ``None`` for neither."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            then = parsedate_to_datetime(value).timestamp()
+        except (ValueError, OverflowError):
+            return None
+        seconds = max(then - (time.time() if now is None else now), 0.0)
+    return seconds if 0 <= seconds < math.inf else None
 
 
 def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> FinishReason:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypedDict, Unpack
 
 from aggregate.base.values import Prompt, Reply, api_family
 from aggregate.sending.cache.breakpoints import BlockLayout
@@ -111,16 +111,14 @@ class RequestOptions:
 DEFAULT_OPTIONS: Final = RequestOptions()  # no instructions, the usual limits, nothing sent before
 
 
+class SendOptions(TypedDict, total=False):
+    model: str  # ``""`` for the client's own choice
+    on_text: OnText | None
+    options: RequestOptions
+
+
 class ChatClient(Protocol):
-    def send(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply: ...
+    def send(self, prompt: Prompt, message: str, **asked: Unpack[SendOptions]) -> Reply: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +132,7 @@ class ModelRequest:
     schema: Mapping[str, Any] | None = None
     response_format: ResponseFormat = ResponseFormat.TEXT
     effort: Effort | None = None
+    seconds: float | None = None  # as ``RequestOptions`` has it
 
     @property
     def beside_text(self) -> tuple[str, ...]:
@@ -150,7 +149,7 @@ class ModelRequest:
         plan = self.plan
         if plan.has_images:
             plan = replace(plan, blocks=tuple(block for block in plan.blocks if not block.image))
-        return ModelRequest(plan, self.model, self.max_output)
+        return ModelRequest(plan, self.model, self.max_output, seconds=self.seconds)
 
 
 class Transport(Protocol):

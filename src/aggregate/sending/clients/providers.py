@@ -3,22 +3,23 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from aggregate.base.addresses import check_address
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
-from aggregate.base.values import CLOUDS, bare_model_name
-from aggregate.project.configuration import PersonaTable, SendTable, user_config
+from aggregate.base.values import CLOUDS, Usage, bare_model_name
+from aggregate.project.configuration import PersonaTable, Project, SendTable, user_config
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.anthropic_api import AnthropicApi
-from aggregate.sending.clients.client import Client, scripted_client
+from aggregate.sending.clients.client import Client, Retry, scripted_client
 from aggregate.sending.clients.clouds import open_cloud
 from aggregate.sending.clients.credentials import ApiKey, find_api_key
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.openai_api import OpenAiApi
-from aggregate.sending.clients.own_models import context_window
+from aggregate.sending.clients.own_models import context_window, cost
 from aggregate.sending.clients.protocol import Transport
-from aggregate.sending.clients.retry import Retry
+from aggregate.sending.clients.token_ratios import token_ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,9 @@ PROVIDERS: Mapping[str, Provider] = {
     # The keys of the providers above are not for any server that an address names.
     COMPATIBLE: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
 }
+_MILLION: Final = 1_000_000
+# Tokens whose price is asked for: beyond some 200,000 a few models cost more for each.
+_PRICED: Final = 1_000
 NAMES = (*PROVIDERS, *sorted(CLOUDS), SCRIPTED)
 # By the beginning of a model's name.
 _MAKERS = {
@@ -123,6 +127,44 @@ def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
     for provider, entry in PROVIDERS.items():
         if entry.model:
             yield provider, entry.model
+
+
+class PricedModel(NamedTuple):
+    name: str  # with its provider's, where that is known
+    window: int | None
+    input: float | None  # dollars for a million tokens
+    output: float | None
+    ratio: float  # its tokens for one of ours
+
+
+def priced_models(project: Project) -> list[PricedModel]:
+    """Return the models that the user has named, and each provider's usual one.
+
+    What a project's own file says of prices does not count: it may come from somebody else.
+    """
+    models = []
+    for provider, model in dict.fromkeys(models_to_choose(project.config.send)):
+        prices = [
+            cost(usage, model, provider=provider)
+            for usage in (Usage(fresh=_PRICED), Usage(output=_PRICED))
+        ]
+        fresh, output = (
+            None if price is None else float(price * (_MILLION // _PRICED)) for price in prices
+        )
+        name = f"{provider}/{model}" if provider else model
+        ratio = token_ratio(provider, model).value
+        models.append(PricedModel(name, context_window(model), fresh, output, ratio))
+    return models
+
+
+def usual_recipient(project: Project) -> tuple[str, str]:
+    """Return the provider and the model that are asked where nobody names another."""
+    for table in (project.config.send, user_config().send):
+        if table.provider or table.model:
+            provider = table.provider or provider_of_model(table.model)
+            usual = PROVIDERS[provider].model if provider in PROVIDERS else ""
+            return provider, table.model or usual
+    return "anthropic", PROVIDERS["anthropic"].model
 
 
 def exceeded_window(tokens: int) -> int | None:
