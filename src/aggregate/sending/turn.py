@@ -15,9 +15,8 @@ from aggregate.project.configuration import Project, is_trusted
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt import record_audit, reply_path, request_log_path, write_numbered
 from aggregate.sending.clients.client import LEFT_OUT
-from aggregate.sending.clients.own_models import truncation_warning
+from aggregate.sending.clients.own_models import record_usage, truncation_warning
 from aggregate.sending.clients.protocol import OnText
-from aggregate.sending.clients.token_ratios import record_usage
 from aggregate.sending.request_log import LoggedRequest, write_request
 from aggregate.sending.turn_composition import PreparedTurn
 

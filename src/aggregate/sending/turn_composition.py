@@ -55,12 +55,15 @@ from aggregate.sending.cache.fingerprint import (
     digest,
 )
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
-from aggregate.sending.cache.request_plan import RequestPlan, plan_request
+from aggregate.sending.cache.request_plan import (
+    RequestPlan,
+    SimulatedCache,
+    expected_usage,
+    plan_request,
+)
 from aggregate.sending.cache.retention import CachedPrompt
-from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.own_models import age_note, cache_policy, cost
-from aggregate.sending.clients.token_ratios import OWN_COUNT
+from aggregate.sending.clients.own_models import OWN_COUNT, age_note, cache_policy, cost
 from aggregate.sending.model_selection import SelectedModel
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from aggregate import Usage
 from aggregate.sending.cache import SimulatedCache, charge
 from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
-from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.cache.simulator import block_prefixes, expected_usage
+from aggregate.sending.cache.request_plan import RequestPlan, block_prefixes, expected_usage
 from tests.sending.cache.prompts import State, discussions, run_through, state
 
 MARKS = CachePolicy(

@@ -12,7 +12,7 @@ from aggregate import ProviderError, open_client
 from aggregate.cli.program import run_program
 from aggregate.sending.clients import PROVIDERS
 from aggregate.sending.clients.anthropic_api import AnthropicApi
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.connection import ApiKey
 from tests.fakes.tattler import tattling
 from tests.projects import project
 from tests.sending.cache.prompts import state

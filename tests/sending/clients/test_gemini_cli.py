@@ -9,7 +9,7 @@ import pytest
 from aggregate import Client, ClientSetupError, ProviderError, Usage
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients.client import Retry
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install

@@ -12,13 +12,13 @@ from aggregate.base.values import Section, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.clients import shipped_ratio
-from aggregate.sending.clients.own_models import check_window
-from aggregate.sending.clients.token_ratios import (
+from aggregate.sending.clients.own_models import (
     HIGHEST,
     LOWEST,
     OWN_COUNT,
     RATIOS_FILE,
     TokenRatio,
+    check_window,
     record_usage,
     reported_ratio,
     token_ratio,

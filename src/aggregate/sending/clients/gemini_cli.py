@@ -14,7 +14,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from aggregate.base.disk import empty_folder, find_program, search_path
 from aggregate.base.errors import ClientSetupError, ProviderError
@@ -27,7 +27,7 @@ from aggregate.base.values import (
     reported_tokens,
 )
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 # A little less than the 8 MiB at which the program cuts its standard input off.
@@ -49,13 +49,12 @@ _VARIABLES = re.compile(
     "|MISE_DATA_DIR|FNM_DIR|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|(LOCAL)?APPDATA|USERPROFILE|PROGRAMDATA",
     re.IGNORECASE,
 )
-NO_KEY: Final = ApiKey()
 
 
 @dataclass(frozen=True, slots=True)
 class GeminiCli:
     program: str = "gemini"
-    key: ApiKey = NO_KEY
+    key: ApiKey | None = None
     seconds: float = 600.0
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -116,7 +115,7 @@ class GeminiCli:
         last_line = lines[-1] if lines else f"exit code {exit_code}"
         ended_early = exit_code and failure == _NO_RESULT
         message = last_line if ended_early or not failure else failure
-        message = self.key.hide(message)
+        message = self.key.hide(message) if self.key else message
         reason = _REASONS.get(exit_code, "failed")
         is_transient = any(word in message.lower() for word in _TRANSIENT)
         return ProviderError(
