@@ -23,8 +23,7 @@ from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, Re
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import project_discussion
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
-from aggregate.sending.turn_composition import PreparedTurn
+from aggregate.sending.turn import ASSISTANT, CompletedTurn, PreparedTurn, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 # Stands for the address of a compatible server, which the host alone knows: nothing is sent there.

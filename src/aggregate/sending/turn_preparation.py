@@ -21,16 +21,16 @@ from aggregate.prompt import (
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.policy import NO_CACHE
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.own_models import (
     cache_policy,
     check_window,
     context_window,
     token_ratio,
 )
-from aggregate.sending.clients.protocol import unused_options
+from aggregate.sending.clients.protocol import LARGEST_FILE, accepted_images, unused_options
 from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
-from aggregate.sending.turn_composition import PreparedTurn, TurnComposer, find_last_request
+from aggregate.sending.turn import PreparedTurn
+from aggregate.sending.turn_composition import TurnComposer, find_last_request
 
 USER: Final = "User"  # who says the message, as the discussion calls them
 

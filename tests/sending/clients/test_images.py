@@ -13,8 +13,7 @@ from aggregate.sending.cache.policy import policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.client import LEFT_OUT, Retry, ScriptedTransport
-from aggregate.sending.clients.image_rules import accepted_images, image_rules
-from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.protocol import ModelRequest, accepted_images, image_rules
 from tests.fakes.images import png
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")

@@ -13,9 +13,9 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "protocol": "ChatClient RequestOptions SendOptions",
             "providers": "NAMES PROVIDERS exceeded_window open_client priced_models usual_recipient",
             "own_models": "cache_policy context_window cost shipped_ratio",
             "client": "Client RedactingClient",
-            "protocol": "ChatClient RequestOptions SendOptions",
         },
     )
