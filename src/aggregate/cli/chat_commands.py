@@ -14,7 +14,7 @@ from aggregate.cli.output import counted, say
 from aggregate.project.configuration import user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import shared_personas
-from aggregate.sending import SelectedModel, fork_discussion, plan_lines, project_discussion
+from aggregate.sending import Discussion, SelectedModel, plan_lines
 from aggregate.sending.clients import NAMES
 
 _PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet
@@ -95,14 +95,14 @@ def _files(session: ChatSession, text: str) -> None:
 def _discussion(session: ChatSession, text: str) -> None:
     if text:
         session.select(discussion=text)
-    turns = len(project_discussion(session.project(), session.discussion, is_new=True).all)
+    turns = len(Discussion(session.project(), session.discussion).turns(is_new=True).all)
     say(f'discussion "{session.discussion}", {counted(turns, "turn")}')
 
 
 def _fork(session: ChatSession, text: str) -> None:
     if not text:
         raise click.UsageError("name the new discussion: /fork NAME")
-    fork_discussion(session.project(), session.discussion, text)
+    Discussion(session.project(), session.discussion).fork(text)
     _discussion(session, text)
 
 

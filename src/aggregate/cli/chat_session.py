@@ -12,15 +12,7 @@ from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepa
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader
-from aggregate.sending import (
-    PreparedTurn,
-    SelectedModel,
-    dollars,
-    last_exchange,
-    project_discussion,
-    select_model,
-    take_back,
-)
+from aggregate.sending import Discussion, PreparedTurn, SelectedModel, dollars, select_model
 
 
 @dataclass
@@ -44,7 +36,7 @@ class ChatSession:
         project = asked.open()
         selected = select_model(project, asked.selection)
         asked.seeds(project)
-        project_discussion(project, selected.discussion, is_new=True)
+        Discussion(project, selected.discussion).turns(is_new=True)
         if self.discussion != (selected.discussion or DEFAULT):
             self._message, self._is_answered = "", False
         self.asked, self.discussion = asked, selected.discussion or DEFAULT
@@ -54,7 +46,7 @@ class ChatSession:
         return self.point_at(selection=replace(self.asked.selection, **changes))  # type: ignore[arg-type]
 
     def questions(self) -> list[str]:
-        turns = project_discussion(self.project(), self.discussion, is_new=True)
+        turns = Discussion(self.project(), self.discussion).turns(is_new=True)
         said = (turn for turn in turns.all if isinstance(turn, dict))
         return [str(turn.get("content", "")) for turn in said if turn.get("role") == "User"]
 
@@ -83,7 +75,7 @@ class ChatSession:
 
     def undo(self) -> str:
         self._is_answered = False
-        return take_back(self.project(), self.discussion)
+        return Discussion(self.project(), self.discussion).take_back()
 
     def retry(self) -> None:
         """Ask the last question once more; an answer that it has stays until another one is there."""
@@ -93,7 +85,8 @@ class ChatSession:
         if not self._message and not self.questions():
             raise ConfigError("nothing was asked yet in this discussion: say something")
         # Another process may have gone on meanwhile: its turn is not what is asked once more.
-        last = last_exchange(self.project(), self.discussion, question=self._message or None)
+        discussion = Discussion(self.project(), self.discussion)
+        last = discussion.last_exchange(question=self._message or None)
         self.ask(str(last[0]["content"]), replaces=last)
 
     def compact(self) -> None:
