@@ -44,8 +44,8 @@ from aggregate.prompt import (
 )
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.turn import ASSISTANT, CompletedTurn, PreparedTurn, send_turn
-from aggregate.sending.turn_preparation import USER, prepare_turn
+from aggregate.sending.turn import ASSISTANT, USER, CompletedTurn, PreparedTurn, send_turn
+from aggregate.sending.turn_preparation import prepare_turn
 
 
 @dataclass(frozen=True, slots=True)

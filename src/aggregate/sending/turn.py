@@ -41,7 +41,7 @@ from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import OPTION, SelectedModel
 from aggregate.sending.request_log import LoggedRequest, SentRecord, write_request
 
-ASSISTANT = "AI"  # who answers, as the discussion calls them
+USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from aggregate.prompt import (
     request_log_path,
 )
 from aggregate.prompt.sections import gone_segment
-from aggregate.sending.cache.breakpoints import BlockLayout, Pauses
+from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, Pauses
 from aggregate.sending.cache.file_order import (
     FORGET,
     OrderedPrompt,
@@ -41,7 +41,12 @@ from aggregate.sending.cache.fingerprint import (
     digest,
 )
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
-from aggregate.sending.cache.request_plan import SimulatedCache, expected_usage, plan_request
+from aggregate.sending.cache.request_plan import (
+    RequestPlan,
+    SimulatedCache,
+    expected_usage,
+    plan_request,
+)
 from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
@@ -120,7 +125,7 @@ class LastRequest:
         return None if redact(text, self.redaction).findings else text
 
 
-def find_last_request(
+def _find_last_request(
     request: Request, client: Client, system: str, lifetime: float
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
@@ -201,6 +206,22 @@ class TurnComposer:
     system: str  # the instructions without secrets
     images: Mapping[Image, int]
     last: LastRequest
+
+    @classmethod
+    def behind_last(
+        cls,
+        selected: SelectedModel,
+        client: Client,
+        request: Request,
+        system: str,
+        images: Mapping[Image, int],
+    ) -> "TurnComposer":
+        is_off = selected.cache is CacheLifetime.OFF
+        policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
+        # No older version saves anything where nothing is cached: that turns diffs off.
+        ordering = policy if selected.project.config.send.diffs else NO_CACHE
+        last = _find_last_request(request, client, system, ordering.seconds)
+        return cls(selected, client, policy, ordering, system, images, last)
 
     def compose(
         self,
@@ -319,18 +340,6 @@ class TurnComposer:
             writes=turn.request.discussion != NO_DISCUSSION,
             pauses=last.pauses,
         )
-        record = SentRecord(
-            self.client.provider,
-            self.client.model,
-            plan.layout.ends,
-            plan.layout.breakpoints,
-            turn.changes,
-            file_digests(turn.composition.prompt),
-            turn.shown if turn.request.budget else (),
-            lifetimes=plan.layout.lifetimes,
-            pauses=tuple(last.pauses.seconds),
-            discussion=turn.request.discussion,
-        )
         client, before = self.client, last.fingerprint
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             cache = SimulatedCache.after(last.layout, age=last.age) if last.layout else None
@@ -343,8 +352,22 @@ class TurnComposer:
             turn.ordered,
             plan,
             expected_usage(plan, last.layout, age=last.age),
-            record,
+            self._record(turn, plan),
             compare_prefixes(before, prompt.fingerprint) if before else None,
             None,
             (*unknown_names(turn.composition.missing), *turn.composition.warnings),
+        )
+
+    def _record(self, turn: _FittedTurn, plan: RequestPlan) -> SentRecord:
+        return SentRecord(
+            self.client.provider,
+            self.client.model,
+            plan.layout.ends,
+            plan.layout.breakpoints,
+            turn.changes,
+            file_digests(turn.composition.prompt),
+            turn.shown if turn.request.budget else (),
+            lifetimes=plan.layout.lifetimes,
+            pauses=tuple(self.last.pauses.seconds),
+            discussion=turn.request.discussion,
         )

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache
 from json import JSONDecodeError
-from ssl import SSLContext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 from urllib.parse import quote, quote_plus
@@ -119,7 +118,7 @@ class WrongAddressError(Exception):
 
 
 @cache
-def certificates() -> SSLContext:
+def certificates() -> ssl.SSLContext:
     """Return the authorities that are trusted, as an SDK would by itself; loading them takes 40 ms."""
     from httpx2 import create_ssl_context
 
