@@ -10,7 +10,7 @@ from aggregate.base.values import Level
 from aggregate.prompt import audit_path, request_log_path
 from aggregate.prompt.source_map import map_sources
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.clients.token_ratios import record_usage
+from aggregate.sending.clients.own_models import record_usage
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 

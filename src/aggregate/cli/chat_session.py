@@ -18,15 +18,12 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import for_reader, shared_personas
 from aggregate.sending import (
+    Discussion,
     PreparedTurn,
     SelectedModel,
     dollars,
-    fork_discussion,
-    last_exchange,
     plan_lines,
-    project_discussion,
     select_model,
-    take_back,
 )
 from aggregate.sending.clients import NAMES
 
@@ -52,7 +49,7 @@ class ChatSession:
         project = asked.open()
         selected = select_model(project, asked.selection)
         asked.seeds(project)
-        project_discussion(project, selected.discussion, is_new=True)
+        Discussion(project, selected.discussion).turns(is_new=True)
         if self.discussion != (selected.discussion or DEFAULT):
             self._message, self._is_answered = "", False
         self.asked, self.discussion = asked, selected.discussion or DEFAULT
@@ -62,7 +59,7 @@ class ChatSession:
         return self.point_at(selection=replace(self.asked.selection, **changes))  # type: ignore[arg-type]
 
     def questions(self) -> list[str]:
-        turns = project_discussion(self.project(), self.discussion, is_new=True)
+        turns = Discussion(self.project(), self.discussion).turns(is_new=True)
         said = (turn for turn in turns.all if isinstance(turn, dict))
         return [str(turn.get("content", "")) for turn in said if turn.get("role") == "User"]
 
@@ -91,7 +88,7 @@ class ChatSession:
 
     def undo(self) -> str:
         self._is_answered = False
-        return take_back(self.project(), self.discussion)
+        return Discussion(self.project(), self.discussion).take_back()
 
     def retry(self) -> None:
         """Ask the last question once more; an answer that it has stays until another one is there."""
@@ -101,7 +98,8 @@ class ChatSession:
         if not self._message and not self.questions():
             raise ConfigError("nothing was asked yet in this discussion: say something")
         # Another process may have gone on meanwhile: its turn is not what is asked once more.
-        last = last_exchange(self.project(), self.discussion, question=self._message or None)
+        discussion = Discussion(self.project(), self.discussion)
+        last = discussion.last_exchange(question=self._message or None)
         self.ask(str(last[0]["content"]), replaces=last)
 
     def compact(self) -> None:
@@ -213,14 +211,14 @@ def _files(session: ChatSession, text: str) -> None:
 def _discussion(session: ChatSession, text: str) -> None:
     if text:
         session.select(discussion=text)
-    turns = len(project_discussion(session.project(), session.discussion, is_new=True).all)
+    turns = len(Discussion(session.project(), session.discussion).turns(is_new=True).all)
     say(f'discussion "{session.discussion}", {counted(turns, "turn")}')
 
 
 def _fork(session: ChatSession, text: str) -> None:
     if not text:
         raise click.UsageError("name the new discussion: /fork NAME")
-    fork_discussion(session.project(), session.discussion, text)
+    Discussion(session.project(), session.discussion).fork(text)
     _discussion(session, text)
 
 

@@ -15,7 +15,7 @@ from aggregate.cli.output import counted, say, write_path, write_result, write_r
 from aggregate.cli.program import Described
 from aggregate.project.history import DEFAULT, named_discussions
 from aggregate.prompt import build_discussion_section
-from aggregate.sending import delete_discussion, fork_discussion, project_discussion
+from aggregate.sending import Discussion
 
 
 @click.group(cls=Described)
@@ -30,7 +30,7 @@ def list_(config: Path, as_json: bool) -> None:
     """List the discussions with their turns, tokens and when they were last used."""
     project, rows = open_project_here(config), []
     for name in ("", *named_discussions(config)):
-        turns = project_discussion(project, name)
+        turns = Discussion(project, name).turns()
         continues = "" if turns.continues is None else turns.continues or DEFAULT
         used = turns.path.stat().st_mtime if turns.path else None
         tokens = count(build_discussion_section(turns.all))
@@ -51,7 +51,7 @@ def list_(config: Path, as_json: bool) -> None:
 @json_option
 def show(name: str, config: Path, as_json: bool) -> None:
     """Print the turns of a discussion as a prompt shows them."""
-    turns = project_discussion(open_project_here(config), name)
+    turns = Discussion(open_project_here(config), name).turns()
     if as_json:
         write_result(json.dumps(turns.all, indent=2, default=str))
     else:
@@ -67,7 +67,7 @@ def fork(old: str, new: str, config: Path) -> None:
 
     What the provider's cache holds of OLD is read by NEW, too.
     """
-    write_path(fork_discussion(open_project_here(config), old, new))
+    write_path(Discussion(open_project_here(config), old).fork(new))
 
 
 @discussion.command()
@@ -76,15 +76,15 @@ def fork(old: str, new: str, config: Path) -> None:
 @config_option
 def rename(old: str, new: str, config: Path) -> None:
     """Give the discussion OLD the name NEW; print the path of its file."""
-    project = open_project_here(config)
-    turns = project_discussion(project, old)
+    renamed = Discussion(open_project_here(config), old)
+    turns = renamed.turns()
     if turns.configured:
         raise ConfigError(
             f'{len(turns.configured)} of its turns stand in the configuration: use "aggregate discussion fork"',
             path=str(config),
         )
-    path = fork_discussion(project, old, new)
-    delete_discussion(project, turns)
+    path = renamed.fork(new)
+    renamed.delete()
     write_path(path)
 
 
@@ -94,8 +94,8 @@ def rename(old: str, new: str, config: Path) -> None:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def delete(name: str, config: Path, yes: bool) -> None:
     """Delete a discussion for good; print the path of its file."""
-    project = open_project_here(config)
-    turns = project_discussion(project, name)
+    asked = Discussion(open_project_here(config), name)
+    turns = asked.turns()
     if turns.path is None:
         raise ConfigError(f'the discussion "{name}" has no file of its own', path=str(config))
     if not yes:
@@ -105,7 +105,7 @@ def delete(name: str, config: Path, yes: bool) -> None:
             f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?'
         )
         click.confirm(question, abort=True, err=True)
-    delete_discussion(project, turns)
+    asked.delete()
     write_path(turns.path)
     if turns.configured:
         say(f"{counted(len(turns.configured), 'turn')} of it stay in {config}")

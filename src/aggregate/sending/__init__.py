@@ -8,20 +8,16 @@ if TYPE_CHECKING:
     from aggregate.sending.discussions import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
-    from aggregate.sending.send_plan import *
     from aggregate.sending.turn import *
-    from aggregate.sending.turn_composition import *
     from aggregate.sending.turn_preparation import *
 else:
     __getattr__ = door(
         __name__,
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
-            "discussions": "compact_discussion delete_discussion fork_discussion last_exchange prepare_compaction project_discussion take_back",
+            "discussions": "Discussion compact_discussion prepare_compaction",
             "model_selection": "ModelSelection SelectedModel select_model",
-            "send_plan": "dollars plan_data plan_lines",
-            "turn": "CompletedTurn send_turn",
-            "turn_composition": "PreparedTurn",
+            "turn": "CompletedTurn PreparedTurn dollars plan_data plan_lines send_turn",
             "turn_preparation": "prepare_turn",
         },
     )

@@ -44,63 +44,66 @@ from aggregate.prompt import (
 )
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
-from aggregate.sending.turn_composition import PreparedTurn
-from aggregate.sending.turn_preparation import USER, prepare_turn
+from aggregate.sending.turn import ASSISTANT, USER, CompletedTurn, PreparedTurn, send_turn
+from aggregate.sending.turn_preparation import prepare_turn
 
 
-def project_discussion(project: Project, name: str, *, is_new: bool = False) -> DiscussionTurns:
-    """Return the turns of a discussion, ``""`` or ``"default"`` for the default one."""
-    scope = scope_of(project)
-    return discussion_turns(project, discussion_name(name), scope=scope, is_new=is_new)
+@dataclass(frozen=True, slots=True)
+class Discussion:
+    """A discussion of a project; ``""`` or ``"default"`` is the name of the default one."""
 
+    project: Project
+    name: str = ""
 
-def fork_discussion(project: Project, old: str, new: str) -> Path:
-    old, new = discussion_name(old), discussion_name(new)
-    if NO_DISCUSSION in (old, new):
-        raise ConfigError(f'"{NO_DISCUSSION}" is no discussion: take another name')
-    if project.path is None:
-        raise ConfigError("a project that is no file has no discussions")
-    turns = project_discussion(project, old)
-    if not turns.all:
-        raise ConfigError(f'the discussion "{old or DEFAULT}" has no turns to go on from')
-    if not new and project_discussion(project, DEFAULT).all:
-        raise ConfigError('there is a discussion "default" already', path=str(project.path))
-    target = confined(history_file(project.path, new), discussions_root(project))
-    copy_discussion(turns.path, target, before=turns.configured, continues=old or DEFAULT)
-    return target
+    def turns(self, *, is_new: bool = False) -> DiscussionTurns:
+        scope, name = scope_of(self.project), discussion_name(self.name)
+        return discussion_turns(self.project, name, scope=scope, is_new=is_new)
 
+    def fork(self, new: str) -> Path:
+        old, new = discussion_name(self.name), discussion_name(new)
+        project = self.project
+        if NO_DISCUSSION in (old, new):
+            raise ConfigError(f'"{NO_DISCUSSION}" is no discussion: take another name')
+        if project.path is None:
+            raise ConfigError("a project that is no file has no discussions")
+        turns = self.turns()
+        if not turns.all:
+            raise ConfigError(f'the discussion "{old or DEFAULT}" has no turns to go on from')
+        if not new and Discussion(project).turns().all:
+            raise ConfigError('there is a discussion "default" already', path=str(project.path))
+        target = confined(history_file(project.path, new), discussions_root(project))
+        copy_discussion(turns.path, target, before=turns.configured, continues=old or DEFAULT)
+        return target
 
-def delete_discussion(project: Project, turns: DiscussionTurns) -> None:
-    if turns.path is None:
-        return
-    try:
-        confined(turns.path, discussions_root(project)).unlink()
-    except OSError as error:
-        raise OutputError(f"cannot delete {turns.path}: {error.strerror or error}") from error
+    def delete(self) -> None:
+        path = self.turns().path
+        if path is None:
+            return
+        try:
+            confined(path, discussions_root(self.project)).unlink()
+        except OSError as error:
+            raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
 
+    def last_exchange(
+        self, *, question: str | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        turns = self.turns(is_new=True)
+        last = [turn for turn in turns.written[-2:] if isinstance(turn, dict)]
+        if turns.path is None or [turn.get("role") for turn in last] != [USER, ASSISTANT]:
+            raise ConfigError(
+                f'the discussion "{self.name or DEFAULT}" does not end with a question and its answer: '
+                "nothing is taken back"
+            )
+        if question not in (None, last[0].get("content")):
+            raise ConfigError("somebody else has written to the discussion: nothing is taken back")
+        return last[0], last[1]
 
-def last_exchange(
-    project: Project, name: str, *, question: str | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    turns = project_discussion(project, name, is_new=True)
-    last = [turn for turn in turns.written[-2:] if isinstance(turn, dict)]
-    if turns.path is None or [turn.get("role") for turn in last] != [USER, ASSISTANT]:
-        raise ConfigError(
-            f'the discussion "{name or DEFAULT}" does not end with a question and its answer: nothing is taken back'
-        )
-    if question not in (None, last[0].get("content")):
-        raise ConfigError("somebody else has written to the discussion: nothing is taken back")
-    return last[0], last[1]
-
-
-def take_back(project: Project, name: str) -> str:
-    last = last_exchange(project, name)
-    path = project_discussion(project, name).path
-    root = discussions_root(project)
-    if path is None or not replace_last_turns(confined(path, root), last, ()):
-        raise ConfigError("somebody else has written to the discussion: nothing is taken back")
-    return str(last[0].get("content", ""))
+    def take_back(self) -> str:
+        last, path = self.last_exchange(), self.turns().path
+        root = discussions_root(self.project)
+        if path is None or not replace_last_turns(confined(path, root), last, ()):
+            raise ConfigError("somebody else has written to the discussion: nothing is taken back")
+        return str(last[0].get("content", ""))
 
 
 def discussions_root(project: Project) -> Path | None:
@@ -199,7 +202,7 @@ def prepare_compaction(
 ) -> PreparedCompaction:
     """Nothing is written or sent. Where all turns exceed the model's window, the oldest that fit become a summary."""
     name = discussion_name(select_model(project, selection, require_key=False).discussion)
-    turns = project_discussion(project, name, is_new=True)
+    turns = Discussion(project, name).turns(is_new=True)
     if name == NO_DISCUSSION or project.path is None or turns.path is None:
         raise ConfigError(f'the discussion "{name or DEFAULT}" has no file of its own to compact')
     oldest = turns.written[:-STAYING]

@@ -21,10 +21,9 @@ from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, message
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, RequestOptions
 from aggregate.sending.clients.providers import open_client, provider_of_model
-from aggregate.sending.discussions import project_discussion
+from aggregate.sending.discussions import Discussion
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.turn import ASSISTANT, CompletedTurn, send_turn
-from aggregate.sending.turn_composition import PreparedTurn
+from aggregate.sending.turn import ASSISTANT, CompletedTurn, PreparedTurn, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 # Stands for the address of a compatible server, which the host alone knows: nothing is sent there.
@@ -197,7 +196,7 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         used = _usage(api_family(planned.provider, planned.model), usage)
         reply = Reply(reply or "", used, model=planned.model)
     *earlier, question = turn.request.history
-    turns = project_discussion(project, turn.request.discussion, is_new=True)
+    turns = Discussion(project, turn.request.discussion).turns(is_new=True)
     # Where it has become shorter, a summary stands in the place of old turns.
     behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
     said = (question, {"role": ASSISTANT, "content": reply.text})

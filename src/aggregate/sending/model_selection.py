@@ -27,9 +27,14 @@ from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.clouds import check_not_from_project
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, Effort, RequestOptions
-from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
+from aggregate.sending.clients.providers import (
+    NAMES,
+    PROVIDERS,
+    check_not_from_project,
+    open_client,
+    provider_of_model,
+)
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"

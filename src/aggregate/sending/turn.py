@@ -1,28 +1,207 @@
-"""One turn of a discussion: prepared, sent, its answer kept as it comes, and what was sent recorded."""
+"""One turn of a discussion, as it is prepared: what is shown of its plan, and how it is sent, kept and recorded."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import cast
+from typing import Any, cast
 
 from aggregate.base.disk import confined, create_private, project_root
 from aggregate.base.errors import OutputError, ProviderError
-from aggregate.base.values import FinishReason, Reply
+from aggregate.base.text import short_list
+from aggregate.base.values import FinishReason, Prompt, Reply, Usage
 from aggregate.project.configuration import Project, is_trusted
-from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
-from aggregate.prompt import reply_path, request_log_path, write_numbered
+from aggregate.project.history import (
+    DEFAULT,
+    NO_DISCUSSION,
+    append_turns,
+    history_file,
+    replace_last_turns,
+)
+from aggregate.prompt import (
+    Composition,
+    Request,
+    reply_path,
+    request_log_path,
+    write_numbered,
+)
 from aggregate.prompt.audit import record_audit
-from aggregate.sending.clients.client import LEFT_OUT
-from aggregate.sending.clients.own_models import truncation_warning
+from aggregate.sending.cache.file_order import OrderedPrompt
+from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
+from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
+from aggregate.sending.clients.client import LEFT_OUT, Client
+from aggregate.sending.clients.own_models import age_note, cost, record_usage, truncation_warning
 from aggregate.sending.clients.protocol import OnText
-from aggregate.sending.clients.token_ratios import record_usage
-from aggregate.sending.request_log import LoggedRequest, write_request
-from aggregate.sending.turn_composition import PreparedTurn
+from aggregate.sending.model_selection import OPTION, SelectedModel
+from aggregate.sending.request_log import LoggedRequest, SentRecord, write_request
 
-ASSISTANT = "AI"  # who answers, as the discussion calls them
+USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTurn:
+    client: Client  # who is asked
+    selected: SelectedModel  # its instructions are not redacted; those of the plan are
+    request: Request  # what was composed; the last turn of its history is what the user says
+    composition: Composition  # in the order of the configuration
+    ordered: OrderedPrompt  # in the order for sending
+    plan: RequestPlan
+    expected: Usage  # what the provider's cache is expected to read and write
+    sent: SentRecord  # what will be recorded
+    # What is kept of the prompt sent before, ``None`` for the first one
+    report: PrefixReport | None
+    budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
+    warnings: tuple[str, ...]  # what was left out or is doubtful
+    # The last turns, in whose place its turns come once it is answered
+    replaces: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def provider_tokens(self) -> int:
+        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
+        return self.client.ratio.provider_tokens(self.plan.total)
+
+    @property
+    def news(self) -> list[str]:
+        older, extra = self.ordered.older, self.ordered.extra
+        diffs = (
+            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
+        )
+        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        age = age_note(self.client.provider, self.client.model, date.today())
+        name = self.request.discussion
+        is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
+        begins = f'the discussion "{name}" begins' if is_first else ""
+        return tuple(filter(None, (begins, age)))
+
+    def price(self, usage: Usage) -> Decimal | None:
+        return cost(usage, self.client.model, provider=self.client.provider)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.ordered.prompt.prompt
+
+    @property
+    def fingerprint(self) -> PromptFingerprint:
+        return self.ordered.prompt.fingerprint
+
+
+def plan_lines(turn: PreparedTurn) -> list[str]:
+    data = plan_data(turn)
+    lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
+    for block in data["blocks"]:
+        first, last = block["sources"][0], block["sources"][-1]
+        sources = first if first == last else f"{first} … {last}"
+        if images := len(block["images"]):
+            sources += f", with {images:,} image{'s' * (images > 1)}"
+        lines.append(
+            f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
+        )
+        if block["marked"]:
+            lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
+            up_to = f"{block['up_to']:,} tokens{lives}"
+            lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
+    client, usage, total = turn.client, turn.expected, turn.plan.total
+    model = f"{client.provider} {client.model}".strip()
+    address = f" at {turn.selected.address}" if turn.selected.address else ""
+    segments = f"{len(turn.prompt.segments):>9,}"
+    lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
+    lines.append(_origins_sentence(turn))
+    if turn.budget is not None or turn.provider_tokens != total:  # rule B-10
+        counted = (
+            f"about {turn.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
+            f"({client.ratio.value:g} for each, {client.ratio.source})"
+        )
+        budget = "" if turn.budget is None else f"; the budget is {turn.budget:,}"
+        lines.append(f"{counted}{budget}")
+    lines.append(
+        f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
+        f"{dollars(turn.price(usage))} for the input"
+    )
+    return [*lines, *turn.news]
+
+
+def plan_data(turn: PreparedTurn) -> dict[str, Any]:
+    usage = turn.expected
+    amount = turn.price(usage)
+    return {
+        "provider": turn.client.provider,
+        "model": turn.client.model,
+        "address": turn.selected.address,
+        "origins": dict(turn.selected.origins),
+        "discussion": turn.request.discussion or DEFAULT,
+        "tokens": turn.plan.total,
+        "provider_tokens": turn.provider_tokens,
+        "ratio": turn.client.ratio.value,
+        "ratio_source": turn.client.ratio.source,
+        "budget": turn.budget,
+        "blocks": _blocks(turn),
+        "expected": {
+            "fresh": usage.fresh,
+            "cache_write": usage.cache_write,
+            "cache_read": usage.cache_read,
+        },
+        "cost": None if amount is None else float(amount),
+        "prefix": turn.report.sentence if turn.report else None,
+        "diffs": list(turn.ordered.older),
+        "warnings": list(turn.warnings),
+    }
+
+
+def _origins_sentence(turn: PreparedTurn) -> str:
+    options, client = turn.selected.options, turn.client
+    chosen = {
+        "provider": f"provider {client.provider}",
+        "model": f"model {client.model or 'its own'}",
+        "max_output": f"at most {options.max_output:,} tokens of answer",
+        "effort": f"effort {options.effort}",
+        "temperature": f"temperature {options.temperature or 0:g}",
+    }
+    parts = [
+        f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
+        for name, source in turn.selected.origins.items()
+    ]
+    if turn.request.discussion:
+        source = "its own" if turn.request.discussion == SCRIPTED else OPTION
+        parts.append(f'discussion "{turn.request.discussion}" ({source})')
+    return f"chosen: {', '.join(parts)}"
+
+
+def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
+    plan, layout = turn.plan, turn.plan.layout
+    blocks = []
+    for start, end in pairwise((0, *layout.ends)):
+        hashes = [part for part in turn.fingerprint.segments[start:end] if part.tokens]
+        if not hashes:
+            continue
+        parts = turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
+        role = role_and_words([part.segment for part in parts])[0] if parts else BlockRole.SYSTEM
+        is_marked = end in layout.breakpoints
+        blocks.append(
+            {
+                "role": role.value,
+                "sources": [part.source or f"[{part.section}]" for part in hashes],
+                "images": [image.path for part in parts for image in part.images],
+                "segments": len(hashes),
+                "tokens": sum(part.tokens for part in hashes),
+                "up_to": plan.tokens[end - 1],
+                "marked": is_marked,
+                "lifetime": layout.lifetime(end, plan.policy.seconds) if is_marked else 0,
+            }
+        )
+    return blocks
+
+
+def dollars(amount: Decimal | None) -> str:
+    return "price unknown" if amount is None else f"${amount:.4f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,28 +4,15 @@ The files are ordered so that a cache reads most, and with a budget they are fit
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
-from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from aggregate.base.disk import is_file, project_root
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import redact
-from aggregate.base.text import short_list
 from aggregate.base.tokens import count
-from aggregate.base.values import (
-    Budget,
-    Image,
-    Prompt,
-    Redaction,
-    Section,
-    SentFile,
-    Usage,
-    unknown_names,
-)
+from aggregate.base.values import Budget, Image, Prompt, Redaction, Section, SentFile, unknown_names
 from aggregate.project.configuration import is_trusted
 from aggregate.project.git import touched_files
 from aggregate.project.history import NO_DISCUSSION
@@ -38,7 +25,7 @@ from aggregate.prompt import (
     request_log_path,
 )
 from aggregate.prompt.sections import gone_segment
-from aggregate.sending.cache.breakpoints import BlockLayout, Pauses
+from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, Pauses
 from aggregate.sending.cache.file_order import (
     FORGET,
     OrderedPrompt,
@@ -49,20 +36,23 @@ from aggregate.sending.cache.file_order import (
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
     HashedSegment,
-    PrefixReport,
     PromptFingerprint,
     compare_prefixes,
     digest,
 )
 from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
-from aggregate.sending.cache.request_plan import RequestPlan, plan_request
+from aggregate.sending.cache.request_plan import (
+    RequestPlan,
+    SimulatedCache,
+    expected_usage,
+    plan_request,
+)
 from aggregate.sending.cache.retention import CachedPrompt
-from aggregate.sending.cache.simulator import SimulatedCache, expected_usage
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.own_models import age_note, cache_policy, cost
-from aggregate.sending.clients.token_ratios import OWN_COUNT
+from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.model_selection import SelectedModel
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
+from aggregate.sending.turn import PreparedTurn
 
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
 _SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
@@ -135,7 +125,7 @@ class LastRequest:
         return None if redact(text, self.redaction).findings else text
 
 
-def find_last_request(
+def _find_last_request(
     request: Request, client: Client, system: str, lifetime: float
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
@@ -182,56 +172,6 @@ def _last_request(
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedTurn:
-    client: Client  # who is asked
-    selected: SelectedModel  # its instructions are not redacted; those of the plan are
-    request: Request  # what was composed; the last turn of its history is what the user says
-    composition: Composition  # in the order of the configuration
-    ordered: OrderedPrompt  # in the order for sending
-    plan: RequestPlan
-    expected: Usage  # what the provider's cache is expected to read and write
-    sent: SentRecord  # what will be recorded
-    # What is kept of the prompt sent before, ``None`` for the first one
-    report: PrefixReport | None
-    budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
-    warnings: tuple[str, ...]  # what was left out or is doubtful
-    # The last turns, in whose place its turns come once it is answered
-    replaces: tuple[Mapping[str, Any], ...] = ()
-
-    @property
-    def provider_tokens(self) -> int:
-        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
-        return self.client.ratio.provider_tokens(self.plan.total)
-
-    @property
-    def news(self) -> list[str]:
-        older, extra = self.ordered.older, self.ordered.extra
-        diffs = (
-            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
-        )
-        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
-
-    @property
-    def notes(self) -> Sequence[str]:
-        age = age_note(self.client.provider, self.client.model, date.today())
-        name = self.request.discussion
-        is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
-        begins = f'the discussion "{name}" begins' if is_first else ""
-        return tuple(filter(None, (begins, age)))
-
-    def price(self, usage: Usage) -> Decimal | None:
-        return cost(usage, self.client.model, provider=self.client.provider)
-
-    @property
-    def prompt(self) -> Prompt:
-        return self.ordered.prompt.prompt
-
-    @property
-    def fingerprint(self) -> PromptFingerprint:
-        return self.ordered.prompt.fingerprint
-
-
-@dataclass(frozen=True, slots=True)
 class _FittedTurn:
     request: Request
     composition: Composition
@@ -266,6 +206,22 @@ class TurnComposer:
     system: str  # the instructions without secrets
     images: Mapping[Image, int]
     last: LastRequest
+
+    @classmethod
+    def behind_last(
+        cls,
+        selected: SelectedModel,
+        client: Client,
+        request: Request,
+        system: str,
+        images: Mapping[Image, int],
+    ) -> "TurnComposer":
+        is_off = selected.cache is CacheLifetime.OFF
+        policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
+        # No older version saves anything where nothing is cached: that turns diffs off.
+        ordering = policy if selected.project.config.send.diffs else NO_CACHE
+        last = _find_last_request(request, client, system, ordering.seconds)
+        return cls(selected, client, policy, ordering, system, images, last)
 
     def compose(
         self,
@@ -384,18 +340,6 @@ class TurnComposer:
             writes=turn.request.discussion != NO_DISCUSSION,
             pauses=last.pauses,
         )
-        record = SentRecord(
-            self.client.provider,
-            self.client.model,
-            plan.layout.ends,
-            plan.layout.breakpoints,
-            turn.changes,
-            file_digests(turn.composition.prompt),
-            turn.shown if turn.request.budget else (),
-            lifetimes=plan.layout.lifetimes,
-            pauses=tuple(last.pauses.seconds),
-            discussion=turn.request.discussion,
-        )
         client, before = self.client, last.fingerprint
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             cache = SimulatedCache.after(last.layout, age=last.age) if last.layout else None
@@ -408,8 +352,22 @@ class TurnComposer:
             turn.ordered,
             plan,
             expected_usage(plan, last.layout, age=last.age),
-            record,
+            self._record(turn, plan),
             compare_prefixes(before, prompt.fingerprint) if before else None,
             None,
             (*unknown_names(turn.composition.missing), *turn.composition.warnings),
+        )
+
+    def _record(self, turn: _FittedTurn, plan: RequestPlan) -> SentRecord:
+        return SentRecord(
+            self.client.provider,
+            self.client.model,
+            plan.layout.ends,
+            plan.layout.breakpoints,
+            turn.changes,
+            file_digests(turn.composition.prompt),
+            turn.shown if turn.request.budget else (),
+            lifetimes=plan.layout.lifetimes,
+            pauses=tuple(self.last.pauses.seconds),
+            discussion=turn.request.discussion,
         )

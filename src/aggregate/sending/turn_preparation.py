@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from aggregate.base.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.base.values import AUTO, Image, Task, escape_surrogates
@@ -18,17 +18,12 @@ from aggregate.prompt import (
     redact_text,
     request_for,
 )
-from aggregate.sending.cache.breakpoints import CacheLifetime
-from aggregate.sending.cache.policy import NO_CACHE
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.image_rules import LARGEST_FILE, accepted_images
-from aggregate.sending.clients.own_models import cache_policy, check_window, context_window
-from aggregate.sending.clients.protocol import unused_options
-from aggregate.sending.clients.token_ratios import token_ratio
+from aggregate.sending.clients.own_models import check_window, context_window, token_ratio
+from aggregate.sending.clients.protocol import LARGEST_FILE, accepted_images, unused_options
 from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
-from aggregate.sending.turn_composition import PreparedTurn, TurnComposer, find_last_request
-
-USER: Final = "User"  # who says the message, as the discussion calls them
+from aggregate.sending.turn import USER, PreparedTurn
+from aggregate.sending.turn_composition import TurnComposer
 
 
 def prepare_turn(
@@ -113,14 +108,8 @@ def _composer(selected: SelectedModel, request: Request) -> tuple[TurnComposer, 
     client = replace(client, ratio=token_ratio(client.provider, client.model))
     instructions = escape_surrogates(selected.options.system).strip()
     system, secrets = redact_text(instructions, "system_prompt", request.redaction)
-    is_off = selected.cache is CacheLifetime.OFF
-    policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
-    # No older version saves anything where nothing is cached: that turns diffs off.
-    ordering = policy if selected.project.config.send.diffs else NO_CACHE
     images, refused = _images(request, client)
-    last = find_last_request(request, client, system, ordering.seconds)
-    composer = TurnComposer(selected, client, policy, ordering, system, images, last)
-    return composer, (*secrets, *refused)
+    return TurnComposer.behind_last(selected, client, request, system, images), (*secrets, *refused)
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:

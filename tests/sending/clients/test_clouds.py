@@ -17,9 +17,8 @@ from aggregate import (
     to_openai,
 )
 from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients.clouds import VertexApi
-from aggregate.sending.clients.image_rules import image_rules
-from aggregate.sending.clients.protocol import capabilities_of
+from aggregate.sending.clients.protocol import capabilities_of, image_rules
+from aggregate.sending.clients.providers import VertexApi
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.prompts import state
 

@@ -8,14 +8,12 @@ if TYPE_CHECKING:
     from aggregate.sending.cache.fingerprint import *
     from aggregate.sending.cache.policy import *
     from aggregate.sending.cache.request_plan import *
-    from aggregate.sending.cache.simulator import *
 else:
     __getattr__ = door(
         __name__,
         {
+            "request_plan": "SimulatedCache charge plan_request",
             "fingerprint": "HashedPrompt PrefixReport compare_prefixes",
             "policy": "COMPATIBLE SCRIPTED",
-            "request_plan": "plan_request",
-            "simulator": "SimulatedCache charge",
         },
     )

@@ -9,15 +9,13 @@ if TYPE_CHECKING:
     from aggregate.sending.clients.own_models import *
     from aggregate.sending.clients.protocol import *
     from aggregate.sending.clients.providers import *
-    from aggregate.sending.clients.token_ratios import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "client": "Client RedactingClient",
-            "own_models": "cache_policy context_window cost",
             "protocol": "ChatClient RequestOptions SendOptions",
             "providers": "NAMES PROVIDERS exceeded_window open_client priced_models usual_recipient",
-            "token_ratios": "shipped_ratio",
+            "own_models": "cache_policy context_window cost shipped_ratio",
+            "client": "Client RedactingClient",
         },
     )

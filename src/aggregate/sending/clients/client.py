@@ -15,9 +15,8 @@ from aggregate.base.tokens import count
 from aggregate.base.values import Prompt, Redaction, Reply, SurrogateJoiner
 from aggregate.prompt import count_prompt
 from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.cache.request_plan import RequestPlan, plan_request
-from aggregate.sending.cache.simulator import SimulatedCache, charge
-from aggregate.sending.clients.own_models import cache_policy, check_window
+from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
+from aggregate.sending.clients.own_models import OWN_COUNT, TokenRatio, cache_policy, check_window
 from aggregate.sending.clients.protocol import (
     DEFAULT_OPTIONS,
     ChatClient,
@@ -29,7 +28,6 @@ from aggregate.sending.clients.protocol import (
     Transport,
     capabilities_of,
 )
-from aggregate.sending.clients.token_ratios import OWN_COUNT, TokenRatio
 
 _T = TypeVar("_T")
 

@@ -1,4 +1,4 @@
-"""How every adapter reaches its server, and what an SDK raises as one error, without the key and without a traceback.
+"""How every adapter reaches its server, with which key, and what an SDK raises as one error, which shows no key.
 
 A redirect is never followed: a server, or whoever stands between, could have the key and the whole prompt sent to
 another host, or to the same one without encryption. Proxies are taken from the environment (``HTTPS_PROXY``,
@@ -6,6 +6,7 @@ another host, or to the same one without encryption. Proxies are taken from the 
 """
 
 import math
+import os
 import re
 import socket
 import ssl
@@ -16,17 +17,65 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache
 from json import JSONDecodeError
-from ssl import SSLContext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.values import FinishReason
-from aggregate.sending.clients.credentials import ApiKey, auth_headers
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
+
+_HIDDEN = "(hidden)"
+_SHORTEST = 6  # characters of a key that is hidden: shorter ones occur in ordinary words
+
+
+class ApiKey:
+    """A key that no representation shows; no dataclass, because ``dataclasses.asdict`` of its holder would show it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: str = "") -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Key({_HIDDEN if self.value else ''})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not stored: read it from the environment again")
+
+    def hide(self, text: str) -> str:
+        """Return ``text`` without the key, also as it stands in an address: providers repeat it in their messages."""
+        if len(self.value) < _SHORTEST:
+            return text
+        for form in (self.value, quote(self.value, safe=""), quote_plus(self.value)):
+            text = text.replace(form, _HIDDEN)
+        return text
+
+
+def auth_headers(
+    key: ApiKey | None,
+    variable: str,
+    others: tuple[str, ...],
+    omit: Any,  # noqa: ANN401 - whatever mark an SDK has
+) -> dict[str, Any]:
+    """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
+
+    SDKs send these wherever their address leads: also to another provider than the one they are meant for. The
+    ``variable`` has ``Name: value`` on each line, ``others`` are headers that the SDK makes of other variables, and
+    ``omit`` is its mark for what is left out. Without a key the SDK signs by itself.
+    """
+    lines = os.environ.get(variable, "").split("\n")
+    names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
+    if key is None:
+        return dict.fromkeys(names, omit)
+    bearer = f"Bearer {key.value or 'none'}"
+    return {
+        name: bearer if name.lower() == "authorization" else omit
+        for name in (*names, "Authorization")
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +118,7 @@ class WrongAddressError(Exception):
 
 
 @cache
-def certificates() -> SSLContext:
+def certificates() -> ssl.SSLContext:
     """Return the authorities that are trusted, as an SDK would by itself; loading them takes 40 ms."""
     from httpx2 import create_ssl_context
 

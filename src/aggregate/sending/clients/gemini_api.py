@@ -10,6 +10,7 @@ from aggregate.base.values import FinishReason, Reply, Usage, reported_tokens
 from aggregate.sending.cache.request_plan import MessagePart, messages_of
 from aggregate.sending.clients.connection import (
     DEFAULT_LIMITS,
+    ApiKey,
     ConnectionLimits,
     SdkErrorTranslator,
     certificates,
@@ -17,7 +18,6 @@ from aggregate.sending.clients.connection import (
     http_client_options,
     missing_sdk,
 )
-from aggregate.sending.clients.credentials import ApiKey
 from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 if TYPE_CHECKING:

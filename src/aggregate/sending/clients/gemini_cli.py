@@ -11,21 +11,13 @@ import re
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Final, cast
+from typing import Any, cast
 
-from aggregate.base.disk import (
-    STATE_VARIABLE,
-    find_program,
-    private_folder,
-    search_path,
-    user_state_folder,
-)
-from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
+from aggregate.base.disk import empty_folder, find_program, search_path
+from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.values import (
     SEPARATOR,
     FinishReason,
@@ -35,7 +27,7 @@ from aggregate.base.values import (
     reported_tokens,
 )
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 # A little less than the 8 MiB at which the program cuts its standard input off.
@@ -57,13 +49,12 @@ _VARIABLES = re.compile(
     "|MISE_DATA_DIR|FNM_DIR|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|(LOCAL)?APPDATA|USERPROFILE|PROGRAMDATA",
     re.IGNORECASE,
 )
-NO_KEY: Final = ApiKey()
 
 
 @dataclass(frozen=True, slots=True)
 class GeminiCli:
     program: str = "gemini"
-    key: ApiKey = NO_KEY
+    key: ApiKey | None = None
     seconds: float = 600.0
 
     async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -81,7 +72,7 @@ class GeminiCli:
             )
         variables = os.environ.items()
         environment = {name: value for name, value in variables if _VARIABLES.fullmatch(name)}
-        with _empty_folder() as folder:
+        with empty_folder() as folder:
             process = await asyncio.create_subprocess_exec(
                 program,
                 *command_arguments(request),
@@ -124,7 +115,7 @@ class GeminiCli:
         last_line = lines[-1] if lines else f"exit code {exit_code}"
         ended_early = exit_code and failure == _NO_RESULT
         message = last_line if ended_early or not failure else failure
-        message = self.key.hide(message)
+        message = self.key.hide(message) if self.key else message
         reason = _REASONS.get(exit_code, "failed")
         is_transient = any(word in message.lower() for word in _TRANSIENT)
         return ProviderError(
@@ -171,25 +162,6 @@ def parse_usage(stats: Mapping[str, Any]) -> Usage:
     read = reported_tokens(stats.get("cached"))
     fresh = max(reported_tokens(stats.get("input_tokens")) - read, 0)
     return Usage(fresh, 0, read, reported_tokens(stats.get("output_tokens")))
-
-
-@contextmanager
-def _empty_folder() -> Iterator[Path]:
-    """Give an empty folder for the user alone, which is removed at the end.
-
-    It lies in the user's own state folder: the program reads settings in the folders above, and would find in the
-    system's temporary folder what anybody on the machine has put there.
-    """
-    parent = (user_state_folder() or Path(os.devnull)) / "empty"
-    try:
-        private_folder(parent)
-        folder = TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise OutputError(
-            f"cannot make a folder in {parent}: {error.strerror or error}: set {STATE_VARIABLE}"
-        ) from None
-    with folder as path:
-        yield Path(path)
 
 
 async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str, Any]]:
