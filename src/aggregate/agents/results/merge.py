@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aggregate.agents.results.strategies import BUILT_IN, Merged
-from aggregate.agents.sandbox import SandboxLimits, run_javascript, run_python
-from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
+from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits, run_javascript, run_python
 from aggregate.base.errors import Refusal, SandboxError, SpawnError
 from aggregate.base.text import shorten
 from aggregate.base.values import (
