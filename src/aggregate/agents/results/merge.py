@@ -283,6 +283,7 @@ def _call(
 
 # Characters of a wrong parameter that a message repeats
 SHOWN = 100
+VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # what a variable may be called (rule O-20)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Protocol
 
 from aggregate.agents.tools import ToolRegistry, standard_tools
-from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
 from aggregate.agents.tracks.terms import (
     OWN,
@@ -19,7 +18,7 @@ from aggregate.agents.tracks.terms import (
     open_recipients,
     parse_worker,
 )
-from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, MeteredClient, work_with_tools
+from aggregate.agents.tracks.tool_ticket import MeteredClient, work_with_tools
 from aggregate.agents.tracks.track import Track
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.tokens import count
@@ -30,7 +29,6 @@ from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
     ChatClient,
     RedactingClient,
-    RequestOptions,
     ScriptedReply,
     load_replies,
     open_client,
@@ -126,16 +124,11 @@ def _send(
             "allow more, or lower its budget",
             again=False,
         )
-    options = RequestOptions(
-        system=assignment.persona,
-        max_output=min(MOST_ANSWER, limits.max_tokens - size),
-        # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        seconds=assignment.timeout + _GRACE_SECONDS,
-        schema=enforced_schema(assignment.answer),
-    )
+    # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+    seconds = assignment.timeout + _GRACE_SECONDS
     # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
     on_text = (lambda _piece: begun()) if assignment.ahead else None
-    text, doubt = client.answer(assignment.prompt, assignment.message, options, on_text)
+    text, doubt = client.answer(assignment, limits.max_tokens - size, seconds, on_text)
     return WorkerReply(text, client.tokens, doubt, client.cost)
 
 
