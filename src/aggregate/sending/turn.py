@@ -23,13 +23,7 @@ from aggregate.project.history import (
     history_file,
     replace_last_turns,
 )
-from aggregate.prompt import (
-    Composition,
-    Request,
-    reply_path,
-    request_log_path,
-    write_numbered,
-)
+from aggregate.prompt import Composition, Request, reply_path, request_log_path, write_numbered
 from aggregate.prompt.audit import record_audit
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aggregate.agents.goals import answers, questions
+from aggregate.agents.goals import answers, heuristics, questions
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
-from aggregate.agents.goals.heuristics import fields_of, find_list, is_vague, item_identity, words
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
@@ -108,17 +107,17 @@ def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
 
 
 def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
-    if tool.name != ANALYSIS or not is_vague(step):
+    if tool.name != ANALYSIS or not heuristics.is_vague(step):
         return step
-    item_list = find_list(branch.context, "", run.cache_dir)
-    fields = fields_of(item_list.items) if item_list else []
+    item_list = heuristics.find_list(branch.context, "", run.cache_dir)
+    fields = heuristics.fields_of(item_list.items) if item_list else []
     if not fields:
         return step
     names = answers.field_names(fields)
     reply = run.ask(branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
     clarified = questions.first_line(reply)
-    clarified_words = set(words(clarified))
-    names_a_field = any(set(words(field)) <= clarified_words for field in fields)
+    clarified_words = set(heuristics.words(clarified))
+    names_a_field = any(set(heuristics.words(field)) <= clarified_words for field in fields)
     return clarified if names_a_field else step
 
 
@@ -225,7 +224,7 @@ def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
     for name in _names(tool):
         match = re.search(rf"\b{re.escape(name)}\s*[=:]\s*([\w.-]+)", text)
         if match is None and _is_id(name):
-            noun = re.escape(" ".join(words(re.sub(r"_?[iI][dD]$", "", name))))
+            noun = re.escape(" ".join(heuristics.words(re.sub(r"_?[iI][dD]$", "", name))))
             spelling = rf"(?:{noun}(?:[ _]?id)?|id)" if noun else "id"
             match = re.search(rf"\b{spelling}[\s:=#]+((?=[\w-]*\d)[\w-]+)", text, re.IGNORECASE)
         if match:
@@ -237,10 +236,10 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
     if not isinstance(item, Mapping):
         return {tool.required[0].name: item} if len(tool.required) == 1 else {}
     arguments: dict[str, Any] = {}
-    identity = item_identity(item, noun)
+    identity = heuristics.item_identity(item, noun)
     id_names = [name for name in _names(tool) if _is_id(name)]
     for name in _names(tool):
-        means_item = name == "id" or len(id_names) == 1 or noun in words(name)
+        means_item = name == "id" or len(id_names) == 1 or noun in heuristics.words(name)
         if isinstance(item.get(name), str | int | float):
             arguments[name] = item[name]
         elif identity and name in id_names and means_item:
@@ -266,8 +265,8 @@ def _is_id(name: str) -> bool:
 
 def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback) -> str:
     """Return code for a step; what does not compile is given back once (rule P5)."""
-    item_list = find_list(branch.context, "", run.cache_dir)
-    fields = fields_of(item_list.items) if item_list else []
+    item_list = heuristics.find_list(branch.context, "", run.cache_dir)
+    fields = heuristics.fields_of(item_list.items) if item_list else []
     known = answers.known_results(branch.context)
     if item_list and fields:
         names = answers.field_names(fields, of=item_list.name)

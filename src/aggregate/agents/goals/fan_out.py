@@ -9,26 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import answers, questions
+from aggregate.agents.goals import answers, heuristics, questions
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.heuristics import (
-    ATTACHED,
-    ItemList,
-    Iteration,
-    fields_of,
-    filter_items,
-    find_list,
-    has_parts,
-    is_compound,
-    item_goal,
-    lists_in,
-    rule_template,
-    significant_words,
-    without_attached,
-    words,
-)
-from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.values import Value, jsonable
 
@@ -47,9 +30,13 @@ def may_spawn(run: GoalContext, branch: Branch) -> bool:
 
 def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> list[str]:
     """Return the 2 or 3 steps that ``step`` is, or none; the model is asked only where its words say so."""
-    if not may_spawn(run, branch) or branch.item is not None or not has_parts(step, tool):
+    if (
+        not may_spawn(run, branch)
+        or branch.item is not None
+        or not heuristics.has_parts(step, tool)
+    ):
         return []
-    text = run.ask(branch.node, QuestionKind.SPLIT, goal=branch.goal, step=step)
+    text = run.ask(branch.node, questions.QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
     parts = questions.parse_steps(text)
@@ -105,18 +92,22 @@ def _number(result: Value) -> int | None:
 @dataclass(frozen=True, slots=True)
 class Loop:
     step: str
-    iteration: Iteration
-    source: ItemList
+    iteration: heuristics.Iteration
+    source: heuristics.ItemList
 
 
-def find_loop(run: GoalContext, branch: Branch, step: str, iteration: Iteration) -> Loop | None:
+def find_loop(
+    run: GoalContext, branch: Branch, step: str, iteration: heuristics.Iteration
+) -> Loop | None:
     """Return the step with the list that it goes through, unless a branch above goes through that (D-20, D-34)."""
-    source = find_list(branch.context, iteration.noun, run.cache_dir)
+    source = heuristics.find_list(branch.context, iteration.noun, run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
 
-def loop_over_result(branch: Branch, step: str, iteration: Iteration, result: Value) -> Loop | None:
-    lists = lists_in(result, iteration.noun) if not answers.is_failure(result) else ()
+def loop_over_result(
+    branch: Branch, step: str, iteration: heuristics.Iteration, result: Value
+) -> Loop | None:
+    lists = heuristics.lists_in(result, iteration.noun) if not answers.is_failure(result) else ()
     source = next((source for source in lists if len(source.items) > 1), None)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -146,9 +137,13 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
     )
     if not any(item_fills(tool, loop.source.items[0], loop.iteration.noun) for tool in others):
         return False
-    field_words = {word for field in fields_of(loop.source.items) for word in words(field)}
-    iteration_words = words(loop.iteration.phrase)
-    after_verb = significant_words(loop.step)[1:]
+    field_words = {
+        word
+        for field in heuristics.fields_of(loop.source.items)
+        for word in heuristics.words(field)
+    }
+    iteration_words = heuristics.words(loop.iteration.phrase)
+    after_verb = heuristics.significant_words(loop.step)[1:]
     named = [word for word in after_verb if word not in iteration_words]
     names_fields_only = bool(named) and field_words.issuperset(named)
     return not names_fields_only and _more_needed(run, branch, loop)
@@ -156,20 +151,20 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
 
 def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
     item = answers.fenced_data(loop.source.items[0], answers.ALL_RESULTS)
-    reply = run.ask(branch.node, QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
+    reply = run.ask(branch.node, questions.QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
     if questions.yes_or_no(reply) is not False:
         return False
-    reply = run.ask(branch.node, QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
+    reply = run.ask(branch.node, questions.QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
     return questions.yes_or_no(reply) is True
 
 
 def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> str:
     """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
-    by_rule = rule_template(loop.step, loop.iteration, loop.source.items[0])
+    by_rule = heuristics.rule_template(loop.step, loop.iteration, loop.source.items[0])
     if by_rule and not ask:
         return by_rule
-    fields = answers.field_names(fields_of(loop.source.items) or ["item"])
-    reply = run.ask(branch.node, QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
+    fields = answers.field_names(heuristics.fields_of(loop.source.items) or ["item"])
+    reply = run.ask(branch.node, questions.QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
     return questions.first_line(reply) or by_rule or loop.step
 
 
@@ -177,7 +172,7 @@ def item_branches(
     run: GoalContext, branch: Branch, loop: Loop, template: str, tool: Tool | None
 ) -> list[Branch]:
     warn, number_of_all = branch.node.warn, len(loop.source.items)
-    matching = filter_items(loop.source.items, loop.step)
+    matching = heuristics.filter_items(loop.source.items, loop.step)
     if lacking := number_of_all - len(matching):
         warn(f"{lacking} of {number_of_all} items lack what the step names and are left out.")
     items = _distinct(run, branch, matching)
@@ -191,11 +186,11 @@ def item_branches(
         raise StepFailed("no sub-task may run: the limit of them is reached")
     fields: dict[str, Any] = {"noun": loop.iteration.noun}
     fields["lists"] = branch.lists | {loop.source.digest}
-    if not is_compound(template):
+    if not heuristics.is_compound(template):
         # One step is decided here, once for all; one of several is split by the model for each item.
         fields |= {"template": template, "decided": True, "tool": tool}
     return [
-        branch.below(number, item_goal(template, item, number), item=item, **fields)
+        branch.below(number, heuristics.item_goal(template, item, number), item=item, **fields)
         for number, item in enumerate(items[:granted], 1)
     ]
 
@@ -213,7 +208,7 @@ def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[
                 f"{duplicates} items were there before; the {rest} items after them were left out."
             )
             return list(distinct.values())
-        distinct.setdefault(key, without_attached(item))
+        distinct.setdefault(key, heuristics.without_attached(item))
     if duplicates:
         branch.node.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
     return list(distinct.values())
@@ -233,7 +228,9 @@ def items_result(
         )
     done = []
     for item, result in zip(items, results, strict=True):
-        done.append({**(item if isinstance(item, Mapping) else {"item": item}), ATTACHED: result})
+        done.append(
+            {**(item if isinstance(item, Mapping) else {"item": item}), heuristics.ATTACHED: result}
+        )
     return {
         **success,
         "items_processed": len(results),
@@ -243,7 +240,7 @@ def items_result(
     }
 
 
-def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Value:
+def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
     """Return what a tool gave with each item's result attached, under whatever key its list stands (rule D-29)."""
     if not isinstance(result, dict) or not source.name:
         return spawned
@@ -254,4 +251,4 @@ def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Va
 
 
 def _item_key(item: Value) -> str:
-    return json.dumps(jsonable(without_attached(item)), sort_keys=True)
+    return json.dumps(jsonable(heuristics.without_attached(item)), sort_keys=True)

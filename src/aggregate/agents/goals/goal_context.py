@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
+from aggregate.agents.goals import questions
 from aggregate.agents.goals.answers import clip, failure_message, is_failure
 from aggregate.agents.goals.goal_record import RecordedGoal, digest_of
 from aggregate.agents.goals.goal_result import (
@@ -17,17 +18,6 @@ from aggregate.agents.goals.goal_result import (
     SubtaskBudget,
     Trace,
     TraceKind,
-)
-from aggregate.agents.goals.questions import (
-    QUESTIONS,
-    SCHEMAS,
-    TEMPERATURES,
-    USUAL_TEMPERATURE,
-    Completion,
-    Model,
-    Question,
-    QuestionKind,
-    Schema,
 )
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
@@ -91,7 +81,7 @@ class StepOutcome:
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    model: Model
+    model: questions.Model
     tools: ToolRegistry
     limits: EngineLimits
     budget: BudgetTracker
@@ -120,15 +110,20 @@ class GoalContext:
             self.record.finish(key, digest, entry, seconds=self.budget.seconds)
 
     def ask(
-        self, node: Trace, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
+        self,
+        node: Trace,
+        kind: questions.QuestionKind,
+        *,
+        schema: questions.Schema | None = None,
+        **fields: object,
     ) -> str | None:
         """Ask the model about ``fields``; ``None`` where it gave no answer, with a warning on ``node``."""
-        question = Question(
+        question = questions.Question(
             kind,
-            QUESTIONS[kind].format(**fields).strip(),
+            questions.QUESTIONS[kind].format(**fields).strip(),
             node.place,
-            TEMPERATURES.get(kind, USUAL_TEMPERATURE),
-            schema or SCHEMAS.get(kind),
+            questions.TEMPERATURES.get(kind, questions.USUAL_TEMPERATURE),
+            schema or questions.SCHEMAS.get(kind),
             self.budget.tokens_left,
             self.budget.seconds_left,
         )
@@ -143,7 +138,7 @@ class GoalContext:
                 elif "error" in recorded:
                     raise ModelError(recorded["error"])
                 else:
-                    completion = Completion(**recorded)
+                    completion = questions.Completion(**recorded)
                 text = self._charged_text(completion, child)
             except (ClientSetupError, StateError):
                 raise  # no further question mends the host's mistake, or a record that does not fit
@@ -154,7 +149,9 @@ class GoalContext:
         child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
         return text
 
-    def _ask_live(self, question: Question, key: str, digest: str) -> Completion:
+    def _ask_live(
+        self, question: questions.Question, key: str, digest: str
+    ) -> questions.Completion:
         seconds_left = self.budget.seconds_left
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
@@ -171,7 +168,7 @@ class GoalContext:
         self.keep(key, digest, jsonable(completion))
         return completion
 
-    def _charged_text(self, completion: Completion, node: Trace) -> str:
+    def _charged_text(self, completion: questions.Completion, node: Trace) -> str:
         """Charge for an answer and return its text, or raise ``ModelError`` where it is none."""
         node.own_tokens = max(0, int(completion.tokens))
         charged = completion.tokens if completion.charged is None else completion.charged

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from aggregate.agents.goals import answers, fan_out, questions
+from aggregate.agents.goals import answers, fan_out, heuristics, questions
 from aggregate.agents.goals.execution import execute_step, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
@@ -14,8 +14,6 @@ from aggregate.agents.goals.goal_result import (
     TraceKind,
     final_dict,
 )
-from aggregate.agents.goals.heuristics import Iteration, advice, find_iteration, is_compound
-from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import Tool
 from aggregate.base.concurrency import ordered_map
@@ -44,7 +42,7 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
 
     A sub-task that names one thing to do is one step, without a question.
     """
-    if branch.depth > 0 and not is_compound(branch.deciding_text(branch.goal)):
+    if branch.depth > 0 and not heuristics.is_compound(branch.deciding_text(branch.goal)):
         return [branch.goal]
     names, most = run.tools.names, run.limits.steps
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
@@ -58,9 +56,9 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     for _ in range(2):
         reply = run.ask(
             branch.node,
-            QuestionKind.DECOMPOSE,
+            questions.QuestionKind.DECOMPOSE,
             goal=branch.goal,
-            advice=advice(branch.goal),
+            advice=heuristics.advice(branch.goal),
             tools=listed,
             memory=memory,
             most=most,
@@ -148,7 +146,7 @@ def _do_with(
         return _spawned(below, fan_out.parts_result(parts, _run_subtasks(run, branch, below)))
     iteration = None
     if fan_out.may_spawn(run, branch):
-        iteration = find_iteration(branch.deciding_text(step))
+        iteration = heuristics.find_iteration(branch.deciding_text(step))
     loop = fan_out.find_loop(run, branch, step, iteration) if iteration else None
     if loop and fan_out.needs_each(run, branch, loop, tool):
         if not loop.source.items:
@@ -167,7 +165,7 @@ def _fan_out_after(
     branch: Branch,
     step: str,
     tool: Tool,
-    iteration: Iteration,
+    iteration: heuristics.Iteration,
     outcome: StepOutcome,
 ) -> StepOutcome:
     """Do more for each item of the list that a tool gave, where another tool is needed for that (rule D-27)."""

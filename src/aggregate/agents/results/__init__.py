@@ -11,7 +11,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "compile": "MetadataBasedResultCompiler ResultCompiler compile_results register_compiler result_compiler",
             "merge": "merge_outputs",
+            "compile": "MetadataBasedResultCompiler ResultCompiler compile_results register_compiler result_compiler",
         },
     )

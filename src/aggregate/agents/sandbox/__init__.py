@@ -11,7 +11,7 @@ from aggregate.base.door import door
 if TYPE_CHECKING:
     from aggregate.agents.sandbox.bubblewrap import run_full_python
     from aggregate.agents.sandbox.javascript import run_javascript
-    from aggregate.agents.sandbox.limits import SandboxLimits, plain_copy
+    from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS, SandboxLimits, plain_copy
     from aggregate.agents.sandbox.monty import PythonRun, run_python
 else:
     __getattr__ = door(
@@ -19,7 +19,7 @@ else:
         {
             "bubblewrap": "run_full_python",
             "javascript": "run_javascript",
-            "limits": "SandboxLimits plain_copy",
+            "limits": "SOURCE_CHARACTERS SandboxLimits plain_copy",
             "monty": "PythonRun run_python",
         },
     )

@@ -6,7 +6,6 @@ for is checked before anything is spawned: names, strategies, functions, and the
 """
 
 import logging
-import re
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from datetime import datetime
 from threading import RLock
 from typing import Any, Final, NoReturn, Protocol
 
-from aggregate.agents.results.merge import SHOWN, known_strategy
+from aggregate.agents.results.merge import SHOWN, VARIABLE, known_strategy
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.text import shorten
 from aggregate.base.values import (
@@ -35,7 +34,6 @@ from aggregate.base.values import (
 
 # Thirty years: a longer timeout is as good as none, and no clock can add up any number
 MOST_SECONDS: Final = 1e9
-_VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def _variable(collect_into: object) -> str | None:
     name = collect_into.strip()
     if not name.startswith("$"):
         _refuse('collectInto must start with "$" (e.g., "$research")', code)
-    if not _VARIABLE.fullmatch(name):
+    if not VARIABLE.fullmatch(name):
         what = '"$" and a name of letters, digits and "_" (e.g., "$research")'
         _refuse(f"collectInto must be {what}", code)
     return name

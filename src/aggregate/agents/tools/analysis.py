@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.sandbox import (
+    SOURCE_CHARACTERS,
     PythonRun,
     SandboxLimits,
     plain_copy,
     run_full_python,
     run_python,
 )
-from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
 from aggregate.agents.tools.registry import ToolRegistry, failure_envelope
 from aggregate.agents.tools.tool import ToolContext, make_tool
 from aggregate.base.errors import DataReferenceError, SandboxError, Stopped

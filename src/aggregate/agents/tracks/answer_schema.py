@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.results.strategies import NotJson, parse_json_text
+from aggregate.agents.results.merge import NotJson, parse_json_text
 from aggregate.base.disk import UnreadableError, confined, read_bytes
 from aggregate.base.errors import OutputError, WorkerError
 from aggregate.base.text import shorten

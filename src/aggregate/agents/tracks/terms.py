@@ -15,10 +15,16 @@ from aggregate.project.configuration import BudgetTable, Project, user_config
 from aggregate.prompt import auto_budget, find_persona
 from aggregate.sending import ModelSelection, SelectedModel, select_model
 from aggregate.sending.cache import SCRIPTED
-from aggregate.sending.clients import PROVIDERS, ChatClient, context_window, cost, shipped_ratio
+from aggregate.sending.clients import (
+    DEFAULT_OPTIONS,
+    PROVIDERS,
+    ChatClient,
+    context_window,
+    cost,
+    shipped_ratio,
+)
 
 _USUAL = EngineLimits()
-_ANSWER: Final = 16_000  # tokens that auto leaves free: as many as a request allows by default
 # The most that a context takes of the tokens of an attempt that sends it once: the answer has the others.
 _ONCE: Final = 0.8
 _TWICE: Final = 0.4  # the same where the context is sent with the plan and with the answer
@@ -213,7 +219,8 @@ def grant_budget(
     if named is None:
         tokens = default_tokens(recipient, most=table.most)
     elif named == AUTO:
-        tokens = auto_budget(context_window(recipient.model), _ANSWER, most=table.most)
+        answer = DEFAULT_OPTIONS.max_output  # what auto leaves free
+        tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
         tokens = named
     share = _TWICE if ticket.tools else _ONCE

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from aggregate.agents.results.merge import VARIABLE
 from aggregate.agents.sandbox import SandboxLimits, run_javascript
 from aggregate.agents.tracks.answer_schema import read_schema
 from aggregate.base.errors import ConfigError, SandboxError
@@ -250,7 +251,6 @@ TICKETS = "tickets.toml"
 MOST_BYTES = 5_000_000  # ten thousand tickets with a paragraph each, read in about a second
 # Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two.
 MOST_SECONDS = 30.0
-_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # what a variable may be called (rule O-20)
 Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and what is wrong
 
 
@@ -318,7 +318,7 @@ def _problems_of_variable(
 ) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with a ticket's variable, by key (rules O-20, O-22, O-24, O-47)."""
     name, strategy = ticket.collect_into, ticket.merge_strategy
-    if name and not _VARIABLE.fullmatch(name):
+    if name and not VARIABLE.fullmatch(name):
         yield "collect_into", f'"{name}" is no variable: write one such as "$findings"'
     if strategy and not name:
         yield (

@@ -94,12 +94,19 @@ class MeteredClient:
 
     def answer(
         self,
-        prompt: Prompt,
-        message: str,
-        options: RequestOptions,
+        assignment: Assignment,
+        most: int,
+        seconds: float,
         on_text: Callable[[str], None] | None = None,
     ) -> tuple[str, str]:
-        reply = self.send(prompt, message, on_text=on_text, options=options)
+        """Return the answer to a ticket, of at most so many tokens, and what is doubtful about it."""
+        options = RequestOptions(
+            system=assignment.persona,
+            max_output=min(DEFAULT_OPTIONS.max_output, most),
+            seconds=seconds,
+            schema=enforced_schema(assignment.answer),
+        )
+        reply = self.send(assignment.prompt, assignment.message, on_text=on_text, options=options)
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
         if not reply.text.strip():
@@ -109,7 +116,6 @@ class MeteredClient:
 
 
 LEAST_ANSWER = 2_000  # tokens that are kept for the answer; a page has 500
-MOST_ANSWER = 16_000  # tokens of an answer, as many as a request allows by default
 _GOAL = """\
 Do with the tools what this task needs, and find out what its answer needs. The answer itself is written afterwards, \
 from what the steps found: plan no step for it.
@@ -168,14 +174,8 @@ def work_with_tools(
             f"its steps used {watched.charged:,} of its {limits.max_tokens:,} tokens, too many for an answer: "
             "allow more with max_tokens"
         )
-    options = RequestOptions(
-        system=assignment.persona,
-        max_output=min(left, MOST_ANSWER),
-        seconds=seconds,
-        schema=enforced_schema(assignment.answer),
-    )
-    prompt = Prompt((*assignment.prompt.segments, found))
-    text, doubt = client.answer(prompt, assignment.message, options)
+    informed = replace(assignment, prompt=Prompt((*assignment.prompt.segments, found)))
+    text, doubt = client.answer(informed, left, seconds)
     warnings = dict.fromkeys((*result.warnings, *cut, *([doubt] if doubt else [])))
     # Limits count what a cache gave at its price, the report counts all; a provider may report nothing.
     return WorkerReply(

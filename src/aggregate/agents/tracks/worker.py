@@ -9,7 +9,6 @@ from typing import Protocol
 
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tools import ToolRegistry, standard_tools
-from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
 from aggregate.agents.tracks.terms import (
     OWN,
@@ -20,7 +19,7 @@ from aggregate.agents.tracks.terms import (
     open_recipients,
     parse_worker,
 )
-from aggregate.agents.tracks.tool_ticket import MOST_ANSWER, MeteredClient, work_with_tools
+from aggregate.agents.tracks.tool_ticket import MeteredClient, work_with_tools
 from aggregate.agents.tracks.track import Track
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.tokens import count
@@ -28,7 +27,7 @@ from aggregate.base.values import Section
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
 from aggregate.sending.cache import SCRIPTED
-from aggregate.sending.clients import ChatClient, RedactingClient, RequestOptions, open_client
+from aggregate.sending.clients import ChatClient, RedactingClient, open_client
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
@@ -120,16 +119,11 @@ def _send(
             "allow more, or lower its budget",
             again=False,
         )
-    options = RequestOptions(
-        system=assignment.persona,
-        max_output=min(MOST_ANSWER, limits.max_tokens - size),
-        # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-        seconds=assignment.timeout + _GRACE_SECONDS,
-        schema=enforced_schema(assignment.answer),
-    )
+    # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+    seconds = assignment.timeout + _GRACE_SECONDS
     # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
     on_text = (lambda _piece: begun()) if assignment.ahead else None
-    text, doubt = client.answer(assignment.prompt, assignment.message, options, on_text)
+    text, doubt = client.answer(assignment, limits.max_tokens - size, seconds, on_text)
     return WorkerReply(text, client.tokens, doubt, client.cost)
 
 

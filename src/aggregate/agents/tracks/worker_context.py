@@ -201,6 +201,7 @@ class WorkerContexts:
         )
 
     def _prompt(self, ticket: Ticket, results: tuple[Results, ...]) -> Prompt:
+        """Return the first context that fits: what its group begins with, or all files; else one for this ticket."""
         granted, asked = self.granted(ticket), self._parts.asked(ticket)
         room = granted.budget.tokens - self._parts.around(ticket)
         merged = results_segments(results) if results else ()
