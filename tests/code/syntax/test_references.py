@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.code.syntax import (
     LANGUAGES,
-    SyntaxReference,
+    Language,
     read_definitions,
     read_references,
     shared_parse,
@@ -23,11 +23,11 @@ PROGRAMS = {
 """By language: a program, and a line for each name that it uses."""
 
 
-def table(references: tuple[SyntaxReference, ...]) -> str:
-    """Return references as lines: where, what, which, and of what."""
+def table(text: str, language: Language) -> str:
+    """Return what a text refers to as lines: where, what, which, and of what."""
     return "".join(
         f"{each.line} {each.kind} {each.name}{each.scope and ' of '}{each.scope}\n"
-        for each in references
+        for each in read_references(text, language)
     )
 
 
@@ -35,7 +35,7 @@ def table(references: tuple[SyntaxReference, ...]) -> str:
 def test_names_that_a_program_uses_are_told_with_what_stands_before_them(name: str) -> None:
     """Each kind of reference is found in each language, in order, once for each place (rule I-1)."""
     text, expected = PROGRAMS[name]
-    assert table(read_references(text, language_called(name))) == expected
+    assert table(text, language_called(name)) == expected
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
