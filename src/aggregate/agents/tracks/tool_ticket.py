@@ -102,7 +102,7 @@ class MeteredClient:
         """Return the answer to a ticket, of at most so many tokens, and what is doubtful about it."""
         options = RequestOptions(
             system=assignment.persona,
-            max_output=min(DEFAULT_OPTIONS.max_output, most),
+            max_output=min(RequestOptions().max_output, most),
             seconds=seconds,
             schema=enforced_schema(assignment.answer),
         )

@@ -16,7 +16,6 @@ from aggregate.project.git.git_log import (
 from aggregate.project.git.git_process import bounded_git, unquoted
 
 # What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured.
-# What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured.
 PATCH_OPTIONS: Final = (
     "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
