@@ -186,7 +186,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         how = copy_to_clipboard(path.read_bytes())
         if not asked.quiet:
             say(how)
-    if index.warning and not asked.quiet:
+    if not asked.quiet and index.warning:
         warn(index.warning)
 
 
@@ -214,7 +214,6 @@ def _compose(
             write_result(json.dumps(data, indent=2))
         if not asked.quiet:
             written.tell(warnings)
-    index.flush()
     return path
 
 
@@ -230,7 +229,6 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     with progress("Rendering files", hidden=asked.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     audit = audit_of(request, composition, count_prompt(composition.prompt, index=index))
-    index.flush()
     if not asked.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if asked.as_json:
