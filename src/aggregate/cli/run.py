@@ -29,16 +29,8 @@ from aggregate.cli.options import (
     timings_data,
     timings_option,
 )
-from aggregate.cli.output import (
-    progress,
-    say,
-    warn,
-    warn_all,
-    write_path,
-    write_pieces,
-    write_result,
-)
-from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, watch_run
+from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
+from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt, for_reader, request_for, write_numbered
@@ -181,11 +173,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         else:
             path = _compose(asked, request, index, context)
     if path and asked.copies:
-        from aggregate.cli.clipboard import copy_to_clipboard
-
-        how = copy_to_clipboard(path.read_bytes())
-        if not asked.quiet:
-            say(how)
+        copy_prompt(path.read_bytes(), quiet=asked.quiet)
     if not asked.quiet and index.warning:
         warn(index.warning)
 
