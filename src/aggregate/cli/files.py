@@ -124,7 +124,13 @@ def stats(
         open_index(use=not no_cache, verify=verify) as index,
         progress("Measuring files", hidden=False) as bar,
     ):
-        sizes = measure_files(request, index=index, on_start=bar.start, on_done=bar.advance)
+        sizes = measure_files(
+            request,
+            index=index,
+            with_scores=asked is not None,
+            on_start=bar.start,
+            on_done=bar.advance,
+        )
     if as_json:
         write_result(json.dumps([_data(file) for file in sizes], indent=2))
         return

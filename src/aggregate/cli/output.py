@@ -152,8 +152,12 @@ def _write_error(text: str) -> None:
         _drop(sys.stderr)
 
 
-def prepare_streams() -> None:
-    """Make the process's standard streams fit for any text and for any state in which they were passed on."""
+@contextmanager
+def usable_streams() -> Iterator[None]:
+    """Make the process's standard streams fit for any text and for any state in which they were passed on.
+
+    In the end what is held back is written out, and what cannot be written let go: the interpreter would fail at it.
+    """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -163,16 +167,15 @@ def prepare_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # An ASCII locale has no other way to show an umlaut.
             stream.reconfigure(errors="backslashreplace")
-
-
-def finish_streams() -> None:
-    """Write out what is held back, and let go what cannot be written, at which the interpreter would fail."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                stream.flush()
-        except (OSError, ValueError):
-            _drop(stream)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except (OSError, ValueError):
+                _drop(stream)
 
 
 def _drop(stream: TextIO) -> None:

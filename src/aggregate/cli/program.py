@@ -28,7 +28,7 @@ from aggregate.base.errors import (
     ToolError,
     TrackError,
 )
-from aggregate.cli.output import finish_streams, prepare_streams, say, say_body
+from aggregate.cli.output import say, say_body, usable_streams
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -301,11 +301,8 @@ _OBJECTS_BETWEEN_COLLECTIONS = 500_000
 def run_process() -> int:
     # Hardly anything here makes cycles: what a prompt of many files is made of stays until the end.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    prepare_streams()
-    try:
+    with usable_streams():
         return run_program()
-    finally:
-        finish_streams()
 
 
 def run_program(arguments: list[str] | None = None, *, group: click.Group = program) -> int:

@@ -29,16 +29,8 @@ from aggregate.cli.options import (
     timings_data,
     timings_option,
 )
-from aggregate.cli.output import (
-    progress,
-    say,
-    warn,
-    warn_all,
-    write_path,
-    write_pieces,
-    write_result,
-)
-from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, watch_run
+from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
+from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt, for_reader, request_for, write_numbered
@@ -181,12 +173,8 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         else:
             path = _compose(asked, request, index, context)
     if path and asked.copies:
-        from aggregate.cli.clipboard import copy_to_clipboard
-
-        how = copy_to_clipboard(path.read_bytes())
-        if not asked.quiet:
-            say(how)
-    if index.warning and not asked.quiet:
+        copy_prompt(path.read_bytes(), quiet=asked.quiet)
+    if not asked.quiet and index.warning:
         warn(index.warning)
 
 
@@ -214,7 +202,6 @@ def _compose(
             write_result(json.dumps(data, indent=2))
         if not asked.quiet:
             written.tell(warnings)
-    index.flush()
     return path
 
 
@@ -230,7 +217,6 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     with progress("Rendering files", hidden=asked.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     audit = audit_of(request, composition, count_prompt(composition.prompt, index=index))
-    index.flush()
     if not asked.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if asked.as_json:

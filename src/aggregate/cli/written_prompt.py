@@ -158,6 +158,14 @@ class WrittenPrompt:
         }
 
 
+def copy_prompt(data: bytes, *, quiet: bool) -> None:
+    from aggregate.cli.clipboard import copy_to_clipboard  # seldom asked for
+
+    how = copy_to_clipboard(data)
+    if not quiet:
+        say(how)
+
+
 def watch_run(run: "WatchedRun") -> None:
     """Write the prompt, and the next one as soon as something that counts has changed, until interrupted.
 
@@ -267,20 +275,13 @@ class WatchedRun:
             written.record(path)
             self._tell(path, written, names_of_changes(changes, request, self._files))
             if self._copies:
-                self._copy(b"".join(pieces))
+                copy_prompt(b"".join(pieces), quiet=self.quiet)
         self._index.flush()
         config = project.path or project.folder / CONFIG_NAME
         shown = [request.base_dir / row.path for row in written.stream.rows]
         files = [os.path.abspath(path) for path in (config, global_config_path(), *shown)]
         self._files = [*files, *files_of_sections(config, request)]
         return self._files
-
-    def _copy(self, data: bytes) -> None:
-        from aggregate.cli.clipboard import copy_to_clipboard  # seldom asked for
-
-        how = copy_to_clipboard(data)
-        if not self.quiet:
-            say(how)
 
     def _tell(self, path: Path, written: WrittenPrompt, changed: Sequence[str]) -> None:
         warnings, prefix = written.warnings(), written.prefix

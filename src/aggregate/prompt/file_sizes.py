@@ -40,7 +40,7 @@ class FileSizes:
         elements: Its definitions outside of functions.
         tokens: Its tokens in each view that is compared, by the view's name.
         problem: Why its views lack something, ``""`` where they do not.
-        score: How likely the task touches it; ``None`` without a task.
+        score: How likely the task touches it; ``None`` where that was not asked.
     """
 
     path: str
@@ -60,6 +60,7 @@ def measure_files(
     request: Request,
     *,
     index: Index,
+    with_scores: bool = False,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
@@ -85,7 +86,7 @@ def measure_files(
         FileSizes(file.path, 0, 0, _by_view([0] * len(_MEASURED)), file.problem) for file in remarks
     ]
     files = [*(sizes[file.path] for file in selection.files if file.path in sizes), *unmeasured]
-    if request.task is None:
+    if not with_scores:
         return files
     from aggregate.prompt.ranked_files import file_scores  # ranking is another half of the program
 
