@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from aggregate import BudgetError, Usage, count, load_config
-from aggregate.base.values import Level
 from aggregate.prompt import audit_path, request_log_path
 from aggregate.prompt.source_map import map_sources
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
@@ -49,12 +48,6 @@ def say(folder: Path, message: str, *, budget: int = BUDGET) -> tuple[PreparedTu
     """Prepare and send a turn."""
     made = ready(folder, message, budget=budget)
     return made, send_turn(made, load_config(folder / "manual_slop.toml"))
-
-
-def levels(made: PreparedTurn) -> dict[str, Level]:
-    """Return how much of each file is shown."""
-    assert made.composition is not None
-    return {choice.path: choice.level for choice in made.composition.choices}
 
 
 def test_the_message_is_the_task(folder: Path) -> None:

@@ -29,7 +29,6 @@ from aggregate import (
     to_openai,
 )
 from aggregate.sending.clients import Effort
-from aggregate.sending.host_requests import PlannedBlock
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.user_files import turns_in
 from tests.projects import project
@@ -94,8 +93,9 @@ def test_a_plan_needs_no_key_and_shows_its_blocks(config: str) -> None:
     """Role, text and breakpoint of each block; nothing is written."""
     before = sorted(Path(config).parent.rglob("*"))
     planned = plan_for(config, "claude-sonnet-5", "Why?", persona="brief")
-    assert planned.blocks[0] == PlannedBlock("system", "Be brief.", marked=False)
-    assert planned.blocks[-1] == PlannedBlock("user", "\n\nWhy?", marked=True)
+    first, *_, last = planned.blocks
+    assert (first.role, first.text, first.marked) == ("system", "Be brief.", False)
+    assert (last.role, last.text, last.marked) == ("user", "\n\nWhy?", True)
     assert "".join(block.text for block in planned.blocks[1:-1]) == planned.plan.text.removesuffix(
         "\n\n### Discussion Excerpt 1\n\nUser: Why?"
     )
@@ -156,7 +156,7 @@ def test_a_recorded_turn_is_remembered(config: str) -> None:
     assert done.answer is not None
     assert done.answer.read_text(encoding="utf-8") == "So."
     assert done.history is not None
-    assert [turn["content"] for turn in turns_in(done.history)] == ["Why?", "So."]  # type: ignore[index]
+    assert [turn["content"] for turn in turns_in(done.history)] == ["Why?", "So."]
     file = Path(config).parent / "src" / "a.py"
     file.write_text(file.read_text(encoding="utf-8") + "# new\n", encoding="utf-8")
     second = plan_for(config, "claude-sonnet-5", "And now?")

@@ -289,12 +289,14 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 
     def numbered(number: int) -> Callable[[str], dict[str, Any]]:
-        return lambda unit="m": {"success": True, "result": f"tool {number}"}
+        def work(unit: str = "m") -> dict[str, Any]:
+            return {"success": True, "result": f"tool {number}"}
+
+        return work
 
     tools = ToolRegistry()
     for number in range(25):
-        texts = [{"name": "unit", "type": "str", "required": False}]
-        tools.register(f"tool{number}", numbered(number), f"Nothing like {number}.", texts)
+        tools.register(f"tool{number}", numbered(number), f"Nothing like {number}.")
     script = {
         "decompose": "1. Find the height of the tower",
         "find_tool": "NONE",

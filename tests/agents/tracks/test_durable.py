@@ -20,7 +20,6 @@ from simulation.kills import LOG, TRACK, LoggedWorker, read_leftovers, start, wr
 
 from aggregate import Project, Prompt, RunOptions, RunStatus, conduct, open_project
 from aggregate.agents.tracks import PollingOptions, TrackProgress, Worker, open_track
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.durable.database import (
     LEASES,
     SEGMENTS as SEGMENT_ROWS,
@@ -97,9 +96,7 @@ def until(true: Callable[[], object], seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def worked(
-    engine: sa.Engine, worker: Worker, *tickets: str, lease: float = 30
-) -> dict[str, TicketOutcome]:
+def worked(engine: sa.Engine, worker: Worker, *tickets: str, lease: float = 30) -> dict[str, Any]:
     """Let a worker work until these tickets have their outcomes, and return them."""
     queue, keys = DbosQueue(engine), [f"r/{ticket}" for ticket in tickets]
     with WorkerProcess(engine, worker, lease=lease):
@@ -134,7 +131,7 @@ def test_concurrency_is_not_exceeded(engine: sa.Engine) -> None:
     """No more tickets are worked on at one time than a worker may, whatever the queue gives out."""
     now, most, lock, full = 0, 0, Lock(), Event()
 
-    def busy(_: Assignment) -> str:
+    def busy(_: Any) -> str:
         nonlocal now, most
         with lock:
             now += 1
@@ -159,7 +156,7 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
     """A worker that stops between two attempts leaves the first one recorded; the next worker makes the second."""
     tried: list[int] = []
 
-    def once(given: Assignment) -> str:
+    def once(given: Any) -> str:
         tried.append(given.attempt)
         if given.attempt == 1:
             raise OSError("busy")
@@ -220,7 +217,7 @@ def test_a_cancelled_ticket_gives_its_place_free(engine: sa.Engine) -> None:
     """A worker does not wait for the answer to a ticket that was taken back: it goes on with the next one."""
     go, begun = Event(), Event()
 
-    def hang(given: Assignment) -> str:
+    def hang(given: Any) -> str:
         if given.ticket == "slow":
             begun.set()
             go.wait(60)
@@ -328,7 +325,7 @@ def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
     queue, asked, go = DbosQueue(engine), Event(), Event()
     queue.put(assigned("away"))
 
-    def slow(_: Assignment) -> str:
+    def slow(_: Any) -> str:
         asked.set()
         go.wait(30)
         return "here"
@@ -371,7 +368,7 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
     """A ticket that was taken over from a living worker is answered by both, and has one outcome (O-41)."""
     barrier, answers = Barrier(2), iter(["first", "second"])
 
-    def both(_: Assignment) -> str:
+    def both(_: Any) -> str:
         answer = next(answers)
         try:
             barrier.wait(timeout=10)
@@ -459,13 +456,14 @@ class Waits:
     def __init__(self) -> None:
         self.other = Event()
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Any, begun: Callable[[], None]) -> Any:
         if not assignment.ahead:
             self.other.set()
-            return WorkerReply("other")
+            return Says(lambda _: "other").work(assignment, begun)
         for _ in range(3):
             begun()
-        return WorkerReply("first" if self.other.wait(20) else "alone")
+        answer = "first" if self.other.wait(20) else "alone"
+        return Says(lambda _: answer).work(assignment, begun)
 
 
 def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:

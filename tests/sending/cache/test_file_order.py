@@ -233,7 +233,7 @@ def test_what_a_question_adds_stands_behind_its_discussion() -> None:
     earlier = as_sent(first)
     more = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
     second = fitted_order(prompt_of(more, said=3), earlier, frozenset(CONTENT))
-    sections = [part.section for part in second.prompt.segments]
+    sections = [part.section.value for part in second.prompt.segments]
     start = sections.index("changed")
     assert set(sections[start:-1]) == {"changed"}
     assert sections[start - 1] is sections[-1] == "history"

@@ -18,7 +18,7 @@ ALL = (MARKS, CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=
 
 def shown(turn: State, policy: CachePolicy, **more: str) -> str:
     """Return a plan as text: a line for each block, ``|`` behind breakpoints."""
-    plan = turn.plan(policy, **more)  # type: ignore[arg-type]
+    plan = turn.plan(policy, **more)
     return "\n".join(
         f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.has_breakpoint}"
         for one in plan.blocks

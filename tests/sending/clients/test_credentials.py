@@ -11,7 +11,6 @@ import pytest
 from aggregate import ProviderError, open_client
 from aggregate.cli.program import run_program
 from aggregate.sending.clients import PROVIDERS
-from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.credentials import ApiKey
 from tests.fakes.prompts import state
 from tests.fakes.tattler import tattling
@@ -58,7 +57,7 @@ def test_a_key_shows_itself_to_nobody() -> None:
     with pytest.raises(TypeError, match="a key is not stored"):
         pickle.dumps(key)
     with pytest.raises(TypeError, match="a key is not stored"):
-        asdict(AnthropicApi("anthropic", key))
+        asdict(open_client("anthropic", environ=PLANTED).transport)
 
 
 ENVIRONMENT = {
