@@ -37,7 +37,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ready(
     folder: Path, message: str, *, budget: int | str | None = BUDGET, **selection: str
 ) -> PreparedTurn:
-    """Prepare a turn."""
     chosen = ModelSelection(**({"provider": "scripted"} | selection), budget=budget)  # type: ignore[arg-type]
     return prepare_turn(
         load_config(folder / "manual_slop.toml"), message, chosen, environ={}, require_key=False
@@ -45,7 +44,6 @@ def ready(
 
 
 def say(folder: Path, message: str, *, budget: int = BUDGET) -> tuple[PreparedTurn, CompletedTurn]:
-    """Prepare and send a turn."""
     made = ready(folder, message, budget=budget)
     return made, send_turn(made, load_config(folder / "manual_slop.toml"))
 

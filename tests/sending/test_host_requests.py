@@ -57,7 +57,6 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """Serve the three protocols."""
     with chat_server() as running:
         yield running
 

@@ -93,7 +93,6 @@ CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["src/*.py"]\n'
 
 
 def prepared(folder: Path, message: str = "And now?") -> PreparedTurn:
-    """Prepare a turn."""
     return prepare_turn(load_config(folder / "manual_slop.toml"), message, SCRIPTED)
 
 
@@ -175,7 +174,6 @@ SHORT = "".join(f"def name_{n}(value):\n    return value + {n}\n\n\n" for n in r
 
 
 def sent_file(folder: Path, message: str, budget: int | None) -> Path:
-    """Send a message and return the prompt's file."""
     config = load_config(folder / "manual_slop.toml")
     made = prepare_turn(config, message, ModelSelection(provider="scripted", budget=budget))
     made = replace(made, client=scripted(["Yes."]))

@@ -31,7 +31,6 @@ BEDROCK = {"AWS_BEARER_TOKEN_BEDROCK": "bedrock-key", "AWS_REGION": "eu-north-1"
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """Serve all protocols."""
     with chat_server() as running:
         yield running
 

@@ -121,7 +121,6 @@ def test_tokens_by_each_rule(provider: str, model: str, size: tuple[int, int], t
 
 
 def image(width: int = 10, height: int = 10, *, padding: int = 0) -> Image:
-    """Return an image of a size."""
     return Image("a.png", "image/png", png(width, height, padding=padding), width, height)
 
 

@@ -215,13 +215,10 @@ _Ts = TypeVarTuple("_Ts")
 
 
 class Overloaded:
-    """A provider that has no time."""
-
     def __init__(self) -> None:
         self.asked = 0
 
     async def exchange(self, request: object, on_text: object) -> Reply:
-        """Refuse for now."""
         self.asked += 1
         raise ProviderError("not now", status=429, retry_after=60, retryable=True)
 
@@ -261,7 +258,6 @@ class InterruptedLoop(asyncio.SelectorEventLoop):
     def call_soon_threadsafe(
         self, callback: Callable[[*_Ts], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Let the handler come first, the first time."""
         self._calls += 1
         if self._calls == 1:
             self._stop.set()
