@@ -225,7 +225,7 @@ def fitted(
     content: Mapping[str, str], after: OrderedPrompt | None = None, grown: Collection[str] = ()
 ) -> OrderedPrompt:
     """Put a prompt with a budget in order behind another one."""
-    return order(prompt_of(content), after and sent(after), policy=PREFIX, grown=grown)
+    return order(prompt_of(content), sent(after) if after else None, policy=PREFIX, grown=grown)
 
 
 def test_what_is_not_shown_stands_behind_all_that_may_stay() -> None:

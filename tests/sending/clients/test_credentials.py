@@ -5,6 +5,7 @@ import pickle
 import traceback
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,8 +57,9 @@ def test_a_key_shows_itself_to_nobody() -> None:
     assert ApiKey("").hide("abc") == "abc"
     with pytest.raises(TypeError, match="a key is not stored"):
         pickle.dumps(key)
+    transport: Any = open_client("anthropic", environ=PLANTED).transport
     with pytest.raises(TypeError, match="a key is not stored"):
-        asdict(open_client("anthropic", environ=PLANTED).transport)
+        asdict(transport)
 
 
 ENVIRONMENT = {
