@@ -78,6 +78,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 both = pytest.mark.parametrize("url", ["sqlite", "postgres"], indirect=True)
 """The main paths, which are tried on both kinds each time."""
+on_postgres = pytest.mark.parametrize("url", ["postgres"], indirect=True)
 
 
 @pytest.fixture
@@ -318,10 +319,9 @@ def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None
     assert worker.order[:2] == ["a", "a"]
 
 
-def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
+@on_postgres
+def test_a_server_that_goes_away_for_a_moment(engine: sa.Engine, url: str) -> None:
     """What ended meanwhile is recorded when it is back: no ticket stays with a worker that does not work on it any more."""
-    engine = open_engine(database_url(server))
-    prepare_database(engine)
     queue, asked, go = DbosQueue(engine), Event(), Event()
     queue.put(assigned("away"))
 
@@ -332,27 +332,24 @@ def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
 
     with WorkerProcess(engine, Says(slow)), ThreadPoolExecutor(1) as pool:
         assert asked.wait(30)
-        with outage(database_url(server)):
+        with outage(url):
             look = pool.submit(queue.outcomes, ["r/away"])
             go.set()
             time.sleep(0.3)
         assert look.result(30).keys() <= {"r/away"}  # it waited, and did not fail
         until(lambda: queue.outcomes(["r/away"]))
     assert queue.outcomes(["r/away"])["r/away"].text == "here"
-    engine.dispose()
 
 
-def test_a_server_that_stays_away(server: str) -> None:
+@on_postgres
+def test_a_server_that_stays_away(engine: sa.Engine, url: str) -> None:
     """After some patience that is one sentence, and a worker that ends then ends without another one."""
-    engine = open_engine(database_url(server))
-    prepare_database(engine)
     process = WorkerProcess(engine, Says())
     process.__enter__()
-    with outage(database_url(server)):
+    with outage(url):
         with pytest.raises(StateError, match="the database cannot be used"):
             retry_while_away(engine, lambda: engine.connect().close(), patience=0)
         process.__exit__()
-    engine.dispose()
 
 
 def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
