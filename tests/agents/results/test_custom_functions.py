@@ -91,12 +91,14 @@ HOSTILE = {
     "js recursion": "r => { const f = () => f() + 1; return f(); }",
     "js promises": "r => { const f = () => Promise.resolve().then(f); return f(); }",
     "js output": "r => 'x'.repeat(3e7)",
+    "js import": "r => import('os')",
+    "js escape": "r => this.constructor.constructor('return process')()",
 }
 
 
 @pytest.mark.parametrize("function", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_functions_end_within_their_limits(function: str) -> None:
-    """Loops, bombs and floods end in time, and the next merge works (O-9)."""
+    """Loops, bombs, floods and escapes end in time, reach nothing, and the next merge works (O-9)."""
     with ends():
         result = merged(function, "a", limits=SandboxLimits(seconds=0.15))
     assert result.value == {"error": "Custom merge function failed", "originalResults": ["a"]}

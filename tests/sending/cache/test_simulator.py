@@ -28,12 +28,6 @@ MARKS = CachePolicy(
 )
 PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
 NONE = CachePolicy(CacheLookup.NONE)
-POLICIES = (
-    MARKS,
-    CachePolicy(CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=1),
-    PREFIX,
-    NONE,
-)
 
 
 def plan_lines(turn: State, policy: CachePolicy, **more: str) -> str:
@@ -71,21 +65,6 @@ def test_without_marks_only_turns_are_cut(policy: CachePolicy) -> None:
         "assistant 20 '\\n\\n### Discussion Excerpt 2\\n\\nAI: hi'",
         "message 7 '\\n\\nWhy?'",
     ]
-
-
-@given(discussions())
-def test_the_blocks_are_the_prompt_and_breakpoints_keep_the_rules(turns: list[State]) -> None:
-    """Text and tokens are the prompt's; breakpoints are few enough, stand where blocks end, above the minimum."""
-    for policy in POLICIES:
-        for turn, (plan, _) in zip(turns, run_through(turns, policy), strict=True):
-            assert plan.text == turn.prompt.markdown
-            assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
-            marks, ends = plan.layout.breakpoints, plan.layout.ends
-            assert sum(one.has_breakpoint for one in plan.blocks) == len(marks)
-            assert len(marks) <= policy.max_breakpoints
-            assert all(plan.tokens[mark - 1] >= policy.minimum for mark in marks)
-            assert set(marks) <= set(ends)
-            assert list(ends) == sorted(set(ends))
 
 
 @given(discussions())
@@ -220,16 +199,28 @@ def by_the_book(plans: list[Any], *, pause: float) -> list[int]:
 LOOKS_BACK = [MARKS, replace(MARKS, look_back=1, minimum=512), policy_for("minimax", "x")]
 OTHERS = [
     PREFIX,
+    NONE,
     *(policy_for(*model) for model in (("gemini", "x"), ("deepseek", "x"), ("openai", "gpt-5.6"))),
 ]
 
 
 @given(discussions())
 def test_every_token_is_charged_once(turns: list[State]) -> None:
-    """Tokens add up, a known prefix alone is read, as far as the policy's words allow, and as was forecast."""
+    """Tokens add up, a known prefix alone is read, as far as the policy's words allow, and as was forecast.
+
+    Text and tokens are the prompt's; breakpoints are few enough, stand where blocks end, above the minimum.
+    """
     for policy in (*LOOKS_BACK, *OTHERS):
         done, longest = run_through(turns, policy), 0
-        for plan, usage in done:
+        for turn, (plan, usage) in zip(turns, done, strict=True):
+            assert plan.text == turn.prompt.markdown
+            assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
+            marks, ends = plan.layout.breakpoints, plan.layout.ends
+            assert sum(one.has_breakpoint for one in plan.blocks) == len(marks)
+            assert len(marks) <= policy.max_breakpoints
+            assert all(plan.tokens[mark - 1] >= policy.minimum for mark in marks)
+            assert set(marks) <= set(ends)
+            assert list(ends) == sorted(set(ends))
             assert usage.input == plan.total
             assert min(usage.fresh, usage.cache_write, usage.cache_read) >= 0
             assert usage.cache_read <= longest
