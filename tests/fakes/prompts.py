@@ -56,6 +56,11 @@ def messages(plan: RequestPlan) -> list[tuple[str, str]]:
     return [("assistant" if one.is_assistant else "user", one.text) for one in messages_of(plan)]
 
 
+def hashed(prompt: Prompt, tokens: Sequence[int], *, system: str = "") -> HashedPrompt:
+    """Return a prompt with its hashes and made-up token counts."""
+    return HashedPrompt.of(prompt, tokens, system=system, system_tokens=2 * bool(system))
+
+
 @dataclass(frozen=True)
 class State:
     """A prompt with made-up token counts."""

@@ -20,15 +20,14 @@ from aggregate.sending import (
     recent_requests,
     send_turn,
 )
-from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.request_log import SentRecord, own_hashes, read_segment, write_request
-from tests.fakes.prompts import part
+from tests.fakes.prompts import hashed, part
 from tests.fakes.transports import scripted
 from tests.fakes.user_files import by_user
 from tests.projects import project
 
 PROMPT = Prompt((part("files", "## Files"), part("files", "### `a.py`\n\nA", "a.py")))
-FINGERPRINT = HashedPrompt.of(PROMPT, [3, 10]).fingerprint
+FINGERPRINT = hashed(PROMPT, [3, 10]).fingerprint
 
 
 def test_the_form_of_a_record(tmp_path: Path) -> None:
@@ -76,7 +75,7 @@ def test_a_segment_is_read_back_from_its_prompt(tmp_path: Path) -> None:
     prompt = Prompt(tuple(part("files", text, text) for text in texts))
     logged = LoggedRequest(
         write_numbered(tmp_path, "demo", prompt.markdown),
-        HashedPrompt.of(prompt, [1] * 4, system="Be brief.").fingerprint,
+        hashed(prompt, [1] * 4, system="Be brief.").fingerprint,
     )
     assert [read_segment(logged, number) for number in range(1, 5)] == texts
     logged.path.write_bytes(prompt.markdown.replace("### b", "### B").encode()[:-1])

@@ -7,6 +7,7 @@ from time import sleep
 from typing import Any
 
 import pytest
+from simulation.fan_out import Fault, simulate
 
 from aggregate import (
     Client,
@@ -411,3 +412,11 @@ def test_a_cancelled_run_lays_nothing_down_any_more(tmp_path: Path) -> None:
     assert run.events == ["started t0", "started t1"]
     assert (run.result.cancelled, run.queue.waiting) == (True, {})
     assert run.report.count("not run: cancelled") == 9
+
+
+def test_every_fault() -> None:
+    """Crashes, timeouts, refusals, slow, empty and late members: each ends as it should, and all others are kept (O-6, O-46, O-51)."""
+    counts, wrong, _ = simulate(16)
+    assert wrong == []
+    for kind in ((Fault.LATE, "timed out"), (Fault.CRASH, "failed"), (Fault.EMPTY, "failed")):
+        assert counts[kind] == 2
