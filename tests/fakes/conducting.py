@@ -82,6 +82,11 @@ def tickets_of(tickets: Sequence[Ticket]) -> Tickets:
     return Tickets(tickets=tuple(tickets))
 
 
+def run_files(folder: Path, *tickets: str) -> RunFiles:
+    """Return where a run of these tickets writes."""
+    return RunFiles(folder, {name: number for number, name in enumerate(tickets, 1)})
+
+
 @dataclass
 class MemoryQueue:
     """A queue whose worker works when it is looked at, one assignment at a time, the newest first."""

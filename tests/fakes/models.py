@@ -52,14 +52,3 @@ class BadModel:
         if isinstance(self.text, BaseException):
             raise self.text
         return Completion(self.text, 10)
-
-
-class OnlyPlan:
-    def __init__(self, plan: str, text: Any) -> None:
-        self.plan = plan
-        self.rest = BadModel(text)
-
-    def ask(self, question: Question) -> Completion:
-        return (
-            Completion(self.plan) if question.call.value == "decompose" else self.rest.ask(question)
-        )

@@ -10,7 +10,6 @@ from aggregate import Prompt, Segment, Usage
 from aggregate.base.values import Image, Section, Stability
 from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.policy import CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients.protocol import ModelRequest
@@ -33,7 +32,7 @@ def plan_of(
     system: str = "",
     message: str = "",
     images: Mapping[Image, int] | None = None,
-    earlier: BlockLayout | None = None,
+    earlier: Any = None,
 ) -> RequestPlan:
     """Plan a request with made-up token counts."""
     return plan_request(
@@ -55,6 +54,11 @@ def talk(history: Sequence[object], left_out: tuple[int, int] | None = None) -> 
 def messages(plan: RequestPlan) -> list[tuple[str, str]]:
     """Return who says what in a request."""
     return [("assistant" if one.is_assistant else "user", one.text) for one in messages_of(plan)]
+
+
+def hashed(prompt: Prompt, tokens: Sequence[int], *, system: str = "") -> HashedPrompt:
+    """Return a prompt with its hashes and made-up token counts."""
+    return HashedPrompt.of(prompt, tokens, system=system, system_tokens=2 * bool(system))
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,11 @@ def run_through(turns: list[State], policy: CachePolicy) -> list[tuple[RequestPl
         earlier = plan.layout
         done.append((plan, usage))
     return done
+
+
+def asking(plan: RequestPlan, model: str) -> ModelRequest:
+    """Return a request for a short answer."""
+    return ModelRequest(plan, model, 9)
 
 
 def request(

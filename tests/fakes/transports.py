@@ -6,9 +6,9 @@ from threading import Event
 
 from aggregate import Client, ProviderError, Reply, Usage
 from aggregate.sending.clients import OnText
-from aggregate.sending.clients.client import Retry, Script, ScriptedTransport, scripted_client
-from aggregate.sending.clients.gemini_cli import input_text
+from aggregate.sending.clients.client import Script, ScriptedTransport, scripted_client
 from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.retry import Retry
 
 ONCE, QUICK = Retry(attempts=1), Retry(first=0.01)
 
@@ -35,7 +35,7 @@ def requests_of(client: Client) -> list[ModelRequest]:
 
 def whole_text(request: ModelRequest) -> str:
     """Return a request as one text, instructions and message included."""
-    return input_text(request.plan)
+    return "\n\n".join(filter(None, (request.plan.system, request.plan.text)))
 
 
 @dataclass

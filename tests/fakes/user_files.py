@@ -1,6 +1,8 @@
 """What a user has on disk: a configuration of the user's own, and discussions."""
 
+import json
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -21,3 +23,11 @@ def turns_in(path: Path) -> list[Any]:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     turns: list[Any] = (data.get("discussion") or data)["history"]
     return turns
+
+
+def add_turns(path: Path, turns: Iterable[Mapping[str, str]]) -> None:
+    """Write turns behind those of a discussion."""
+    with path.open("a", encoding="utf-8") as file:
+        for turn in turns:
+            lines = "".join(f"{key} = {json.dumps(text)}\n" for key, text in turn.items())
+            file.write(f"\n[[history]]\n{lines}")

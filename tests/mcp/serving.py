@@ -26,13 +26,10 @@ class Said(NamedTuple):
 
 
 class Asking:
-    """One connection to a server."""
-
     def __init__(self, client: Client) -> None:
         self.client = client
 
     async def __call__(self, tool: str, **arguments: Any) -> Said:
-        """Call a tool."""
         result: Any = await self.client.call_tool(tool, arguments)
         (content,) = result.content
         assert result.structured_content is None
@@ -47,7 +44,6 @@ class Endless(Workspace):
         self.begun, self.ended = threading.Event(), threading.Event()
 
     def read_files(self, request: Request, progress: Progress) -> ReadFiles:
-        """Tell of progress for ever."""
         try:
             while True:
                 self.begun.set()
@@ -74,7 +70,6 @@ class Ask:
         self._agent, self._portal = agent, portal
 
     def __call__(self, tool: str, **arguments: Any) -> Said:
-        """Call a tool."""
         return self._portal.call(partial(self._agent, tool, **arguments))
 
     def do(self, request: str, *arguments: Any) -> Any:
@@ -84,7 +79,6 @@ class Ask:
 
 @contextmanager
 def connected(server: AgentServer) -> Iterator[Ask]:
-    """Yield a connection to a server."""
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(Client(server.protocol)) as client,

@@ -39,7 +39,6 @@ class Client:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a small project."""
     return project(
         tmp_path,
         {
@@ -370,7 +369,6 @@ files = ["a.py"]
 
 @pytest.fixture
 def preset_folder(tmp_path: Path) -> Path:
-    """Return a project with a preset."""
     return project(
         tmp_path,
         {

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import BudgetError, Usage, count, load_config
-from aggregate.base.values import Level
-from aggregate.prompt import audit_path, request_log_path
-from aggregate.prompt.source_map import map_sources
+from aggregate.prompt import audit_path, read_audit, request_log_path
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.clients.own_models import record_usage
 from tests.fakes.topics import TOPICS, module_about
@@ -38,7 +36,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ready(
     folder: Path, message: str, *, budget: int | str | None = BUDGET, **selection: str
 ) -> PreparedTurn:
-    """Prepare a turn."""
     chosen = ModelSelection(**({"provider": "scripted"} | selection), budget=budget)  # type: ignore[arg-type]
     return prepare_turn(
         load_config(folder / "manual_slop.toml"), message, chosen, environ={}, require_key=False
@@ -46,15 +43,8 @@ def ready(
 
 
 def say(folder: Path, message: str, *, budget: int = BUDGET) -> tuple[PreparedTurn, CompletedTurn]:
-    """Prepare and send a turn."""
     made = ready(folder, message, budget=budget)
     return made, send_turn(made, load_config(folder / "manual_slop.toml"))
-
-
-def levels(made: PreparedTurn) -> dict[str, Level]:
-    """Return how much of each file is shown."""
-    assert made.composition is not None
-    return {choice.path: choice.level for choice in made.composition.choices}
 
 
 def test_the_message_is_the_task(folder: Path) -> None:
@@ -190,7 +180,9 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     big = "".join(map(module_about, tools))
     (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
     say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=6_000)
-    made, _ = say(folder, "What does drill_lower do in the lower part of the drill?", budget=6_000)
+    made, done = say(
+        folder, "What does drill_lower do in the lower part of the drill?", budget=6_000
+    )
     assert "len('drill lower')" in made.prompt.markdown
     assert "src/a_tools.py" in made.ordered.older
     changed = [one for one in made.prompt.segments if one.section == "changed"]
@@ -198,11 +190,12 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     assert {line.strip("- ") for line in lines if line.startswith("-")} <= {"..."}
     assert "or more of them is shown now" in made.prompt.markdown
     assert made.plan.total <= 6_000
-    origins = map_sources(made.prompt.segments)
+    audit = read_audit(done.path)
+    assert audit is not None
+    assert audit.source_map is not None
     kinds = set()
-    for number, line in enumerate(made.prompt.markdown.split("\n"), start=1):
-        origin = origins.origin(number)
-        assert origin is not None
+    lines = made.prompt.markdown.split("\n")
+    for line, origin in zip(lines, audit.source_map.origins(), strict=True):
         if origin.source != "src/a_tools.py" or "step_" not in line or line.startswith("-"):
             continue
         kinds.add(line[0])

@@ -51,7 +51,6 @@ def say(
 
 
 def lifetimes(turn: PreparedTurn) -> set[int]:
-    """Return how long the entries of a turn live."""
     return {block.lifetime for block in turn.plan.blocks if block.has_breakpoint}
 
 

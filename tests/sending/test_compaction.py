@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,6 @@ from aggregate import (
     load_config,
 )
 from aggregate.base.errors import OutputError
-from aggregate.project.history import append_turns
 from aggregate.sending import (
     ModelSelection,
     compact_discussion,
@@ -24,9 +24,8 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.discussions import SUMMARY, PreparedCompaction
 from tests.fakes.transports import scripted
-from tests.fakes.user_files import turns_in
+from tests.fakes.user_files import add_turns, turns_in
 from tests.projects import project
 
 SCRIPTED = ModelSelection(provider="scripted")
@@ -41,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     made = project(tmp_path, {"manual_slop.toml": CONFIG, "a.py": CODE})
     turns = [{"role": ("User", "AI")[n % 2], "content": f"{n}: {LONG}"} for n in range(10)]
     (made / "manual_slop_history.toml").write_text("# mine\n", encoding="utf-8")
-    append_turns(made / "manual_slop_history.toml", turns)
+    add_turns(made / "manual_slop_history.toml", turns)
     config = load_config(made / "manual_slop.toml")
     send_turn(prepare_turn(config, "Last?", SCRIPTED), config)
     return made
@@ -49,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 def prepared(
     folder: Path, answer: str | Reply | ProviderError = "They spoke of tabs.", **selection: object
-) -> PreparedCompaction:
+) -> Any:
     """Prepare a compaction that will be answered with ``answer``."""
     choice = replace(SCRIPTED, **selection)  # type: ignore[arg-type]
     made = prepare_compaction(load_config(folder / "manual_slop.toml"), choice)
@@ -63,7 +62,7 @@ def test_a_summary_comes_in_the_place_of_the_oldest_turns(folder: Path) -> None:
     whole, turns = history.read_bytes(), turns_in(history)
     config = load_config(folder / "manual_slop.toml")
     done = compact_discussion(prepared(folder), config)
-    assert turns_in(history) == [{"role": SUMMARY, "content": "They spoke of tabs."}, *turns[-4:]]
+    assert turns_in(history) == [{"role": "Summary", "content": "They spoke of tabs."}, *turns[-4:]]
     assert done.kept.name == "manual_slop.default-full_history.toml"
     assert done.kept.read_bytes().endswith(whole)
     assert turns_in(done.kept) == turns
@@ -118,7 +117,7 @@ def test_turns_of_another_process_are_not_lost(folder: Path) -> None:
     history = folder / "manual_slop_history.toml"
     config = load_config(folder / "manual_slop.toml")
     made = prepared(folder)
-    append_turns(history, [{"role": "User", "content": "Theirs?"}])
+    add_turns(history, [{"role": "User", "content": "Theirs?"}])
     compact_discussion(made, config)
     assert turns_in(history)[-1] == {"role": "User", "content": "Theirs?"}
     shortened = history.read_bytes()
@@ -165,7 +164,7 @@ def test_a_closed_output_loses_no_summary(folder: Path) -> None:
         compact_discussion(made, load_config(folder / "manual_slop.toml"), on_text=closed)
     assert pieces == ["They spoke\n"]
     first = turns_in(folder / "manual_slop_history.toml")[0]
-    assert first == {"role": SUMMARY, "content": "They spoke\nof tabs."}
+    assert first == {"role": "Summary", "content": "They spoke\nof tabs."}
 
 
 def test_the_rest_of_a_file_stays(folder: Path) -> None:
@@ -215,5 +214,5 @@ def test_texts_and_other_keys_stay(folder: Path) -> None:
     history.write_text(f'continues = "other"\nhistory = [\n{old}{kept}]\n', encoding="utf-8")
     turns = turns_in(history)
     compact_discussion(prepared(folder), load_config(folder / "manual_slop.toml"))
-    assert turns_in(history) == [{"role": SUMMARY, "content": "They spoke of tabs."}, *turns[-4:]]
+    assert turns_in(history) == [{"role": "Summary", "content": "They spoke of tabs."}, *turns[-4:]]
     assert history.read_text(encoding="utf-8").startswith('continues = "other"\n')

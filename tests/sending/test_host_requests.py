@@ -29,7 +29,6 @@ from aggregate import (
     to_openai,
 )
 from aggregate.sending.clients import Effort
-from aggregate.sending.host_requests import PlannedBlock
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.user_files import turns_in
 from tests.projects import project
@@ -58,7 +57,6 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """Serve the three protocols."""
     with chat_server() as running:
         yield running
 
@@ -94,8 +92,9 @@ def test_a_plan_needs_no_key_and_shows_its_blocks(config: str) -> None:
     """Role, text and breakpoint of each block; nothing is written."""
     before = sorted(Path(config).parent.rglob("*"))
     planned = plan_for(config, "claude-sonnet-5", "Why?", persona="brief")
-    assert planned.blocks[0] == PlannedBlock("system", "Be brief.", marked=False)
-    assert planned.blocks[-1] == PlannedBlock("user", "\n\nWhy?", marked=True)
+    first, *_, last = planned.blocks
+    assert (first.role, first.text, first.marked) == ("system", "Be brief.", False)
+    assert (last.role, last.text, last.marked) == ("user", "\n\nWhy?", True)
     assert "".join(block.text for block in planned.blocks[1:-1]) == planned.plan.text.removesuffix(
         "\n\n### Discussion Excerpt 1\n\nUser: Why?"
     )

@@ -196,7 +196,6 @@ def test_an_address_on_this_machine_gets_no_key(tmp_path: Path) -> None:
 
 
 def prepared(tmp_path: Path, text: str, budget: str | None = None) -> PreparedTurn:
-    """Plan a turn."""
     folder = project(tmp_path / "project", {"manual_slop.toml": text, "a.py": "x = 1\n"})
     selection = ModelSelection("scripted", budget=budget)
     return prepare_turn(load_config(folder / "manual_slop.toml"), "?", selection)

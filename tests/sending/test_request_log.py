@@ -21,15 +21,14 @@ from aggregate.sending import (
     recent_requests,
     send_turn,
 )
-from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.request_log import SentRecord, own_hashes, read_segment, write_request
-from tests.fakes.prompts import part
+from tests.fakes.prompts import hashed, part
 from tests.fakes.transports import scripted
 from tests.fakes.user_files import by_user
 from tests.projects import project
 
 PROMPT = Prompt((part("files", "## Files"), part("files", "### `a.py`\n\nA", "a.py")))
-FINGERPRINT = HashedPrompt.of(PROMPT, [3, 10]).fingerprint
+FINGERPRINT = hashed(PROMPT, [3, 10]).fingerprint
 
 
 def test_the_form_of_a_record(tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ def test_a_segment_is_read_back_from_its_prompt(tmp_path: Path) -> None:
     prompt = Prompt(tuple(part("files", text, text) for text in texts))
     logged = LoggedRequest(
         write_numbered(tmp_path, "demo", prompt.markdown),
-        HashedPrompt.of(prompt, [1] * 4, system="Be brief.").fingerprint,
+        hashed(prompt, [1] * 4, system="Be brief.").fingerprint,
     )
     assert [read_segment(logged, number) for number in range(1, 5)] == texts
     logged.path.write_bytes(prompt.markdown.replace("### b", "### B").encode()[:-1])
@@ -94,7 +93,6 @@ CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["src/*.py"]\n'
 
 
 def prepared(folder: Path, message: str = "And now?") -> PreparedTurn:
-    """Prepare a turn."""
     return prepare_turn(load_config(folder / "manual_slop.toml"), message, SCRIPTED)
 
 
@@ -176,7 +174,6 @@ SHORT = "".join(f"def name_{n}(value):\n    return value + {n}\n\n\n" for n in r
 
 
 def sent_file(folder: Path, message: str, budget: int | None) -> Path:
-    """Send a message and return the prompt's file."""
     config = load_config(folder / "manual_slop.toml")
     made = prepare_turn(config, message, ModelSelection(provider="scripted", budget=budget))
     made = replace(made, client=scripted(["Yes."]))

@@ -56,7 +56,6 @@ CONFIG = """
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a project of three files."""
     files = {f"src/{name}.py": f"# {name}\n{CODE}" for name in "abc"}
     return project(tmp_path, {"manual_slop.toml": CONFIG} | files)
 
@@ -76,7 +75,6 @@ def ready(
 def say(
     folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: str = "Yes."
 ) -> tuple[PreparedTurn, CompletedTurn]:
-    """Prepare and deliver a turn."""
     made = ready(folder, message, choice, answer=answer)
     return made, send_turn(made, load_config(folder / "manual_slop.toml"))
 
@@ -109,7 +107,6 @@ def test_the_second_turn_reads_the_first(folder: Path) -> None:
 
 
 def edit(folder: Path, name: str, *, more: str) -> None:
-    """Add to a file."""
     path = folder / "src" / name
     path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
 

@@ -1,12 +1,13 @@
 """The flow of a goal: memory, steps, answer, completion (rules P11 to P15)."""
 
 import json
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, NeuronAgent, select_answer, standard_tools
+from aggregate import ConfigError, NeuronAgent, execute_data_analysis, select_answer, standard_tools
 from aggregate.agents.goals import (
     MAX_DEPTH,
     MAX_RETRIES,
@@ -19,7 +20,6 @@ from aggregate.agents.goals import (
 )
 from aggregate.agents.goals.agent import verdict
 from aggregate.agents.tools import ToolContext
-from aggregate.agents.tools.analysis import TIMEOUT
 from aggregate.base.errors import ModelError
 from tests.fakes.models import agent, asked, calls
 
@@ -35,7 +35,8 @@ LOOK = {"decompose": "1. Look up a", "parameters": '{"what": "a"}'}
 def test_constants() -> None:
     """Five levels, three executions, ten seconds of analysis, four steps, fifty sub-tasks (D-6, D-7, D-10, D-11, D-57, X-4, X-13)."""
     limits = EngineLimits()
-    assert (MAX_DEPTH, MAX_RETRIES, TIMEOUT) == (5, 3, 10.0)
+    analysis = signature(execute_data_analysis).parameters["timeout"].default
+    assert (MAX_DEPTH, MAX_RETRIES, analysis) == (5, 3, 10.0)
     assert (limits.depth, limits.attempts, limits.steps) == (5, 3, 4)
     assert (limits.dendrites, limits.inline_bytes) == (50, 5000)
 

@@ -21,7 +21,6 @@ from aggregate.agents.goals import (
     scripted_model,
     unfinished_goals,
 )
-from aggregate.agents.goals.goal_record import KEPT
 from aggregate.agents.tools import make_tool
 from aggregate.base.errors import StateError
 from tests.fakes.models import calls
@@ -209,13 +208,13 @@ def test_goals_that_cannot_be_resumed(tmp_path: Path) -> None:
 def test_old_records_go(tmp_path: Path) -> None:
     """One that ended is deleted, of the others the oldest but for those in use: records do not pile up."""
     _, in_use = new_record(tmp_path, "Do it", steps=4)
-    for _ in range(KEPT):
+    for _ in range(10):
         new_record(tmp_path, "Do more", steps=4)[1].close()
     numbers = sorted(int(path.stem) for path in tmp_path.glob("*.sqlite"))
-    assert numbers == [1, *range(2, KEPT + 2)]
+    assert numbers == [1, *range(2, 12)]
     in_use.end()
     new_record(tmp_path, "Do more", steps=4)[1].close()
-    assert len(list(tmp_path.glob("*"))) == KEPT
+    assert len(list(tmp_path.glob("*"))) == 10
 
 
 def test_a_full_disk_ends_the_goal(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,8 @@ import pytest
 from simulation.activities import Service, activity_tools, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
-from aggregate import GoalResult, NeuronAgent, count, standard_tools
-from aggregate.agents.goals import ScriptedModel, scripted_model
-from tests.fakes.models import asked, calls
+from aggregate import GoalResult, count, standard_tools
+from tests.fakes.models import agent, asked, calls
 
 THREE = """\
 Morning Snowboard - 57944.4m on 2024-01-31
@@ -142,8 +140,8 @@ def test_without_permission_nothing_is_fetched(running: Service, tmp_path: Path)
     for one in activity_tools(running.url):
         registry.add(one)
     before = len(running.requests)
-    model: ScriptedModel = scripted_model(replace(KUDOS, name="refused").script)
-    result = NeuronAgent(model, registry, state_dir=tmp_path).execute_goal(KUDOS.goal)
+    made, _ = agent(tmp_path, KUDOS.script, registry)
+    result = made.execute_goal(KUDOS.goal)
     assert not result.success
     assert "needs the permission network" in " ".join(result.warnings)
     assert len(running.requests) == before

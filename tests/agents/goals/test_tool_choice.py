@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.goals import Trace, TraceKind
-from aggregate.agents.goals.execution import sure_arguments
-from aggregate.agents.goals.goal_context import Branch
 from tests.fakes.models import agent, asked, calls
 
 
@@ -28,29 +25,39 @@ def weigh(weight: float) -> dict[str, Any]:
     return {"success": True, "result": f"{weight} kg"}
 
 
-def branch(item: Any = None, noun: str = "activity") -> Branch:
-    return Branch("goal", 1, Trace(TraceKind.GOAL, "goal", "goal"), {}, item, noun)
-
-
-SURE: list[tuple[str, Any, dict[str, Any]]] = [
-    ("Get kudos", {"id": 7}, {"activity_id": 7}),
-    ("Get kudos", {"activity_id": 8, "id": 7}, {"activity_id": 8}),
-    ("Get kudos", {"id": 7, "page": 2}, {"activity_id": 7, "page": 2}),
-    ("Get kudos for activity 9", {"id": 7}, {"activity_id": "9"}),
-    ("Get kudos for activity_id=9", None, {"activity_id": "9"}),
-    ("Get kudos for activity id 9.", None, {"activity_id": "9"}),
-    ("Get kudos for id: a-9", None, {"activity_id": "a-9"}),
-    ("Get kudos for activities", None, {}),
-    ("Get kudos for activity Morning", None, {}),
+SURE: list[tuple[str, Any, tuple[str, int]]] = [
+    ("Get kudos", {"id": 7}, ("7", 1)),
+    ("Get kudos", {"activity_id": 8, "id": 7}, ("8", 1)),
+    ("Get kudos", {"id": 7, "page": 2}, ("7", 2)),
+    ("Get kudos for activity 9", {"id": 7}, ("9", 1)),
+    ("Get kudos for activity_id=9", None, ("9", 1)),
+    ("Get kudos for activity id 9.", None, ("9", 1)),
+    ("Get kudos for id: a-9", None, ("a-9", 1)),
+    ("Get kudos for activities", None, ("1", 1)),
+    ("Get kudos for activity Morning", None, ("1", 1)),
 ]
 
 
 @pytest.mark.parametrize(("step", "item", "expected"), SURE)
-def test_what_is_sure_without_a_model(step: str, item: Any, expected: dict[str, Any]) -> None:
-    """Ids that the step names come first, then those of the current item (P4)."""
-    assert (
-        sure_arguments(ToolRegistry.of([getKudos]).get("getKudos"), step, branch(item)) == expected
-    )
+def test_what_is_sure_without_a_model(
+    tmp_path: Path, step: str, item: Any, expected: tuple[str, int]
+) -> None:
+    """Ids that the step names come first, then those of the current item, and what the model says last (P4)."""
+
+    def listActivities() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """List activities."""
+        return {"success": True, "activities": [item]}
+
+    def getKudos(activity_id: str, page: int = 1) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """Get the kudos of one activity."""
+        return {"success": True, "given": (activity_id, page)}
+
+    plan = f"1. List activities\n2. {step} for each activity" if item else f"1. {step}"
+    script = {"decompose": plan, "find_tool": "getKudos", "parameters": '{"activity_id": "1"}'}
+    made, _ = agent(tmp_path, script, (listActivities, getKudos))
+    last = made.execute_goal("Get them").results[-1]
+    (last,) = last.get("dendrite_results", [last])
+    assert last["given"] == [*expected]
 
 
 ANSWERS: list[tuple[str, dict[str, Any]]] = [
@@ -289,15 +296,14 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 
     def numbered(number: int) -> Callable[[str], dict[str, Any]]:
-        def tool(unit: str = "m") -> dict[str, Any]:
+        def work(unit: str = "m") -> dict[str, Any]:
             return {"success": True, "result": f"tool {number}"}
 
-        return tool
+        return work
 
     tools = ToolRegistry()
     for number in range(25):
-        texts = [{"name": "unit", "type": "str", "required": False}]
-        tools.register(f"tool{number}", numbered(number), f"Nothing like {number}.", texts)
+        tools.register(f"tool{number}", numbered(number), f"Nothing like {number}.")
     script = {
         "decompose": "1. Find the height of the tower",
         "find_tool": "NONE",

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, LabelledOutput, SpawnError, merge_outputs
-from aggregate.agents.results.merge import MAX_DEPTH
-from aggregate.base.values import MergeStrategy
+from aggregate.agents.results.strategies import MAX_DEPTH
 
 
 def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> AggregatedResult:
@@ -147,11 +146,10 @@ OBJECTS = st.dictionaries(KEYS, JSON, max_size=4)
 def test_merging_changes_no_input_and_shares_nothing_with_it(objects: list[dict[str, Any]]) -> None:
     """Whatever is merged stays as it was, also after the value has been changed (O-3, O-53)."""
     before = deepcopy(objects)
-    for strategy in MergeStrategy:
-        if strategy is not MergeStrategy.CUSTOM:
-            value = merged(strategy, *objects).value
-            spoil(value)
-            assert objects == before
+    for strategy in ("concat", "json", "merge", "first", "last"):
+        value = merged(strategy, *objects).value
+        spoil(value)
+        assert objects == before
 
 
 def spoil(value: object) -> None:

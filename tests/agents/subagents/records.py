@@ -1,10 +1,11 @@
 """What a session knows of a run that it must know."""
 
+from typing import Any
+
 from aggregate import SubagentSession
-from aggregate.base.values import RunRecord
 
 
-def record_of(session: SubagentSession, run_id: str) -> RunRecord:
+def record_of(session: SubagentSession, run_id: str) -> Any:
     record = session.run(run_id)
     assert record is not None
     return record

@@ -19,8 +19,7 @@ import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, LoggedWorker, read_leftovers, start, write_project
 
 from aggregate import Project, Prompt, RunOptions, RunStatus, conduct, open_project
-from aggregate.agents.tracks import PollingOptions, open_track
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.agents.tracks import PollingOptions, TrackProgress, Worker, open_track
 from aggregate.agents.tracks.durable.database import (
     LEASES,
     SEGMENTS as SEGMENT_ROWS,
@@ -38,8 +37,7 @@ from aggregate.agents.tracks.durable.heartbeat import (
 )
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
-from aggregate.agents.tracks.run_control import TrackProgress, cancel, forget, status
-from aggregate.agents.tracks.worker import Worker
+from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.errors import StateError, TrackError
 from tests.fakes.conducting import Says, assigned
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
@@ -80,6 +78,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 both = pytest.mark.parametrize("url", ["sqlite", "postgres"], indirect=True)
 """The main paths, which are tried on both kinds each time."""
+on_postgres = pytest.mark.parametrize("url", ["postgres"], indirect=True)
 
 
 @pytest.fixture
@@ -98,9 +97,7 @@ def until(true: Callable[[], object], seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def worked(
-    engine: sa.Engine, worker: Worker, *tickets: str, lease: float = 30
-) -> dict[str, TicketOutcome]:
+def worked(engine: sa.Engine, worker: Worker, *tickets: str, lease: float = 30) -> dict[str, Any]:
     """Let a worker work until these tickets have their outcomes, and return them."""
     queue, keys = DbosQueue(engine), [f"r/{ticket}" for ticket in tickets]
     with WorkerProcess(engine, worker, lease=lease):
@@ -135,7 +132,7 @@ def test_concurrency_is_not_exceeded(engine: sa.Engine) -> None:
     """No more tickets are worked on at one time than a worker may, whatever the queue gives out."""
     now, most, lock, full = 0, 0, Lock(), Event()
 
-    def busy(_: Assignment) -> str:
+    def busy(_: Any) -> str:
         nonlocal now, most
         with lock:
             now += 1
@@ -160,7 +157,7 @@ def test_attempts_that_were_recorded_are_not_made_again(engine: sa.Engine) -> No
     """A worker that stops between two attempts leaves the first one recorded; the next worker makes the second."""
     tried: list[int] = []
 
-    def once(given: Assignment) -> str:
+    def once(given: Any) -> str:
         tried.append(given.attempt)
         if given.attempt == 1:
             raise OSError("busy")
@@ -221,7 +218,7 @@ def test_a_cancelled_ticket_gives_its_place_free(engine: sa.Engine) -> None:
     """A worker does not wait for the answer to a ticket that was taken back: it goes on with the next one."""
     go, begun = Event(), Event()
 
-    def hang(given: Assignment) -> str:
+    def hang(given: Any) -> str:
         if given.ticket == "slow":
             begun.set()
             go.wait(60)
@@ -322,41 +319,37 @@ def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None
     assert worker.order[:2] == ["a", "a"]
 
 
-def test_a_server_that_goes_away_for_a_moment(server: str) -> None:
+@on_postgres
+def test_a_server_that_goes_away_for_a_moment(engine: sa.Engine, url: str) -> None:
     """What ended meanwhile is recorded when it is back: no ticket stays with a worker that does not work on it any more."""
-    engine = open_engine(database_url(server))
-    prepare_database(engine)
     queue, asked, go = DbosQueue(engine), Event(), Event()
     queue.put(assigned("away"))
 
-    def slow(_: Assignment) -> str:
+    def slow(_: Any) -> str:
         asked.set()
         go.wait(30)
         return "here"
 
     with WorkerProcess(engine, Says(slow)), ThreadPoolExecutor(1) as pool:
         assert asked.wait(30)
-        with outage(database_url(server)):
+        with outage(url):
             look = pool.submit(queue.outcomes, ["r/away"])
             go.set()
             time.sleep(0.3)
         assert look.result(30).keys() <= {"r/away"}  # it waited, and did not fail
         until(lambda: queue.outcomes(["r/away"]))
     assert queue.outcomes(["r/away"])["r/away"].text == "here"
-    engine.dispose()
 
 
-def test_a_server_that_stays_away(server: str) -> None:
+@on_postgres
+def test_a_server_that_stays_away(engine: sa.Engine, url: str) -> None:
     """After some patience that is one sentence, and a worker that ends then ends without another one."""
-    engine = open_engine(database_url(server))
-    prepare_database(engine)
     process = WorkerProcess(engine, Says())
     process.__enter__()
-    with outage(database_url(server)):
+    with outage(url):
         with pytest.raises(StateError, match="the database cannot be used"):
             retry_while_away(engine, lambda: engine.connect().close(), patience=0)
         process.__exit__()
-    engine.dispose()
 
 
 def test_tickets_of_a_dead_worker_are_taken_over(engine: sa.Engine) -> None:
@@ -372,7 +365,7 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
     """A ticket that was taken over from a living worker is answered by both, and has one outcome (O-41)."""
     barrier, answers = Barrier(2), iter(["first", "second"])
 
-    def both(_: Assignment) -> str:
+    def both(_: Any) -> str:
         answer = next(answers)
         try:
             barrier.wait(timeout=10)
@@ -460,13 +453,14 @@ class Waits:
     def __init__(self) -> None:
         self.other = Event()
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Any, begun: Callable[[], None]) -> Any:
         if not assignment.ahead:
             self.other.set()
-            return WorkerReply("other")
+            return Says(lambda _: "other").work(assignment, begun)
         for _ in range(3):
             begun()
-        return WorkerReply("first" if self.other.wait(20) else "alone")
+        answer = "first" if self.other.wait(20) else "alone"
+        return Says(lambda _: answer).work(assignment, begun)
 
 
 def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:

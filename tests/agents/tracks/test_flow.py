@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from aggregate import ConfigError, RunStatus
 from aggregate.agents.tracks import PollingOptions, open_track
-from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome, WorkerReply
+from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome
 from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (
     TRACK,
@@ -229,9 +230,8 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
 
 
 class Costs(Says):
-    def work(self, assignment: Any, begun: Callable[[], None]) -> WorkerReply:
-        self.given.append(assignment)
-        return WorkerReply(self.answer(assignment), 5, cost=0.1)
+    def work(self, assignment: Any, begun: Callable[[], None]) -> Any:
+        return replace(super().work(assignment, begun), cost=0.1)
 
 
 def many(number: int, more: str = "") -> str:

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from aggregate import ConfigError, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.tickets import Tickets, dependencies
 from aggregate.base.values import FailurePolicy
 from tests.fakes.conducting import TRACK, track_project
 
@@ -38,7 +37,7 @@ depends_on = ["$found", "a"]
 """
 
 
-def read(folder: Path, text: str) -> Tickets:
+def read(folder: Path, text: str) -> Any:
     """Write the tickets of a track and read them."""
     return open_track(track_project(folder, text), TRACK).tickets()
 
@@ -51,7 +50,8 @@ def test_every_key(tmp_path: Path) -> None:
     assert first.custom_function == "lambda results: len(results)"
     assert second == Ticket(id="b", prompt="Go on.", depends_on=("$found", "a"))
     assert (second.name, second.variable, second.retries, second.timeout) == ("b", "b", 2, 600)
-    assert dependencies(loaded.tickets) == {"a": (), "b": ("a",)}
+    waits_for = Schedule(loaded.tickets, prefix=shared_prefix).waits_for
+    assert {name: [*others] for name, others in waits_for.items()} == {"a": [], "b": ["a"]}
 
 
 ONE = '[[tickets]]\nid = "a"\nprompt = "x"\n'

@@ -7,6 +7,7 @@ from time import sleep
 from typing import Any
 
 import pytest
+from simulation.fan_out import Fault, simulate
 
 from aggregate import (
     Client,
@@ -22,9 +23,6 @@ from aggregate import (
 )
 from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
-from aggregate.agents.tracks.assignment import TicketOutcome, WorkerReply
-from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.worker import ScriptedWorker
 from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (
     TRACK,
@@ -35,6 +33,7 @@ from tests.fakes.conducting import (
     attempted,
     completed,
     conducted,
+    run_files,
     track_project,
 )
 from tests.fakes.prompts import part
@@ -151,31 +150,30 @@ def test_half_a_surrogate_pair(tmp_path: Path) -> None:
     assert "b: OSError: half ? of a pair" in run.report
 
 
+def refuses(_: Any) -> str:
+    raise WorkerError("I will not", again=False)
+
+
 def test_all_failed(tmp_path: Path) -> None:
     """When everybody failed the run ends all the same, with an empty value and all reasons (O-49)."""
-    worker = ScriptedWorker(
-        {name: ScriptedReply(fail="no", refuse=True) for name in ("a", "b", "sum")}
-    )
-    run = conducted(track_project(tmp_path, FAN_OUT), queue=MemoryQueue(worker))
-    assert (
-        "### $found\n\nconcat of 2 results, 2 failed\n\nFailed:\n\n```text\na failed: no\nb failed: no\n```"
-        in run.report
-    )
+    run = conducted(track_project(tmp_path, FAN_OUT), Says(refuses))
+    failed = "Failed:\n\n```text\na failed: I will not\nb failed: I will not\n```"
+    assert f"### $found\n\nconcat of 2 results, 2 failed\n\n{failed}" in run.report
     assert "0 of 3 tickets done" in run.report
 
 
 def test_attempts(tmp_path: Path) -> None:
     """A failed attempt is made again after a growing wait; what failed on the way stays in the report."""
-    worker = ScriptedWorker({"a": ScriptedReply(text="at last", fail="busy", failures=2)})
-    queue = MemoryQueue(worker)
-    run = conducted(track_project(tmp_path, FAN_OUT), queue=queue)
-    assert queue.waits == [1.0, 2.0]
+
+    def busy(assignment: Any) -> str:
+        if assignment.ticket == "a" and assignment.attempt < 3:
+            raise WorkerError("busy")
+        return "at last"
+
+    run = conducted(track_project(tmp_path, FAN_OUT), Says(busy))
+    assert run.queue.waits == [1.0, 2.0]
     assert "| 1 | a | Look at a | done | 3 |" in run.report
     assert "## Failures\n\n```text\na: busy\na: busy\n```" in run.report
-
-
-def refuses(_: Any) -> str:
-    raise WorkerError("I will not", again=False)
 
 
 def leaves(_: Any) -> str:
@@ -287,11 +285,11 @@ def test_one_lifecycle(tmp_path: Path) -> None:
         Ticket(id="b", prompt="Go on.", persona="brief", tools=("read",)),
         contexts,
         worker,
-        results=[TicketOutcome("a", RunStatus.SUCCESS, "found it")],
+        results=[completed(Says(lambda _: "found it"), assigned())],
         tickets=[first],
-        files=RunFiles(tmp_path / "out", {"b": 1}),
+        files=run_files(tmp_path / "out", "b"),
     )
-    assert replace(outcome, seconds=0.0) == TicketOutcome("b", RunStatus.SUCCESS, "answer of b", 5)
+    assert (outcome.status, outcome.text, outcome.tokens) == (RunStatus.SUCCESS, "answer of b", 5)
     assert (worker.given[0].persona, worker.given[0].tools) == ("You are brief.", ("read",))
     assert (
         "### $n\n\nconcat of 1 result\n\n```text\na: found it\n```\n\n## Task: b\n\nGo on."
@@ -386,8 +384,8 @@ def test_a_cost_that_is_none(cost: float) -> None:
     """A worker may say anything; what cannot be a cost is not known, and the outcome can be read again."""
 
     class Counts:
-        def work(self, assignment: Any, begun: Callable[[], None]) -> WorkerReply:
-            return WorkerReply("x", -3, cost=cost)
+        def work(self, assignment: Any, begun: Callable[[], None]) -> Any:
+            return replace(Says().work(assignment, begun), text="x", tokens=-3, cost=cost)
 
     outcome = completed(Counts(), ASKED)
     assert (outcome.text, outcome.tokens, outcome.cost) == ("x", 0, None)
@@ -415,3 +413,11 @@ def test_a_cancelled_run_lays_nothing_down_any_more(tmp_path: Path) -> None:
     assert run.events == ["started t0", "started t1"]
     assert (run.result.cancelled, run.queue.waiting) == (True, {})
     assert run.report.count("not run: cancelled") == 9
+
+
+def test_every_fault() -> None:
+    """Crashes, timeouts, refusals, slow, empty and late members: each ends as it should, and all others are kept (O-6, O-46, O-51)."""
+    counts, wrong, _ = simulate(16)
+    assert wrong == []
+    for kind in ((Fault.LATE, "timed out"), (Fault.CRASH, "failed"), (Fault.EMPTY, "failed")):
+        assert counts[kind] == 2

@@ -10,9 +10,8 @@ import pytest
 
 from aggregate import AggregatedResult, BudgetError, ConfigError, Segment, count, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
-from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.prompt import audit_path
-from tests.fakes.conducting import TRACK, tickets_of, track_project
+from tests.fakes.conducting import TRACK, run_files, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
 
 ONE = Ticket(id="a", prompt="x", focus_files=("one.py",))
@@ -203,7 +202,7 @@ def test_an_account_lies_beside_the_prompt(tmp_path: Path) -> None:
     """It tells of all that the worker is shown, once; a ticket without a budget leaves none (rules A-1 and B-11)."""
     contexts = budgeted_contexts(tmp_path)
     asked = ticket()
-    files = RunFiles.of(tmp_path, "demo", 1, [asked])
+    files = run_files(tmp_path / "out", "a")
     given = assignment(contexts, asked)
     path = files.write_prompt(given)
     contexts.write_account(path, given)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import Prompt, count
+from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.layout import FILES, file_block, file_segment, files_section
 from aggregate.prompt.sections import changed_segment, gone_segment, told_lines
@@ -37,102 +37,114 @@ def body(name: str, lines: int, changed: int = 0) -> str:
 
 SIZES = {"a.py": 60, "b.py": 120, "c.py": 240}
 CONTENT = {name: body(name, lines) for name, lines in SIZES.items()}
+LONG = "q1" + " and so on" * 400
+"""A question that costs more to be written again than changes behind it cost to be read."""
+BIG = {name: body(name, 400) for name in SIZES}
 
 
-def prompt_of(content: Mapping[str, str], said: int = 1) -> Prompt:
-    """Return a prompt of files and excerpts."""
-    segments = (file_segment(path, file_block(path, text)) for path, text in content.items())
-    files = files_section(FILES, segments)
-    heading = part("history", "## Discussion History", stability="volatile")
-    excerpts = (part("history", f"### {n}", f"{n}", stability="volatile") for n in range(said))
-    return Prompt((*files, heading, *excerpts))
+def prompt_of(
+    files: Mapping[str, str],
+    said: Sequence[str] = ("q1",),
+    *,
+    beads: str = "",
+    language: str = "text",
+) -> Prompt:
+    """Return a prompt of files, beads if there are any, and excerpts."""
+    blocks = (
+        file_segment(path, file_block(path, text, language=language))
+        for path, text in files.items()
+    )
+    between = [part("beads", f"## Beads\n\n{beads}", stability="slow")] if beads else []
+    history = [part("history", "## Discussion History", stability="volatile")]
+    history += [
+        part("history", f"### {n}\n\n{text}", f"Discussion Excerpt {n}", stability="volatile")
+        for n, text in enumerate(said, start=1)
+    ]
+    return Prompt((*files_section(FILES, blocks), *between, *history))
 
 
-@dataclass(frozen=True)
-class Turn:
-    """A prompt that was put in order."""
+def hashed(prompt: Prompt) -> HashedPrompt:
+    return HashedPrompt.of(prompt, count_prompt(prompt).segments)
 
-    plain: Prompt
-    ordered: OrderedPrompt
 
-    def earlier(self, breakpoints: tuple[int, ...] | None = None) -> CachedPrompt:
-        """Return it as the last prompt that was sent."""
-        texts = ("", *(one.text for one in self.prompt.segments))
-        return CachedPrompt(self.ordered.prompt.fingerprint, texts.__getitem__, breakpoints)
-
-    @property
-    def prompt(self) -> Prompt:
-        """The prompt in order."""
-        return self.ordered.prompt.prompt
-
-    @property
-    def tokens(self) -> list[int]:
-        """The tokens of its segments."""
-        return [part.tokens for part in self.ordered.prompt.segments]
-
-    @property
-    def shown(self) -> str:
-        """The files in their order; a diff with an asterisk."""
-        segments = (one for one in self.prompt.segments if one.section != "history" and one.source)
-        return " ".join(
-            one.source.removesuffix(".py") + "*" * (one.section == "changed") for one in segments
-        )
+def sent(
+    ordered: OrderedPrompt | HashedPrompt,
+    *,
+    breakpoints: tuple[int, ...] | None = None,
+    lost: int = 0,
+    gone: Collection[str] = (),
+) -> CachedPrompt:
+    """Return a prompt as the last one that was sent; the text of segment ``lost`` is not to be had any more."""
+    prompt = ordered.prompt if isinstance(ordered, OrderedPrompt) else ordered
+    texts: list[str | None] = ["", *(one.segment.text for one in prompt.segments)]
+    if lost:
+        texts[lost] = None
+    notes = [HashedSegment.counted(gone_segment(path), count) for path in gone]
+    return CachedPrompt(prompt.fingerprint, texts.__getitem__, breakpoints, gone=notes)
 
 
 def order(
-    plain: Prompt,
-    policy: CachePolicy,
-    *,
+    prompt: Prompt,
     earlier: CachedPrompt | None = None,
-    changes: Mapping[str, float] | None = None,
-) -> OrderedPrompt:
-    """Put a prompt in order."""
-    hashed = HashedPrompt.of(plain, count_prompt(plain).segments)
-    return order_for_sending(hashed, policy, earlier=earlier, changes=changes or {}, count=count)
-
-
-def turn(
-    content: Mapping[str, str],
-    after: Turn | None = None,
     *,
-    policy: CachePolicy = PREFIX,
+    policy: CachePolicy = MARKS,
     changes: Mapping[str, float] | None = None,
-    said: int = 1,
-) -> Turn:
-    """Put a prompt in order behind another one."""
-    plain = prompt_of(content, said)
-    earlier = after.earlier() if after else None
-    return Turn(plain, order(plain, policy, earlier=earlier, changes=changes))
+    grown: Collection[str] | None = None,
+) -> OrderedPrompt:
+    """Put a prompt in order behind another one; with ``grown`` it is one with a budget."""
+    fitted = {} if grown is None else {"grown": frozenset(grown)}
+    return order_for_sending(
+        hashed(prompt), policy, earlier=earlier, changes=changes or {}, count=count, **fitted
+    )
+
+
+def outline(ordered: OrderedPrompt) -> str:
+    """Return what stands where: files, diffs of them with an asterisk, excerpts by their number."""
+    return " ".join(
+        one.path.removeprefix("Discussion Excerpt ").removesuffix(".py")
+        + "*" * (one.section == "changed")
+        for one in ordered.prompt.segments
+        if one.path
+    )
+
+
+def told(ordered: OrderedPrompt, path: str) -> list[str] | None:
+    """Return the lines of a file as a reader of the whole prompt knows them."""
+    texts = [
+        one.segment.text
+        for one in ordered.prompt.segments
+        if one.path == path and one.section in ("files", "changed")
+    ]
+    return told_lines(texts, path)
 
 
 def test_the_first_order_puts_what_changes_last() -> None:
     """By how often a file changes for each of its tokens; a large file goes before a small one that changes as often."""
-    assert turn(CONTENT).shown == "c b a"
-    assert turn(CONTENT, changes={"c.py": 9.0}).shown == "b a c"
+    plain = prompt_of(CONTENT)
+    assert outline(order(plain, policy=PREFIX)) == "c b a 1"
+    assert outline(order(plain, policy=PREFIX, changes={"c.py": 9.0})) == "b a c 1"
 
 
 def test_a_file_that_changed_too_much_is_written_anew() -> None:
     """Where the diff would be longer than the file, all from there on is written again, without older versions."""
-    first = turn(CONTENT)
-    second = turn(CONTENT | {"c.py": body("c.py", 240, 1)}, first)
-    assert turn(CONTENT | {"b.py": body("b.py", 120, 120)}, first).shown == "c b a"
-    third = turn(
-        {"a.py": CONTENT["a.py"], "b.py": body("b.py", 120, 120), "c.py": body("c.py", 240, 1)},
-        second,
-    )
-    assert third.shown == "c b a c*"
-    assert third.ordered.older == ("c.py",)
+    other = CONTENT | {"b.py": body("b.py", 120, 120)}
+    one = {"c.py": body("c.py", 240, 1)}
+    first = sent(order(prompt_of(CONTENT), policy=PREFIX))
+    assert outline(order(prompt_of(other), first, policy=PREFIX)) == "c b a 1"
+    second = sent(order(prompt_of(CONTENT | one), first, policy=PREFIX))
+    third = order(prompt_of(other | one), second, policy=PREFIX)
+    assert outline(third) == "c b a c* 1"
+    assert third.older == ("c.py",)
 
 
 def test_breakpoints_decide_what_is_worth_keeping() -> None:
     """Old files are kept where a breakpoint lets them be read, and written anew where none does."""
-    first = turn(CONTENT)
+    first = order(prompt_of(CONTENT), policy=PREFIX)
     changed = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)})
     shown = [
-        Turn(changed, order(changed, MARKS, earlier=first.earlier(breakpoints))).shown
-        for breakpoints in ((5,), ())
+        outline(order(changed, sent(first, breakpoints=breakpoints))) for breakpoints in ((5,), ())
     ]
-    assert shown == ["c b a c*", "c b a"]
+    assert shown == ["c b a c* 1", "c b a 1"]
 
 
 def test_changes_fade() -> None:
@@ -151,6 +163,10 @@ CONTENTS = st.dictionaries(
 )
 
 
+def by_path(prompt: Prompt, section: str) -> dict[str, Segment]:
+    return {one.source: one for one in prompt.segments if one.section == section and one.source}
+
+
 @given(st.lists(CONTENTS, min_size=1, max_size=8), st.sampled_from([PREFIX, MARKS, LOCAL]))
 def test_every_file_can_be_told_as_it_is(
     contents: list[dict[str, str]], policy: CachePolicy
@@ -161,29 +177,32 @@ def test_every_file_can_be_told_as_it_is(
     """
     last = None
     for number, content in enumerate(contents):
-        now = turn(content, last, policy=policy, said=number + 1)
-        segments = now.prompt.segments
-        files = {one.source: one for one in segments if one.section == "files" and one.source}
-        diffs = {one.source: one for one in segments if one.section == "changed" and one.source}
-        current = {
-            one.source: one for one in now.plain.segments if one.section == "files" and one.source
-        }
+        plain = prompt_of(content, ["said"] * (number + 1))
+        now = order(plain, last, policy=policy)
+        shown = now.prompt.prompt
+        files, diffs, current = (
+            by_path(shown, "files"),
+            by_path(shown, "changed"),
+            by_path(plain, "files"),
+        )
         assert files.keys() == content.keys()
-        assert tuple(path for path in files if path in diffs) == now.ordered.older
+        assert tuple(path for path in files if path in diffs) == now.older
         for path, one in files.items():
             if path in diffs:
                 assert diffs[path] == changed_segment(one.text, current[path])
             else:
                 assert one == current[path]
-        others = [one for one in segments if one.section == "history"]
-        assert others == [one for one in now.plain.segments if one.section == "history"]
-        assert len(segments) == len(now.tokens)
-        total = count_prompt(now.plain).document
-        assert sum(now.tokens) == count_prompt(now.prompt).document
-        assert now.ordered.prompt == HashedPrompt.of(now.prompt, now.tokens)
-        assert now.ordered.extra <= LARGEST * total + 40  # the section's heading
-        assert turn(content, now, policy=policy, said=number + 1).prompt == now.prompt
-        last = now
+        others = [
+            [one for one in each.segments if one.section == "history"] for each in (shown, plain)
+        ]
+        assert others[0] == others[1]
+        tokens = [one.tokens for one in now.prompt.segments]
+        assert sum(tokens) == count_prompt(shown).document
+        assert now.prompt == HashedPrompt.of(shown, tokens)
+        total = count_prompt(plain).document
+        assert now.extra <= LARGEST * total + 40  # the section's heading
+        last = sent(now)
+        assert order(plain, last, policy=policy).prompt.prompt == shown
 
 
 def with_remainder(prompt: Prompt, text: str) -> Prompt:
@@ -193,51 +212,46 @@ def with_remainder(prompt: Prompt, text: str) -> Prompt:
     return Prompt((*prompt.segments[:place], note, *prompt.segments[place:]))
 
 
-def fitted_order(
-    prompt: Prompt, earlier: CachedPrompt | None, grown: frozenset[str]
-) -> OrderedPrompt:
-    """Put a prompt with a budget in order."""
-    hashed = HashedPrompt.of(prompt, count_prompt(prompt).segments)
-    return order_for_sending(hashed, PREFIX, earlier=earlier, changes={}, count=count, grown=grown)
-
-
-def as_sent(ordered: OrderedPrompt) -> CachedPrompt:
-    """Return a prompt as the last one that was sent."""
-    texts = ("", *(one.text for one in ordered.prompt.prompt.segments))
-    return CachedPrompt(ordered.prompt.fingerprint, texts.__getitem__)
-
-
 def places(ordered: OrderedPrompt) -> list[str]:
     """Return what stands where, up to the discussion."""
-    shown = (part for part in ordered.prompt.segments if part.section != "history")
+    shown = (one for one in ordered.prompt.segments if one.section != "history")
     return [
-        f"{part.path or part.segment.text.split(chr(10))[0]}{'*' * (part.section == 'changed')}"
-        for part in shown
+        f"{one.path or one.segment.text.split(chr(10))[0]}{'*' * (one.section == 'changed')}"
+        for one in shown
     ]
+
+
+def fitted(
+    content: Mapping[str, str], after: OrderedPrompt | None = None, grown: Collection[str] = ()
+) -> OrderedPrompt:
+    """Put a prompt with a budget in order behind another one."""
+    return order(prompt_of(content), sent(after) if after else None, policy=PREFIX, grown=grown)
 
 
 def test_what_is_not_shown_stands_behind_all_that_may_stay() -> None:
     """New files and diffs stand before it, so that it ends nothing that a cache holds (rules B-7 and B-9)."""
-    first = fitted_order(with_remainder(prompt_of(CONTENT), "three"), None, frozenset())
+    first = order(with_remainder(prompt_of(CONTENT), "three"), policy=PREFIX, grown=())
     assert places(first)[-1] == "### Not shown"
-    earlier = as_sent(first)
-    grown = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
-    second = fitted_order(with_remainder(prompt_of(grown), "two"), earlier, frozenset({"b.py"}))
+    more = with_remainder(
+        prompt_of(CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}), "two"
+    )
+    second = order(more, sent(first), policy=PREFIX, grown=["b.py"])
     kept = places(first)[:-1]
     assert places(second) == [*kept, "d.py", "## Files (Changed)*", "b.py*", "### Not shown"]
 
 
 def test_what_a_question_adds_stands_behind_its_discussion() -> None:
     """Files and earlier turns stay where they were sent; diffs and new files stand before the question (rule B-9)."""
-    first = fitted_order(prompt_of(CONTENT), None, frozenset())
-    earlier = as_sent(first)
+    first = fitted(CONTENT)
     more = CONTENT | {"b.py": CONTENT["b.py"] + "b.py more\n", "d.py": "d\n"}
-    second = fitted_order(prompt_of(more, said=3), earlier, frozenset(CONTENT))
-    sections = [part.section for part in second.prompt.segments]
-    start = [str(each) for each in sections].index("changed")
+    second = order(
+        prompt_of(more, ["q1", "a1", "q2"]), sent(first), policy=PREFIX, grown=[*CONTENT]
+    )
+    sections = [one.section.value for one in second.prompt.segments]
+    start = sections.index("changed")
     assert set(sections[start:-1]) == {"changed"}
-    assert sections[start - 1] is sections[-1] == "history"
-    now = tuple(part.hash.digest for part in second.prompt.segments)
+    assert sections[start - 1] == sections[-1] == "history"
+    now = tuple(one.hash.digest for one in second.prompt.segments)
     before = first.prompt.fingerprint.digests[1:]
     assert now[: len(before)] == before
     assert second.older == ("b.py",)
@@ -245,115 +259,42 @@ def test_what_a_question_adds_stands_behind_its_discussion() -> None:
 
 def test_a_file_that_shows_less_does_not_stay_as_it_was() -> None:
     """A diff would say that its lines were deleted, so it and all behind it are written as they are now (rule B-9)."""
-    first = fitted_order(prompt_of(CONTENT), None, frozenset())
-    earlier = as_sent(first)
-    less = CONTENT | {"b.py": "".join(CONTENT["b.py"].splitlines(keepends=True)[:115])}
-    assert fitted_order(prompt_of(less), earlier, frozenset({"a.py", "c.py"})).older == ()
-    assert fitted_order(prompt_of(less), earlier, frozenset(CONTENT)).older == ("b.py",)
+    first = fitted(CONTENT)
+    less = CONTENT | {"b.py": body("b.py", 115)}
+    assert fitted(less, first, ["a.py", "c.py"]).older == ()
+    assert fitted(less, first, [*CONTENT]).older == ("b.py",)
 
 
 def test_a_file_that_showed_hardly_anything_stands_behind_as_a_whole() -> None:
     """Where a diff would be longer than the block, the block itself stands there (rule B-9)."""
-    first = fitted_order(
-        prompt_of({"a.py": "a line\n", "b.py": CONTENT["b.py"]}), None, frozenset()
-    )
-    earlier = as_sent(first)
+    first = fitted({"a.py": "a line\n", "b.py": CONTENT["b.py"]})
     more = {"a.py": "".join(f"{n}\n" for n in range(40)), "b.py": CONTENT["b.py"]}
-    second = fitted_order(prompt_of(more), earlier, frozenset({"a.py", "b.py"}))
-    (whole,) = (
-        part.segment.text
-        for part in second.prompt.segments
-        if part.section == "changed" and part.path
-    )
-    assert whole == file_block("a.py", more["a.py"])
+    second = fitted(more, first, ["a.py", "b.py"])
+    (whole,) = by_path(second.prompt.prompt, "changed").values()
+    assert whole.text == file_block("a.py", more["a.py"])
 
 
 @pytest.mark.parametrize("is_carried_on", [True, False])
 def test_a_record_does_not_say_how_long_an_older_version_is(is_carried_on: bool) -> None:
     """What stays of the last prompt is counted anew: its record may have come with the project (C-6)."""
-    first = turn(CONTENT)
-    segments = first.ordered.prompt.fingerprint.segments
+    first = sent(order(prompt_of(CONTENT), policy=PREFIX))
+    segments = first.fingerprint.segments
     forged = PromptFingerprint(tuple(replace(segment, tokens=0) for segment in segments))
-    texts = ("", *(segment.text for segment in first.prompt.segments))
-    plain = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)}, said=2 if is_carried_on else 1)
-    earlier = CachedPrompt(forged, texts.__getitem__, None if is_carried_on else ())
-    ordered = order(plain, PREFIX if is_carried_on else NO_CACHE, earlier=earlier)
+    said = ["q1", "a1"] if is_carried_on else ["q1"]
+    earlier = replace(first, fingerprint=forged, breakpoints=None if is_carried_on else ())
+    plain = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)}, said)
+    ordered = order(plain, earlier, policy=PREFIX if is_carried_on else NO_CACHE)
     assert ordered.prompt.tokens == count_prompt(ordered.prompt.prompt).document
-
-
-POLICY = policy_for("anthropic", "claude-sonnet-5")
-LONG = "q1" + " and so on" * 400
-"""A question that costs more to be written again than changes behind it cost to be read."""
-BIG = {name: "".join(f"{name} {n}\n" for n in range(400)) for name in ("a.py", "b.py", "c.py")}
-
-
-def talk_of(
-    files: Mapping[str, str], said: Sequence[str], *, beads: str = "", language: str = "text"
-) -> Prompt:
-    """Return a prompt of files, beads if there are any, and excerpts."""
-    blocks = (
-        file_segment(path, file_block(path, text, language=language))
-        for path, text in files.items()
-    )
-    between = [part("beads", f"## Beads\n\n{beads}", stability="slow")] if beads else []
-    history = [part("history", "## Discussion History", stability="volatile")]
-    history += [
-        part("history", f"### {n}\n\n{text}", f"Discussion Excerpt {n}", stability="volatile")
-        for n, text in enumerate(said, start=1)
-    ]
-    return Prompt((*files_section(FILES, blocks), *between, *history))
-
-
-def hashed(prompt: Prompt) -> HashedPrompt:
-    """Return a prompt with its hashes."""
-    return HashedPrompt.of(prompt, count_prompt(prompt).segments)
-
-
-def sent(
-    ordered: OrderedPrompt | HashedPrompt, *, lost: int = 0, gone: Collection[str] = ()
-) -> CachedPrompt:
-    """Return a prompt as the last one that was sent; the text of segment ``lost`` is not to be had any more."""
-    prompt = ordered.prompt if isinstance(ordered, OrderedPrompt) else ordered
-    texts: list[str | None] = ["", *(part.segment.text for part in prompt.segments)]
-    if lost:
-        texts[lost] = None
-    notes = [HashedSegment.counted(gone_segment(path), count) for path in gone]
-    return CachedPrompt(prompt.fingerprint, texts.__getitem__, gone=notes)
-
-
-def carry_on(prompt: Prompt, earlier: CachedPrompt | None) -> OrderedPrompt:
-    """Put a discussion in order behind another one."""
-    return order_for_sending(hashed(prompt), POLICY, earlier=earlier, changes={}, count=count)
-
-
-def outline(ordered: OrderedPrompt) -> str:
-    """Return what stands where: files, diffs of them with an asterisk, excerpts by their number."""
-    return " ".join(
-        part.path.removeprefix("Discussion Excerpt ").removesuffix(".py")
-        + "*" * (part.section == "changed")
-        for part in ordered.prompt.segments
-        if part.path
-    )
-
-
-def told(ordered: OrderedPrompt, path: str) -> list[str] | None:
-    """Return the lines of a file as a reader of the whole prompt knows them."""
-    texts = [
-        part.segment.text
-        for part in ordered.prompt.segments
-        if part.path == path and part.section in ("files", "changed")
-    ]
-    return told_lines(texts, path)
 
 
 def test_a_change_stands_between_the_last_answer_and_the_question() -> None:
     """Each is told once, as a diff from what was told before; nothing that was sent moves (rule C-1)."""
     edited = BIG | {"b.py": BIG["b.py"].replace("b.py 7\n", "seven\n")}
     again = BIG | {"b.py": edited["b.py"].replace("seven\n", "7\n")}
-    first = carry_on(talk_of(BIG, [LONG]), None)
-    second = carry_on(talk_of(edited, [LONG, "a1", "q2"]), sent(first))
-    third = carry_on(talk_of(edited, [LONG, "a1", "q2", "a2", "q3"]), sent(second))
-    fourth = carry_on(talk_of(again, [LONG, "a1", "q2", "a2", "q3", "a3", "q4"]), sent(third))
+    first = order(prompt_of(BIG, [LONG]), None)
+    second = order(prompt_of(edited, [LONG, "a1", "q2"]), sent(first))
+    third = order(prompt_of(edited, [LONG, "a1", "q2", "a2", "q3"]), sent(second))
+    fourth = order(prompt_of(again, [LONG, "a1", "q2", "a2", "q3", "a3", "q4"]), sent(third))
     assert [outline(now) for now in (first, second, third, fourth)] == [
         "a b c 1",
         "a b c 1 2 b* 3",
@@ -403,12 +344,12 @@ def test_the_place_of_a_file_that_has_gone_stays() -> None:
     """It is told once that it is gone; one of the same name that comes later stands there as a whole (rule C-1)."""
     big = BIG | {f"{name}.py": BIG["a.py"] for name in "defgh"}
     less = {path: text for path, text in big.items() if path != "b.py"}
-    first = carry_on(talk_of(big, [LONG]), None)
-    second = carry_on(talk_of(less, [LONG, "a1", "q2"]), sent(first, gone=["b.py"]))
+    first = order(prompt_of(big, [LONG]), None)
+    second = order(prompt_of(less, [LONG, "a1", "q2"]), sent(first, gone=["b.py"]))
     said = [LONG, "a1", "q2", "a2", "q3"]
-    third = carry_on(talk_of(less, said), sent(second, gone=["b.py"]))
+    third = order(prompt_of(less, said), sent(second, gone=["b.py"]))
     again = less | {"b.py": "new\n"}
-    fourth = carry_on(talk_of(again, [*said, "a3", "q4"]), sent(third))
+    fourth = order(prompt_of(again, [*said, "a3", "q4"]), sent(third))
     assert [outline(now) for now in (second, third, fourth)] == [
         "a b c d e f g h 1 2 b* 3",
         "a b c d e f g h 1 2 b* 3 4 5",
@@ -418,30 +359,30 @@ def test_the_place_of_a_file_that_has_gone_stays() -> None:
     assert told(fourth, "b.py") == ["new"]
     lines = third.prompt.prompt.markdown.split("\n")
     assert len([*map_sources(third.prompt.prompt.segments).origins()]) == len(lines)
-    taken_out = carry_on(talk_of(less, [LONG, "a1", "q2"]), sent(first))
+    taken_out = order(prompt_of(less, [LONG, "a1", "q2"]), sent(first))
     assert "b.py" not in taken_out.prompt.prompt.markdown
 
 
 def test_a_question_that_is_asked_again_comes_behind_the_change() -> None:
     """Where nothing was answered, the prompt still ends with the question."""
-    first = carry_on(talk_of(BIG, [LONG, "a1", "q2"]), None)
+    first = order(prompt_of(BIG, [LONG, "a1", "q2"]), None)
     edited = BIG | {"b.py": BIG["b.py"] + "more\n"}
-    second = carry_on(talk_of(edited, [LONG, "a1", "q2"]), sent(first))
+    second = order(prompt_of(edited, [LONG, "a1", "q2"]), sent(first))
     assert outline(second) == "a b c 1 2 b* 3"
-    assert carry_on(talk_of(edited, [LONG, "a1", "q2"]), sent(second)).prompt == second.prompt
+    assert order(prompt_of(edited, [LONG, "a1", "q2"]), sent(second)).prompt == second.prompt
 
 
 def test_changes_that_take_too_much_are_written_into_the_files() -> None:
     """A reader is not burdened with more than a part; then the files stand as they are, and the discussion last (rule C-1)."""
-    now = carry_on(talk_of(BIG, [LONG]), None)
+    now = order(prompt_of(BIG, [LONG]), None)
     said, text, outlines = [LONG], BIG["c.py"], []
     for number in range(40):
         said += [f"a{number}", f"q{number + 2}"]
         text = text.replace(f"c.py {10 * number}\n", f"another line {number}\n")
-        now = carry_on(talk_of(BIG | {"c.py": text}, said), sent(now))
+        now = order(prompt_of(BIG | {"c.py": text}, said), sent(now))
         outlines.append(outline(now))
         assert told(now, "c.py") == file_lines(file_block("c.py", text))
-        assert now.extra <= 0.25 * hashed(talk_of(BIG | {"c.py": text}, said)).tokens
+        assert now.extra <= 0.25 * hashed(prompt_of(BIG | {"c.py": text}, said)).tokens
     told_behind = ["c*" in shown.split(" 2 ")[1] for shown in outlines]
     assert told_behind[0]
     assert 1 <= told_behind.count(False) <= 8
@@ -450,23 +391,23 @@ def test_changes_that_take_too_much_are_written_into_the_files() -> None:
 @pytest.mark.parametrize(
     ("prompt", "lost"),
     [
-        (talk_of({"a.py": BIG["a.py"], "b.py": BIG["b.py"]}, [LONG, "a1", "q2"]), 0),
-        (talk_of(BIG, [LONG, "a1", "q2"], beads="closed"), 0),
-        (talk_of(BIG, [LONG, "a1", "q2"]), 0),
-        (talk_of(BIG | {"b.py": "b\n"}, [LONG, "a1", "q2"], beads="open"), 3),
+        (prompt_of({"a.py": BIG["a.py"], "b.py": BIG["b.py"]}, [LONG, "a1", "q2"]), 0),
+        (prompt_of(BIG, [LONG, "a1", "q2"], beads="closed"), 0),
+        (prompt_of(BIG, [LONG, "a1", "q2"]), 0),
+        (prompt_of(BIG | {"b.py": "b\n"}, [LONG, "a1", "q2"], beads="open"), 3),
     ],
     ids=["a file has gone", "beads are others", "beads have gone", "the text is lost"],
 )
 def test_what_cannot_be_carried_on(prompt: Prompt, lost: int) -> None:
     """What stands before the discussion and is not there any more would be sent again; nothing tells what a lost one was."""
-    earlier = sent(hashed(talk_of(BIG, [LONG], beads="open")), lost=lost)
+    earlier = sent(hashed(prompt_of(BIG, [LONG], beads="open")), lost=lost)
     assert continued_segments(earlier, hashed(prompt), count) is None
 
 
 def test_another_fence_shows_the_file_as_a_whole() -> None:
     """No diff tells that a file is taken for one of another language."""
-    first = carry_on(talk_of(BIG, [LONG]), None)
-    python = talk_of(BIG, [LONG, "a1", "q2"], language="python")
+    first = order(prompt_of(BIG, [LONG]), None)
+    python = prompt_of(BIG, [LONG, "a1", "q2"], language="python")
     carried_on = continued_segments(sent(first), hashed(python), count)
     assert carried_on is not None
     whole = [part.segment.text for part in carried_on if part.section == "changed"]
@@ -483,7 +424,6 @@ class Edit:
     lines: tuple[str, ...]
 
     def applied(self, files: Mapping[str, str]) -> dict[str, str]:
-        """Return the files behind it."""
         if self.length == 4:
             return {**files, self.path: ""}
         text = files.get(self.path, "").split("\n")
@@ -505,7 +445,7 @@ def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
     """Whatever is edited or goes, blocks and diffs in their order make up the files; the discussion stays in order."""
     files: dict[str, str] = dict(BIG)
     said: list[str] = ["q0"]
-    ordered = carry_on(talk_of(files, said), None)
+    ordered = order(prompt_of(files, said), None)
     seen: set[str] = set()
     for number, edits in enumerate(turns, start=1):
         for edit in edits:
@@ -513,8 +453,8 @@ def test_a_reader_knows_every_file_as_it_is(turns: list[list[Edit]]) -> None:
         said += [f"a{number}", f"q{number}"]
         there = {path: text for path, text in files.items() if text}
         seen |= set(files)
-        plain = talk_of(there, said)
-        ordered = carry_on(plain, sent(ordered, gone=sorted(seen - set(there))))
+        plain = prompt_of(there, said)
+        ordered = order(plain, sent(ordered, gone=sorted(seen - set(there))))
         for path in seen:
             now = file_lines(file_block(path, there[path])) if path in there else []
             assert told(ordered, path) == now

@@ -1,4 +1,4 @@
-"""What is read and written by each provider's policy, and for how long: the simulator, lifetimes, and what two prompts share."""
+"""What is planned, read and written by each provider's policy, and for how long; and what two prompts share."""
 
 import re
 from collections.abc import Iterator
@@ -27,6 +27,100 @@ MARKS = CachePolicy(
     CacheLookup.BREAKPOINTS, max_breakpoints=4, look_back=20, minimum=1024, write=1.25
 )
 PREFIX = CachePolicy(CacheLookup.PREFIX, step=128)
+NONE = CachePolicy(CacheLookup.NONE)
+
+
+def plan_lines(turn: State, policy: CachePolicy, **more: str) -> str:
+    """Return a plan as text: a line for each block, ``|`` behind breakpoints."""
+    plan = turn.plan(policy, **more)
+    return "\n".join(
+        f"{one.role.value} {one.tokens} {one.text!r}{' |' * one.has_breakpoint}"
+        for one in plan.blocks
+    )
+
+
+def test_a_plan_shown_whole() -> None:
+    """The system prompt, the files, the discussion, the message; the last excerpt carries a breakpoint, the message none."""
+    turn = state({"a.py": ("A", 2000), "b.py": ("B", 3000)}, [("hello", 20)])
+    assert plan_lines(turn, MARKS, system="Be brief.", message="Why?") == "\n".join(
+        (
+            "system 10 'Be brief.'",
+            "document 2003 '## Files\\n\\n### `a.py`\\n\\nA' |",
+            "document 3000 '\\n\\n### `b.py`\\n\\nB' |",
+            "document 4 '\\n\\n## Discussion History'",
+            "user 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello' |",
+            "message 7 '\\n\\nWhy?'",
+        )
+    )
+
+
+@pytest.mark.parametrize("policy", [PREFIX, NONE])
+def test_without_marks_only_turns_are_cut(policy: CachePolicy) -> None:
+    """Caches that find any prefix, and none at all, need no cuts but those between who speaks."""
+    turn = state({"a.py": ("A", 2000)}, [("hello", 20), ("AI: hi", 20)])
+    text = "## Files\\n\\n### `a.py`\\n\\nA\\n\\n## Discussion History"
+    assert plan_lines(turn, policy, message="Why?").split("\n") == [
+        f"document 2007 '{text}'",
+        "user 20 '\\n\\n### Discussion Excerpt 1\\n\\nhello'",
+        "assistant 20 '\\n\\n### Discussion Excerpt 2\\n\\nAI: hi'",
+        "message 7 '\\n\\nWhy?'",
+    ]
+
+
+@given(discussions())
+def test_stable_blocks_do_not_move(turns: list[State]) -> None:
+    """A turn that only adds to the discussion begins with the very blocks of the turn before it."""
+    added = tuple(
+        part("history", f"### more {n}", f"more {n}", stability="volatile") for n in range(3)
+    )
+    for turn in turns:
+        more = State(Prompt(turn.prompt.segments + added), (*turn.tokens, 9, 9, 9))
+        before, after = (plan for plan, _ in run_through([turn, more], MARKS))
+        texts = [block.text for block in before.blocks] if before.layout.breakpoints else []
+        assert [block.text for block in after.blocks][: len(texts)] == texts
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "caching", "minimum", "read"),
+    [
+        ("anthropic", "claude-sonnet-5", CacheLookup.BREAKPOINTS, 1024, 0.1),
+        ("anthropic", "claude-opus-4-5-20251101", CacheLookup.BREAKPOINTS, 4096, 0.1),
+        ("anthropic", "claude-opus-5-5", CacheLookup.BREAKPOINTS, 512, 0.05),
+        ("anthropic", "unheard-of", CacheLookup.BREAKPOINTS, 4096, 0.1),
+        ("openai", "gpt-5", CacheLookup.PREFIX, 1024, 0.1),
+        ("openai", "gpt-5.6-mini", CacheLookup.BREAKPOINTS, 1024, 0.1),
+        ("gemini", "gemini-3.5-flash", CacheLookup.PREFIX, 4096, 0.1),
+        ("deepseek", "deepseek-flash", CacheLookup.PREFIX, 64, 0.02),
+        ("minimax", "MiniMax-M2.7", CacheLookup.BREAKPOINTS, 512, 0.2),
+        ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 1.0),
+        ("unheard-of", "x", CacheLookup.NONE, 1024, 1.0),
+    ],
+)
+def test_rules(provider: str, model: str, caching: CacheLookup, minimum: int, read: float) -> None:
+    """The longest beginning of a model's name decides; an unknown model gets its provider's strictest rule."""
+    policy = policy_for(provider, model)
+    assert (policy.lookup, policy.minimum, policy.read) == (caching, minimum, read)
+
+
+def test_no_breakpoint_stands_behind_what_is_replaced_each_turn() -> None:
+    """What one question adds behind the discussion is not written to a cache, and what stands before it is (B-9)."""
+    text = "word " * 3_000
+    prompt = Prompt(
+        (
+            part("files", f"### File a.py\n\n{text}", "a.py"),
+            part("history", "### Discussion Excerpt 1\n\nUser: One?", stability="slow"),
+            part("changed", f"### File b.py\n\n{text}", "b.py", stability="volatile"),
+            part("history", "### Discussion Excerpt 2\n\nUser: Two?", stability="slow"),
+        )
+    )
+    tokens = [3_010, 10, 3_010, 10]
+    policy = policy_for("anthropic", "claude-sonnet-5")
+    plan = plan_request(HashedPrompt.of(prompt, tokens), policy, replaced=3)
+    assert plan.layout.breakpoints[-1] == 3
+    without = plan_request(HashedPrompt.of(prompt, tokens), policy)
+    assert without.layout.breakpoints[-1] == 5
+
+
 FILES = {"a.py": ("A", 2000), "b.py": ("B", 3000)}
 
 
@@ -105,16 +199,28 @@ def by_the_book(plans: list[Any], *, pause: float) -> list[int]:
 LOOKS_BACK = [MARKS, replace(MARKS, look_back=1, minimum=512), policy_for("minimax", "x")]
 OTHERS = [
     PREFIX,
+    NONE,
     *(policy_for(*model) for model in (("gemini", "x"), ("deepseek", "x"), ("openai", "gpt-5.6"))),
 ]
 
 
 @given(discussions())
 def test_every_token_is_charged_once(turns: list[State]) -> None:
-    """Tokens add up, a known prefix alone is read, as far as the policy's words allow, and as was forecast."""
+    """Tokens add up, a known prefix alone is read, as far as the policy's words allow, and as was forecast.
+
+    Text and tokens are the prompt's; breakpoints are few enough, stand where blocks end, above the minimum.
+    """
     for policy in (*LOOKS_BACK, *OTHERS):
         done, longest = run_through(turns, policy), 0
-        for plan, usage in done:
+        for turn, (plan, usage) in zip(turns, done, strict=True):
+            assert plan.text == turn.prompt.markdown
+            assert plan.total == sum(turn.tokens) == sum(block.tokens for block in plan.blocks)
+            marks, ends = plan.layout.breakpoints, plan.layout.ends
+            assert sum(one.has_breakpoint for one in plan.blocks) == len(marks)
+            assert len(marks) <= policy.max_breakpoints
+            assert all(plan.tokens[mark - 1] >= policy.minimum for mark in marks)
+            assert set(marks) <= set(ends)
+            assert list(ends) == sorted(set(ends))
             assert usage.input == plan.total
             assert min(usage.fresh, usage.cache_write, usage.cache_read) >= 0
             assert usage.cache_read <= longest
@@ -180,7 +286,6 @@ def plan_of(
     pauses: Pauses | None = None,
     age: float = 60.0,
 ) -> Any:
-    """Plan a turn behind another one."""
     return plan_request(
         HashedPrompt.of(turn.prompt, turn.tokens),
         POLICY,
@@ -277,14 +382,12 @@ BASE = state(SHORT_FILES, SAID)
 
 
 def fingerprint(of: State, system: str = "") -> Any:
-    """Return a state's fingerprint."""
     return HashedPrompt.of(
         of.prompt, of.tokens, system=system, system_tokens=2 * bool(system)
     ).fingerprint
 
 
 def reordered() -> State:
-    """Return the files in another order."""
     return state(
         {"b.py": SHORT_FILES["b.py"], "a.py": SHORT_FILES["a.py"], "c.py": SHORT_FILES["c.py"]},
         SAID,

@@ -23,12 +23,9 @@ PLAN_OF_TICKET = "1. List directory"
 
 @dataclass(frozen=True)
 class Aimock:
-    """A running server."""
-
     url: str
 
     def call(self, method: str, path: str, data: Any = None) -> Any:
-        """Call its control interface."""
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(  # noqa: S310 - an address of this machine
             self.url + path, data=body, method=method, headers={"content-type": "application/json"}
@@ -38,14 +35,12 @@ class Aimock:
         return json.loads(text) if text.strip() else None
 
     def journal(self) -> list[dict[str, Any]]:
-        """Return the requests that arrived, in order."""
         data = self.call("GET", "/__aimock/journal")
         return list(data["entries"] if isinstance(data, dict) else data)
 
 
 @contextmanager
 def serving(folder: Path, fixtures: list[dict[str, Any]]) -> Iterator[Aimock]:
-    """Start aimock with some fixtures."""
     if not AIMOCK.exists() or shutil.which("node") is None:
         pytest.skip(f"aimock is not installed: {INSTALL}")
     (folder / "all.json").write_text(json.dumps({"fixtures": fixtures}), encoding="utf-8")
@@ -64,7 +59,6 @@ def serving(folder: Path, fixtures: list[dict[str, Any]]) -> Iterator[Aimock]:
 
 @pytest.fixture(scope="session")
 def aimock_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
-    """Start aimock for the session."""
     plan = {"match": {"userMessage": GOAL_OF_TICKET}, "response": {"content": PLAN_OF_TICKET}}
     answer = {"match": {}, "response": {"content": ANSWER}}
     with serving(tmp_path_factory.mktemp("aimock"), [plan, answer]) as running:

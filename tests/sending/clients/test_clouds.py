@@ -16,9 +16,9 @@ from aggregate import (
     to_gemini,
     to_openai,
 )
-from aggregate.sending.cache.policy import policy_for
-from aggregate.sending.clients.protocol import capabilities_of, image_rules
-from aggregate.sending.clients.providers import VertexApi
+from aggregate.sending.clients.clouds import VertexApi
+from aggregate.sending.clients.image_rules import image_rules
+from aggregate.sending.clients.protocol import capabilities_of
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.prompts import state
 
@@ -30,7 +30,6 @@ BEDROCK = {"AWS_BEARER_TOKEN_BEDROCK": "bedrock-key", "AWS_REGION": "eu-north-1"
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """Serve all protocols."""
     with chat_server() as running:
         yield running
 
@@ -131,9 +130,10 @@ def test_what_is_missing_is_named(provider: str, environ: Mapping[str, str], mis
 )
 def test_rules_are_the_makers(provider: str, model: str, family: str, own: str) -> None:
     """Cache, options, images and the form of hosts' requests go by who has made the model."""
-    assert policy_for(provider, model) == policy_for(family, own)
     assert capabilities_of(provider, model) == capabilities_of(family, own)
     assert image_rules(provider, model) == image_rules(family, own)
     planned = plan_for(PROMPT, model, "Why?", provider=provider, options=RequestOptions())
+    makers = plan_for(PROMPT, own, "Why?", provider=family, options=RequestOptions())
+    assert planned.plan.policy == makers.plan.policy
     body = {"openai": to_openai, "anthropic": to_anthropic, "gemini": to_gemini}[family](planned)
     assert body["model"] == model

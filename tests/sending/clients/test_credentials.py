@@ -5,13 +5,13 @@ import pickle
 import traceback
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aggregate import ProviderError, open_client
 from aggregate.cli.program import run_program
 from aggregate.sending.clients import PROVIDERS
-from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.credentials import ApiKey
 from tests.fakes.prompts import state
 from tests.fakes.tattler import tattling
@@ -57,8 +57,9 @@ def test_a_key_shows_itself_to_nobody() -> None:
     assert ApiKey("").hide("abc") == "abc"
     with pytest.raises(TypeError, match="a key is not stored"):
         pickle.dumps(key)
+    transport: Any = open_client("anthropic", environ=PLANTED).transport
     with pytest.raises(TypeError, match="a key is not stored"):
-        asdict(AnthropicApi("anthropic", key))
+        asdict(transport)
 
 
 ENVIRONMENT = {

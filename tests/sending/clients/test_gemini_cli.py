@@ -26,7 +26,6 @@ DECORATED = state(
 
 
 def client(program: Path, **more: object) -> Client:
-    """Return a client of the program."""
     return Client("gemini-cli", GeminiCli(str(program), **more), retry=ONCE)  # type: ignore[arg-type]
 
 

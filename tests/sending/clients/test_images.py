@@ -9,9 +9,8 @@ from aggregate import Prompt, ProviderError
 from aggregate.base.values import Image
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.image_rules import accepted_images, image_rules
-from aggregate.sending.clients.protocol import ModelRequest
 from tests.fakes.images import png
-from tests.fakes.prompts import part, plan_of, talk
+from tests.fakes.prompts import asking, part, plan_of, talk
 from tests.fakes.transports import requests_of, scripted
 
 IMAGES = tuple(Image(f"{name}.png", "image/png", name.encode(), 640, 480) for name in "ab")
@@ -36,7 +35,7 @@ def plan(
 
 def test_anthropic() -> None:
     """Images follow the section that names them."""
-    request = ModelRequest(plan("anthropic", "claude-sonnet-5"), "m", 9)
+    request = asking(plan("anthropic", "claude-sonnet-5"), "m")
     (message,) = anthropic_api.request_body(request)["messages"]
     texts = [part for part in message["content"] if part["type"] == "text"]
     assert [part["text"] for part in texts] == [
@@ -53,7 +52,7 @@ def test_anthropic() -> None:
 
 def test_a_breakpoint_stands_behind_the_last_image() -> None:
     """A section that ends what is cached ends with its images."""
-    request = ModelRequest(plan("anthropic", "claude-sonnet-5", question=""), "m", 9)
+    request = asking(plan("anthropic", "claude-sonnet-5", question=""), "m")
     (message,) = anthropic_api.request_body(request)["messages"]
     assert [part.get("cache_control") for part in message["content"]][-3:] == [
         None,
@@ -65,7 +64,7 @@ def test_a_breakpoint_stands_behind_the_last_image() -> None:
 @pytest.mark.parametrize("model", ["gpt-5.6", "gpt-4o"])
 def test_openai(model: str) -> None:
     """Parts, also where a model's cache needs no breakpoints."""
-    request = ModelRequest(plan("openai", model), model, 9)
+    request = asking(plan("openai", model), model)
     (message,) = openai_api.request_body(request)["messages"]
     assert [
         part["image_url"]["url"] for part in message["content"] if part["type"] == "image_url"
@@ -74,7 +73,7 @@ def test_openai(model: str) -> None:
 
 def test_gemini() -> None:
     """The texts before and behind the images stay one part each."""
-    request = ModelRequest(plan("gemini", "gemini-3.5-flash"), "m", 9)
+    request = asking(plan("gemini", "gemini-3.5-flash"), "m")
     (content,) = gemini_api.request_body(request)["contents"]
     types.Content.model_validate(content)
     assert content["parts"] == [
@@ -122,7 +121,6 @@ def test_tokens_by_each_rule(provider: str, model: str, size: tuple[int, int], t
 
 
 def image(width: int = 10, height: int = 10, *, padding: int = 0) -> Image:
-    """Return an image of a size."""
     return Image("a.png", "image/png", png(width, height, padding=padding), width, height)
 
 
@@ -166,7 +164,7 @@ def test_models_without_eyes(provider: str) -> None:
 def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
     """It is asked once more with the links alone, and the reply says so."""
 
-    def answer(request: ModelRequest) -> str:
+    def answer(request: Any) -> str:
         if request.plan.has_images:
             raise ProviderError("no images", status=status)
         return "I read."
@@ -181,7 +179,7 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
 def test_another_failure_is_no_reason() -> None:
     """A key that is wrong stays wrong without images."""
 
-    def answer(_: ModelRequest) -> Any:
+    def answer(_: Any) -> Any:
         raise ProviderError("no key", status=401)
 
     client = scripted(answer, "compatible", model="local")

@@ -38,7 +38,6 @@ every_protocol = pytest.mark.parametrize("provider", ["anthropic", "openai", "ge
 
 
 def connect(aimock: Aimock, provider: str, **more: Any) -> Client:
-    """Return a client of the server."""
     model = "some-model" if provider == "compatible" else ""
     return open_client(
         provider, model=model, base_url=aimock.url + PATHS[provider], environ=KEYS, **more

@@ -33,7 +33,6 @@ def measureTower(unit: str) -> dict[str, Any]:  # noqa: N802 - tools are camelCa
 
 @pytest.fixture(scope="module")
 def answering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aimock]:
-    """Serve an answer for each question of a goal."""
     fixtures = [
         {"match": {"userMessage": text}, "response": {"content": answer}}
         for text, answer in FIXTURES.items()
@@ -70,7 +69,6 @@ def test_a_goal_over_http(answering: Aimock, tmp_path: Path, provider: str) -> N
 
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the tiny model and return its address."""
     pytest.importorskip(
         "xllamacpp", reason="pip install xllamacpp gguf: the tests of a real model need it"
     )

@@ -443,12 +443,10 @@ def plan_of(
 
 
 def shown(plan: Any) -> list[str]:
-    """Return the messages as a reader sees them."""
     return [f"{role}: {text}" for role, text in messages(plan)]
 
 
 def said(*turns: tuple[str, str]) -> list[object]:
-    """Return a history."""
     return [{"role": role, "content": content} for role, content in turns]
 
 

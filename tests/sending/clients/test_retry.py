@@ -4,6 +4,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,11 +24,8 @@ from aggregate import (
     Usage,
     open_client,
 )
-from aggregate.base.concurrency import run_in_thread
-from aggregate.sending.clients import OnText, RequestStop, cost
-from aggregate.sending.clients.client import Retry
-from aggregate.sending.clients.connection import seconds_of
-from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients import RequestStop, cost
+from aggregate.sending.clients.retry import Retry, seconds_of
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK, BreaksOff, scripted
 
@@ -217,13 +215,10 @@ _Ts = TypeVarTuple("_Ts")
 
 
 class Overloaded:
-    """A provider that has no time."""
-
     def __init__(self) -> None:
         self.asked = 0
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
-        """Refuse for now."""
+    async def exchange(self, request: object, on_text: object) -> Reply:
         self.asked += 1
         raise ProviderError("not now", status=429, retry_after=60, retryable=True)
 
@@ -263,7 +258,6 @@ class InterruptedLoop(asyncio.SelectorEventLoop):
     def call_soon_threadsafe(
         self, callback: Callable[[*_Ts], object], *args: *_Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Let the handler come first, the first time."""
         self._calls += 1
         if self._calls == 1:
             self._stop.set()
@@ -275,12 +269,12 @@ def test_a_stop_in_the_midst_of_a_stop() -> None:
     stop = RequestStop()
 
     async def request() -> None:
-        run_in_thread("stopping", stop.set)
+        threading.Thread(target=stop.set).start()
         await asyncio.sleep(30)
 
     def run() -> None:
         with asyncio.Runner(loop_factory=lambda: InterruptedLoop(stop)) as runner:
             runner.run(stop.guard(request()))
 
-    with pytest.raises(ProviderError, match="stopped"):
-        run_in_thread("asking", run).result(timeout=5)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ProviderError, match="stopped"):
+        pool.submit(run).result(timeout=5)

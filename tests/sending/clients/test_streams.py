@@ -13,7 +13,6 @@ every_protocol = pytest.mark.parametrize("provider", BEGINNINGS)
 
 
 def connect(provider: str, url: str) -> Client:
-    """Return a client of the server."""
     return open_client(provider, model="m", base_url=url, environ=KEYS)
 
 
