@@ -12,12 +12,12 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from tests.fakes import http_server
+from tests.fakes.senders import typed
 
 from aggregate import Usage, count, open_project
 from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
@@ -130,21 +130,13 @@ def _prefixes(blocks: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
 def serving(cache: WireCache, script: Iterator[str]) -> Iterator[str]:
     """Serve the Messages API on this machine, and yield its address."""
 
-    class Server(BaseHTTPRequestHandler):
+    class Server(http_server.QuietHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
+        def take(self) -> None:
             """Answer by the script, with the usage that the cache accounts."""
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            answer = "".join(_events(_message(cache.account(body), next(script)))).encode()
-            self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
-            self.send_header("content-length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            message = _message(cache.account(json.loads(self.body())), next(script))
+            self.answer(200, "".join(_events(message)).encode(), content_type="text/event-stream")
 
     with http_server.serving(Server) as port:
         yield f"http://127.0.0.1:{port}"
@@ -153,20 +145,18 @@ def serving(cache: WireCache, script: Iterator[str]) -> Iterator[str]:
 def _events(message: Mapping[str, Any]) -> Iterator[str]:
     """Yield an answer as it is streamed, in one piece."""
     text = message["content"][0]["text"]
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
-        {"type": "content_block_stop", "index": 0},
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": "end_turn"},
-            "usage": {"output_tokens": message["usage"]["output_tokens"]},
-        },
-        {"type": "message_stop"},
-    ]
-    for event in events:
-        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+    begun = {**message, "content": [], "stop_reason": None}
+    usage = {"output_tokens": message["usage"]["output_tokens"]}
+    yield typed({"type": "message_start", "message": begun})
+    yield typed(
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    )
+    yield typed(
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+    )
+    yield typed({"type": "content_block_stop", "index": 0})
+    yield typed({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage})
+    yield typed({"type": "message_stop"})
 
 
 def _message(usage: Usage, answer: str) -> dict[str, Any]:
