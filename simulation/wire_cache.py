@@ -7,7 +7,6 @@ and knows nothing of plans: it hashes what stands before each ``cache_control`` 
 import hashlib
 import json
 import os
-import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,8 +21,8 @@ from tests.fakes.senders import typed
 from aggregate import Usage, count, open_project
 from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.cache.policy import policy_for
-from simulation.discussion import Discussion, add_options, answers, let_time_pass, price_of_input
-from simulation.replay import Replay, make_replay
+from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
+from simulation.replay import Replay
 
 MODEL = "claude-sonnet-5"
 MINIMUM, LOOK_BACK = 1024, 20
@@ -218,17 +217,9 @@ def _accounted(prepared: PreparedTurn, cache: WireCache) -> Usage:
 
 def main(parser: ArgumentParser) -> None:
     """Print each turn that differs, and how many are equal."""
-    add_options(parser)
-    options = parser.parse_args()
-    pauses = (options.pause,) * (options.turns - 1)
-    discussion = Discussion(options.turns, options.every, options.words, pauses)
-    for clone in options.clones:
-        with tempfile.TemporaryDirectory() as name:
-            os.environ["AGGREGATE_CACHE_DIR"] = str(Path(name) / "cache")
-            commits = len(range(1, options.turns, options.every))
-            tree = Path(name) / "tree"
-            replay = make_replay(clone, tree, commits=commits, most_bytes=options.bytes)
-            turns = list(compare(replay, Path(name), discussion))
+    for _, replay, folder, discussion in replays(parser):
+        os.environ["AGGREGATE_CACHE_DIR"] = str(folder / "cache")
+        turns = list(compare(replay, folder, discussion))
         for number, turn in enumerate(turns, start=1):
             if turn.expected != turn.accounted:
                 print(f"turn {number}: planned {turn.expected}, accounted {turn.accounted}")
