@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import urlopen
 
-from tests.fakes.http_server import serving
+from tests.fakes.http_server import QuietHandler, serving
 
 from aggregate.agents.tools import Permission, Tool, make_tool
 
@@ -42,29 +41,17 @@ def activities() -> tuple[dict[str, Any], ...]:
 def _september(n: int) -> tuple[str, str, float, int]:
     # The last one is a run at six in the evening of the last day: a range that ends at its midnight would miss it.
     kind = "Run" if n % 9 in (0, 2, 4, 8) else "Ride"
-    return (
-        f"Day {n % 30 + 1} {kind}",
-        kind,
-        5000.0 + 130.5 * n,
-        SEPTEMBER[1] - (62 - n) * 11 * HOUR - 6 * HOUR,
-    )
+    start = SEPTEMBER[1] - (62 - n) * 11 * HOUR - 6 * HOUR
+    return f"Day {n % 30 + 1} {kind}", kind, 5000.0 + 130.5 * n, start
 
 
 def _january(n: int) -> tuple[str, str, float, int]:
     if n >= 45:
         name, distance, day = FIRST[47 - n]
-        return (
-            name,
-            "Snowboard",
-            distance,
-            int(datetime(2024, 1, int(day), 9, tzinfo=UTC).timestamp()),
-        )
-    return (
-        f"Session {n + 1}",
-        ("Snowboard", "Hike")[n % 2],
-        3000.0 + 77.7 * n,
-        JANUARY[0] + n * 14 * HOUR,
-    )
+        start = int(datetime(2024, 1, int(day), 9, tzinfo=UTC).timestamp())
+        return name, "Snowboard", distance, start
+    kind = ("Snowboard", "Hike")[n % 2]
+    return f"Session {n + 1}", kind, 3000.0 + 77.7 * n, JANUARY[0] + n * 14 * HOUR
 
 
 def _activity(number: int, name: str, sport: str, distance: float, start: int) -> dict[str, Any]:
@@ -87,28 +74,8 @@ def kudos(number: int) -> list[dict[str, str]]:
     return [{"firstname": PEOPLE[(number + k) % len(PEOPLE)]} for k in range(number % 4)]
 
 
-class _Handler(BaseHTTPRequestHandler):
-    """Answers ``/activities?after=&before=&per_page=``, ``/activities/<id>/kudos`` and ``/feed``."""
-
-    asked: list[str]
-
-    def do_GET(self) -> None:
-        """Answer one request as JSON."""
-        self.asked.append(self.path)
-        parts = urlsplit(self.path)
-        status, body = _answer(parts.path.strip("/").split("/"), parse_qs(parts.query))
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Print nothing."""
-
-
 def _answer(path: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
+    """Answer ``/activities?after=&before=&per_page=``, ``/activities/<id>/kudos`` and ``/feed``."""
     match path:
         case ["activities"]:
             after, before = (
@@ -139,8 +106,13 @@ def service() -> Iterator[Service]:
     """Run the server on a free port while the block runs."""
     requests: list[str] = []
 
-    class Server(_Handler):
-        asked = requests
+    class Server(QuietHandler):
+        def take(self) -> None:
+            """Answer one request as JSON."""
+            requests.append(self.path)
+            parts = urlsplit(self.path)
+            status, body = _answer(parts.path.strip("/").split("/"), parse_qs(parts.query))
+            self.answer(status, json.dumps(body).encode(), content_type="application/json")
 
     with serving(Server) as port:
         yield Service(f"http://127.0.0.1:{port}", requests)

@@ -210,8 +210,8 @@ def table(books: list[Books]) -> Iterator[str]:
             )
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options that say how a discussion goes."""
+def replays(parser: ArgumentParser) -> Iterator[tuple[Path, Replay, Path, Discussion]]:
+    """Yield each clone that is asked for, its replay, an empty folder to work in, and how the discussion goes."""
     parser.add_argument(
         "clones", type=Path, nargs="*", default=[Path(__file__).parents[1]], metavar="CLONE"
     )
@@ -222,11 +222,6 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--bytes", type=int, default=400_000, help="of all files (400,000)")
     parser.add_argument("--pause", type=float, default=120.0, help="seconds between turns (120)")
-
-
-def main(parser: ArgumentParser) -> None:
-    """Print the table of each clone."""
-    add_options(parser)
     options = parser.parse_args()
     pauses = (options.pause,) * (options.turns - 1)
     discussion = Discussion(options.turns, options.every, options.words, pauses)
@@ -235,6 +230,13 @@ def main(parser: ArgumentParser) -> None:
             commits = len(range(1, options.turns, options.every))
             tree = Path(name) / "tree"
             replay = make_replay(clone, tree, commits=commits, most_bytes=options.bytes)
-            books = simulate(replay, Path(name), discussion)
-        print(f"{clone}: {len(replay.paths)} files, {commits} of {options.turns} turns change some")
+            yield clone, replay, Path(name), discussion
+
+
+def main(parser: ArgumentParser) -> None:
+    """Print the table of each clone."""
+    for clone, replay, folder, discussion in replays(parser):
+        books = simulate(replay, folder, discussion)
+        changing = f"{len(replay.commits)} of {discussion.turns} turns change some"
+        print(f"{clone}: {len(replay.paths)} files, {changing}")
         print("\n".join(table(books)), flush=True)

@@ -17,6 +17,7 @@ from aggregate import RunOptions, RunStatus, conduct, open_project
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_files import PollingOptions, TrackResult
 from aggregate.base.errors import WorkerError
+from simulation.trees import write_track
 
 TRACK = "faults_1"
 SUMMARY = "summary"
@@ -83,17 +84,12 @@ class FaultyWorker:
 
 def write_project(folder: Path, workers: int) -> None:
     """Write a project whose track fans out to ``workers``."""
-    track = folder / "conductor" / "tracks" / TRACK
-    track.mkdir(parents=True)
-    (folder / "manual_slop.toml").write_text('[project]\nname = "faults"\n', encoding="utf-8")
-    entry = f"- [ ] **Track: Faults**\n*Link: [./tracks/{TRACK}/](./tracks/{TRACK}/)*\n"
-    (folder / "conductor" / "tracks.md").write_text(entry, encoding="utf-8")
     tables = [
         f'[[tickets]]\nid = "w{i:03d}"\nprompt = "Work."\ncollect_into = "$all"\ntimeout = {TIMEOUT}\nretries = 1\n'
         for i in range(workers)
     ]
     tables.append(f'[[tickets]]\nid = "{SUMMARY}"\nprompt = "Sum up."\ndepends_on = ["$all"]\n')
-    (track / "tickets.toml").write_text("\n".join(tables), encoding="utf-8")
+    write_track(folder, TRACK, "\n".join(tables))
 
 
 def problems(result: TrackResult, worker: FaultyWorker) -> list[str]:

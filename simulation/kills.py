@@ -1,17 +1,14 @@
-"""Runs that are killed: a track in a process of its own, ``kill -9`` at random moments, and what is left afterwards.
+"""Runs that are killed: a track in a process of its own, and what is left afterwards.
 
 Each worker writes a line into a log before it answers, so that afterwards it is known how often each ticket was asked.
 """
 
 import os
-import random
 import signal
-import sqlite3
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -19,9 +16,12 @@ from pathlib import Path
 from aggregate import RunOptions, conduct, open_project
 from aggregate.agents.tracks import run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+<<<<<<< HEAD
 from aggregate.agents.tracks.durable.database import DATABASE
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.disk import state_folder
+=======
+>>>>>>> g_tests2
 from simulation.killed_goals import Journal, forked
 from simulation.trees import write_track
 
@@ -110,45 +110,3 @@ def live(role: str, folder: Path, database: str, worker: Worker) -> None:
         worker if role == "conduct" else None,
         options=RunOptions(database=database, lease=2),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """A run that was killed until it was over."""
-
-    kills: int
-    leftovers: Leftovers
-
-
-def killed_run(
-    folder: Path, number: int, *, most: int, chance: random.Random, seconds: float = 0.02
-) -> Round:
-    """Run the project's track, killing it at most ``most`` times, then let it end."""
-    (folder / LOG).unlink(missing_ok=True)
-    kills = 0
-    while True:
-        process = start("conduct", folder, "", seconds)
-        # The upper end is about what a whole run takes, so that kills fall on every part of it.
-        process.join(chance.uniform(0.1, 3.0) if kills < most else 300)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            kills += 1
-            if not _is_over(folder, number):
-                continue
-        if process.exitcode not in (0, -signal.SIGKILL):
-            raise RuntimeError((folder / "stderr.log").read_text(encoding="utf-8")[-2000:])
-        return Round(kills, read_leftovers(folder, number))
-
-
-def _is_over(folder: Path, number: int) -> bool:
-    """Tell whether the kill came after the run's end; another start would begin the next run."""
-    database = state_folder(folder) / DATABASE
-    if not database.exists():
-        return False
-    try:
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-            query = "SELECT state FROM conductor_runs WHERE number = ?"
-            return bool(connection.execute(query, (number,)).fetchone() == ("finished",))
-    except sqlite3.Error:  # killed before its tables were made
-        return False

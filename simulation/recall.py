@@ -4,18 +4,19 @@ The newest suitable commits of each clone are asked for in the tree of the paren
 Means are over clones, with intervals that hold 95 % of the means of drawn clones and commits.
 """
 
+import random
 import sys
 import tempfile
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
-from simulation.bootstrap import bootstrap, mean_of_means
 from simulation.prompt_makers import NoAnswerError, Ours, PromptMaker, WholeFiles, recount
 from simulation.recall_asks import FORMS, Asked, asked
 from simulation.recall_metrics import recall
@@ -24,6 +25,8 @@ from simulation.task_rivals import diff_programs, other_programs
 
 BUDGETS = (8_000, 27_000)
 """A question's worth of context, and an agent's."""
+DRAWS = 2_000
+"""Samples of clones and commits: enough for the second decimal of a 95 % interval."""
 MEASURES = ("file", "definition", "line", "file_with_tests", "line_with_tests")
 
 
@@ -197,3 +200,40 @@ def _by_clone(rows: Sequence[Outcome], measure: str) -> dict[str, list[float]]:
         share = row.shares[measure]
         values.setdefault(row.clone, []).extend([] if share is None else [share])
     return values
+
+
+class Interval(NamedTuple):
+    """A mean with the interval that holds 95 % of the means of drawn samples."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{_short(self.mean)} [{_short(self.low)}, {_short(self.high)}]"
+
+
+def mean_of_means(samples: Mapping[str, Sequence[float]]) -> float:
+    """Return the mean over the clones of each one's mean; clones without a value do not count."""
+    means = [sum(values) / len(values) for values in samples.values() if values]
+    return sum(means) / len(means) if means else 0.0
+
+
+def bootstrap(samples: Mapping[str, Sequence[float]], *, draws: int = DRAWS) -> Interval:
+    """Return the mean over clones with its interval; both the clones and their commits are drawn with replacement."""
+    chance = random.Random(0)
+    rows = [list(values) for _, values in sorted(samples.items()) if values]
+    if not rows:
+        return Interval(0.0, 0.0, 0.0)
+    means = sorted(_drawn_mean(rows, chance) for _ in range(draws))
+    return Interval(mean_of_means(samples), means[draws // 40], means[-draws // 40])
+
+
+def _drawn_mean(rows: Sequence[Sequence[float]], chance: random.Random) -> float:
+    drawn = [chance.choices(values, k=len(values)) for values in chance.choices(rows, k=len(rows))]
+    return sum(sum(values) / len(values) for values in drawn) / len(drawn)
+
+
+def _short(value: float) -> str:
+    """Return a share with two decimals and without its leading zero."""
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"

@@ -29,6 +29,17 @@ _BEAD = (
     '{{"id":"tr-{0}","title":"Bead {0}","status":"{1}","priority":1,'
     '"created_at":"2026-01-0{0}T00:00:00Z","updated_at":"2026-01-0{0}T00:00:00Z"}}\n'
 )
+_CONFIGURATION = """\
+history = ["user: hello", "assistant: hi"]
+[project]
+execution_mode = "beads"
+[files]
+paths = [
+{}
+]
+[screenshots]
+paths = ["shot.png"]
+"""
 _PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d494844520000000100000001080600000"
     "01f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
@@ -82,22 +93,8 @@ def _prepare(project: Path) -> str:
     (project / ".beads/issues.jsonl").write_text("".join(beads), encoding="utf-8")
     (project / "shot.png").write_bytes(_PIXEL)
     (project / "all.toml").write_text('[files]\npaths = ["**/*"]\n', encoding="utf-8")
-    (project / "views.toml").write_text(
-        "\n".join(
-            (
-                'history = ["user: hello", "assistant: hi"]',
-                "[project]",
-                'execution_mode = "beads"',
-                "[files]",
-                "paths = [",
-                *entries,
-                "]",
-                "[screenshots]",
-                'paths = ["shot.png"]\n',
-            )
-        ),
-        encoding="utf-8",
-    )
+    views = _CONFIGURATION.format("\n".join(entries))
+    (project / "views.toml").write_text(views, encoding="utf-8")
     for path in project.rglob("*"):
         os.utime(path, ns=(0, 0), follow_symlinks=False)
     log = git(project, "log", "-n", _MOST_LOOKED_AT, "--no-merges", "--format=%B%x00")

@@ -6,11 +6,10 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from http.server import BaseHTTPRequestHandler
 from statistics import median
 from time import perf_counter
 
-from tests.fakes.http_server import serving
+from tests.fakes.http_server import QuietHandler, serving
 
 from aggregate import Prompt, Segment, count, open_client
 from aggregate.base.values import Section, Stability
@@ -46,23 +45,15 @@ class Row:
     bound: float | None = None
 
 
-class Server(BaseHTTPRequestHandler):
+class Server(QuietHandler):
     """Answers every request alike."""
 
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self) -> None:
+    def take(self) -> None:
         """Answer."""
-        self.rfile.read(int(self.headers["content-length"]))
-        body = json.dumps(ANSWER).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        self.body()
+        self.answer(200, json.dumps(ANSWER).encode(), content_type="application/json")
 
 
 def prompt_of(segments: int, lines: int) -> Prompt:

@@ -15,19 +15,8 @@ from statistics import median
 
 WIDE = 100
 FILLERS = {
-    "one",
-    "found",
-    "told",
-    "shown",
-    "kept",
-    "there",
-    "first",
-    "some",
-    "given",
-    "said",
-    "it",
-    "thing",
-}
+    "one", "found", "told", "shown", "kept", "there", "first", "some", "given", "said", "it", "thing",
+}  # fmt: skip
 
 
 class Measures:

@@ -7,23 +7,22 @@ and knows nothing of plans: it hashes what stands before each ``cache_control`` 
 import hashlib
 import json
 import os
-import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from tests.fakes import http_server
+from tests.fakes.senders import typed
 
 from aggregate import Usage, count, open_project
 from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.cache.policy import policy_for
-from simulation.discussion import Discussion, add_options, answers, let_time_pass, price_of_input
-from simulation.replay import Replay, make_replay
+from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
+from simulation.replay import Replay
 
 MODEL = "claude-sonnet-5"
 MINIMUM, LOOK_BACK = 1024, 20
@@ -130,21 +129,13 @@ def _prefixes(blocks: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
 def serving(cache: WireCache, script: Iterator[str]) -> Iterator[str]:
     """Serve the Messages API on this machine, and yield its address."""
 
-    class Server(BaseHTTPRequestHandler):
+    class Server(http_server.QuietHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
+        def take(self) -> None:
             """Answer by the script, with the usage that the cache accounts."""
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            answer = "".join(_events(_message(cache.account(body), next(script)))).encode()
-            self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
-            self.send_header("content-length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            message = _message(cache.account(json.loads(self.body())), next(script))
+            self.answer(200, "".join(_events(message)).encode(), content_type="text/event-stream")
 
     with http_server.serving(Server) as port:
         yield f"http://127.0.0.1:{port}"
@@ -153,20 +144,18 @@ def serving(cache: WireCache, script: Iterator[str]) -> Iterator[str]:
 def _events(message: Mapping[str, Any]) -> Iterator[str]:
     """Yield an answer as it is streamed, in one piece."""
     text = message["content"][0]["text"]
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
-        {"type": "content_block_stop", "index": 0},
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": "end_turn"},
-            "usage": {"output_tokens": message["usage"]["output_tokens"]},
-        },
-        {"type": "message_stop"},
-    ]
-    for event in events:
-        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+    begun = {**message, "content": [], "stop_reason": None}
+    usage = {"output_tokens": message["usage"]["output_tokens"]}
+    yield typed({"type": "message_start", "message": begun})
+    yield typed(
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    )
+    yield typed(
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+    )
+    yield typed({"type": "content_block_stop", "index": 0})
+    yield typed({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage})
+    yield typed({"type": "message_stop"})
 
 
 def _message(usage: Usage, answer: str) -> dict[str, Any]:
@@ -228,17 +217,9 @@ def _accounted(prepared: PreparedTurn, cache: WireCache) -> Usage:
 
 def main(parser: ArgumentParser) -> None:
     """Print each turn that differs, and how many are equal."""
-    add_options(parser)
-    options = parser.parse_args()
-    pauses = (options.pause,) * (options.turns - 1)
-    discussion = Discussion(options.turns, options.every, options.words, pauses)
-    for clone in options.clones:
-        with tempfile.TemporaryDirectory() as name:
-            os.environ["AGGREGATE_CACHE_DIR"] = str(Path(name) / "cache")
-            commits = len(range(1, options.turns, options.every))
-            tree = Path(name) / "tree"
-            replay = make_replay(clone, tree, commits=commits, most_bytes=options.bytes)
-            turns = list(compare(replay, Path(name), discussion))
+    for _, replay, folder, discussion in replays(parser):
+        os.environ["AGGREGATE_CACHE_DIR"] = str(folder / "cache")
+        turns = list(compare(replay, folder, discussion))
         for number, turn in enumerate(turns, start=1):
             if turn.expected != turn.accounted:
                 print(f"turn {number}: planned {turn.expected}, accounted {turn.accounted}")

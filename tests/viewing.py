@@ -53,31 +53,26 @@ def language_called(name: str) -> Language:
     return next(row for row in LANGUAGES if row.name == name)
 
 
-def asked(path: str, text: str, mode: ViewMode, *picked: Any) -> ViewRequest:
-    """Return the request for a view of a text; ``picked`` are its mask and its slices."""
-    return ViewRequest(path, text, mode, *picked)
-
-
-def rendered(request: ViewRequest) -> View:
+def viewed(path: str, text: str, mode: ViewMode, **given: Any) -> View:
     """Return a view, which is made without failing."""
-    view = render_view(request)
+    view = render_view(ViewRequest(path, text, mode, **given))
     assert isinstance(view, View), view
     return view
 
 
 def skeleton_of(path: str, text: str) -> str:
     """Return the skeleton's text."""
-    return rendered(asked(path, text, ViewMode.SKELETON)).text
+    return viewed(path, text, ViewMode.SKELETON).text
 
 
 def outline_of(path: str, text: str) -> str:
     """Return the outline's text."""
-    return rendered(ViewRequest(path, text, ViewMode.OUTLINE)).text
+    return viewed(path, text, ViewMode.OUTLINE).text
 
 
 def summary_of(path: str, text: str) -> str:
     """Return the digest."""
-    return rendered(ViewRequest(path, text, ViewMode.SUMMARY)).text
+    return viewed(path, text, ViewMode.SUMMARY).text
 
 
 def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
@@ -91,7 +86,7 @@ def masked_of(path: str, text: str, mask: Mapping[str, str]) -> str:
 
 def _picked(path: str, text: str, symbol: str, shown: str) -> str:
     """Return the text of one picked symbol, without the headers around it."""
-    view = rendered(ViewRequest(path, text, ViewMode.MASKED, mask={symbol: shown}))
+    view = viewed(path, text, ViewMode.MASKED, mask={symbol: shown})
     language = language_of(path, text)
     first_lines = (
         {one.first_line for one in find_symbol(read_module(text, language), symbol)}
@@ -107,7 +102,7 @@ def _picked(path: str, text: str, symbol: str, shown: str) -> str:
 
 def check_skeleton(path: str, text: str) -> None:
     """Check that the skeleton parses, is its own skeleton, is no longer than the file and maps to its lines."""
-    view = rendered(ViewRequest(path, text, ViewMode.SKELETON))
+    view = viewed(path, text, ViewMode.SKELETON)
     language = language_of(path, text)
     assert language is not None
     assert len(view.text) <= len(text)

@@ -6,23 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from aggregate.cli.program import run_program
+from tests.cli import command_line
+from tests.cli.command_line import Ended
 
 SECONDS = 60  # what hangs has no end at all, and a busy machine takes its time
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended: exit code and what it printed."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Hangs(BaseException):
@@ -47,13 +38,12 @@ def ends() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def aggregate(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Ended:
+def aggregate(*arguments: str | Path) -> Ended:
     """Run ``aggregate ARGUMENTS``; it ends, and whatever happens no traceback is shown."""
     with ends():
-        code = run_program([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    assert "Traceback" not in out + err
-    return Ended(code, out, err)
+        ended = command_line.aggregate(*map(str, arguments))
+    assert "Traceback" not in ended.out + ended.err
+    return ended
 
 
 def refused(ended: Ended) -> str:

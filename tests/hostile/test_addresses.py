@@ -6,17 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.addresses import (
-    display_address,
-    host_in_url,
-    is_loopback,
-    is_loopback_host,
-    origin,
-)
-from aggregate.cli.program import run_program
-from aggregate.sending.clients import PROVIDERS
+from aggregate.sending.clients import PROVIDERS, host_in_url, is_loopback_host
+from aggregate.sending.clients.credentials import display_address, is_loopback, origin
 from tests.fakes.senders import dripping
 from tests.fakes.tattler import Server, tattling
+from tests.hostile.running import aggregate
 from tests.projects import project
 
 KEY = "sk-planted-4711"
@@ -48,61 +42,52 @@ def trust(folder: Path, url: str, provider: str = "compatible") -> None:
 
 
 @pytest.mark.parametrize("provider", ["", "compatible"])
-def test_an_address_elsewhere_is_refused(
-    provider: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_address_elsewhere_is_refused(provider: str, tmp_path: Path) -> None:
     """One sentence with the address, the place, and what to do; nothing is written either."""
     arguments = named_address(tmp_path, ELSEWHERE, provider)
-    assert run_program(arguments) == 2
-    out, err = capsys.readouterr()
+    code, out, err = aggregate(*arguments)
+    assert code == 2
     said = f"the project names the address {ELSEWHERE}, which you have not: to send to it, move the persona to "
     assert (out, said in err, len(err.splitlines())) == ("", True, 1)
     assert err.strip().endswith("manual_slop.toml, or add --base-url")
     assert not (tmp_path / "project" / "md_gen").exists()
 
 
-def test_a_trusted_project_has_no_say_where_a_key_goes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_trusted_project_has_no_say_where_a_key_goes(tmp_path: Path) -> None:
     """Trust lets a project name files outside of it; an address still has to be the user's own, and a persona hides the user's."""
     arguments = named_address(tmp_path, ELSEWHERE)
     trusted = f"[trust]\nprojects = ['{tmp_path / 'project'}']\n"
     trusted += '[personas.helper]\nprovider = "compatible"\nbase_url = "https://mine.example/v1"\n'
     project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": trusted})
-    assert run_program(arguments) == 2
-    assert (
-        f"the project names the address {ELSEWHERE}, which you have not" in capsys.readouterr().err
+    code, _, err = aggregate(*arguments)
+    assert (code, f"the project names the address {ELSEWHERE}, which you have not" in err) == (
+        2,
+        True,
     )
 
 
-def test_other_providers_keys_go_to_no_address_of_a_project(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_providers_keys_go_to_no_address_of_a_project(tmp_path: Path) -> None:
     """Not even to one on this machine, where another program may listen."""
     with tattling() as server:
-        assert run_program(named_address(tmp_path, server.url, "anthropic")) == 2
-    assert server.headers == []
-    assert "may name an address for compatible only" in capsys.readouterr().err
+        ended = aggregate(*named_address(tmp_path, server.url, "anthropic"))
+    assert (ended.code, server.headers) == (2, [])
+    assert "may name an address for compatible only" in ended.err
 
 
 @contextmanager
 def asked(arguments: list[str], server: Server) -> Iterator[dict[str, str]]:
-    assert run_program(arguments) == 1
+    assert aggregate(*arguments).code == 1
     (headers,) = server.headers
     yield headers
 
 
-def test_an_address_of_this_machine_is_used_without_a_key(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_address_of_this_machine_is_used_without_a_key(tmp_path: Path) -> None:
     """A server of one's own needs none; the address is said before."""
     with dripping("Yes.", None) as server:
-        assert run_program(named_address(tmp_path, server.url)) == 0
+        ended = aggregate(*named_address(tmp_path, server.url))
+    assert ended.code == 0
     assert KEY not in str(server.headers)
-    assert (
-        f"the project names the address {server.url}: sent there without a key"
-        in capsys.readouterr().err
-    )
+    assert f"the project names the address {server.url}: sent there without a key" in ended.err
 
 
 def test_an_address_that_the_user_names_gets_the_key(tmp_path: Path) -> None:
@@ -123,7 +108,7 @@ def test_an_address_that_the_user_names_gets_the_key(tmp_path: Path) -> None:
 
 
 def test_a_plan_names_the_address_and_needs_no_key(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``--dry-run`` asks nobody, with any provider; user and password in an address are not shown."""
     named = named_address(tmp_path, ELSEWHERE)
@@ -133,8 +118,8 @@ def test_a_plan_names_the_address_and_needs_no_key(
         url = (
             [] if name == "gemini-cli" else ["--base-url", "http://me:pass@localhost:1/v1?key=abc"]
         )
-        assert run_program([*arguments, "--provider", name, "--model", "m", *url]) == 0
-        out = capsys.readouterr().out
+        code, out, _ = aggregate(*arguments, "--provider", name, "--model", "m", *url)
+        assert code == 0
         assert name == "gemini-cli" or "at http://localhost:1/v1\n" in out
 
 

@@ -23,9 +23,9 @@ from aggregate.agents.tracks.durable.run_table import RunRow
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.disk import state_folder
 from aggregate.base.errors import StateError
-from aggregate.cli.program import run_program
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked
 from tests.fakes.conducting import TRACK, Says, track_project
+from tests.hostile.running import aggregate
 
 __all__ = ["engine", "server", "url"]  # fixtures that are used here too
 
@@ -149,10 +149,11 @@ def test_a_database_in_the_project_is_not_opened(tmp_path: Path) -> None:
     before = committed.read_bytes()
     config = ["-c", str(folder / "manual_slop.toml")]
     for command in ("status", "forget", "run"):
-        assert run_program(["conduct", command, TRACK, *config]) == 0
+        assert aggregate("conduct", command, TRACK, *config).code == 0
     assert not witness.exists()
     assert committed.read_bytes() == before
-    assert run_program(["conduct", "status", TRACK, *config, "--database", str(committed)]) == 0
+    ended = aggregate("conduct", "status", TRACK, *config, "--database", str(committed))
+    assert ended.code == 0
     assert not witness.exists()
 
 

@@ -15,9 +15,10 @@ from aggregate.agents.tools import discover_tools
 from aggregate.agents.tracks.track import Track, TrackStatus, open_track
 from aggregate.base.errors import DataReferenceError, ToolError, TrackError
 from aggregate.project.beads.find import find_beads_files
+from tests.cli.command_line import Ended
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TIME, TRACK, track_project
-from tests.hostile.running import Ended, aggregate, ends, refused
+from tests.hostile.running import aggregate, ends, refused
 from tests.projects import project
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
@@ -89,19 +90,17 @@ def says_why(ended: Ended) -> str:
     ],
 )
 def test_what_steers_a_command_ends(
-    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str, command: tuple[str, ...]
+    tree: Path, kind: Kind, name: str, command: tuple[str, ...]
 ) -> None:
     """A configuration, history or list of rules that is no file, or an endless one, is one sentence that names it."""
     (tree / name).parent.mkdir(parents=True, exist_ok=True)
     (tree / name).unlink(missing_ok=True)
     kind(tree / name)
-    assert Path(name).name in says_why(aggregate(capsys, *command))
+    assert Path(name).name in says_why(aggregate(*command))
 
 
 @any_kind
-def test_a_record_of_a_prompt_ends(
-    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind
-) -> None:
+def test_a_record_of_a_prompt_ends(tree: Path, kind: Kind) -> None:
     """Prompts and records of earlier runs may be anything: the run goes on as if there were none."""
     (tree / "md_gen").mkdir()
     (tree / "md_gen/demo_001.md").write_text("", encoding="utf-8")
@@ -110,16 +109,14 @@ def test_a_record_of_a_prompt_ends(
         kind(tree / "md_gen/demo_002.md")
         (tree / "md_gen/.demo_002.chain.json").write_text("[" * 100_000, encoding="utf-8")
     for command in (("run",), SEND, ("stats",)):
-        assert aggregate(capsys, *command).code == 0
+        assert aggregate(*command).code == 0
 
 
 @any_kind
 @pytest.mark.parametrize(
     "name", [".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/index"]
 )
-def test_what_git_reads_ends(
-    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind, name: str
-) -> None:
+def test_what_git_reads_ends(tree: Path, kind: Kind, name: str) -> None:
     """Files of git that are none leave the folder without a repository; beads are looked for all the same."""
     if name != ".git":
         (tree / ".git").mkdir()
@@ -127,7 +124,7 @@ def test_what_git_reads_ends(
         CONFIG.replace("[files]", 'execution_mode = "beads"\n[files]'), "utf-8"
     )
     kind(tree / name)
-    assert "a = 1" in aggregate(capsys, "run", "--stdout").out
+    assert "a = 1" in aggregate("run", "--stdout").out
 
 
 @any_kind
@@ -212,13 +209,11 @@ def test_what_a_host_reads_ends(
 
 
 @any_kind
-def test_scripts_of_workers_and_instructions_end(
-    tree: Path, capsys: pytest.CaptureFixture[str], kind: Kind
-) -> None:
+def test_scripts_of_workers_and_instructions_end(tree: Path, kind: Kind) -> None:
     """Answers of scripted workers and files with a goal are read in the same way."""
     kind(tree / "x.json")
     kind(tree / "goal.toml")
-    says_why(aggregate(capsys, "goal", "--instruction", "goal.toml", "--script", "x.json"))
+    says_why(aggregate("goal", "--instruction", "goal.toml", "--script", "x.json"))
 
 
 @pytest.mark.parametrize("kind", [endless, fifo, folder, listener], ids=lambda kind: kind.__name__)
@@ -230,13 +225,11 @@ def test_tools_end(tree: Path, kind: Kind) -> None:
         discover_tools(tree / "tools")
 
 
-def test_a_message_ends(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A message from standard input may be endless; it is refused when it is larger than any message."""
     with open("/dev/zero", encoding="utf-8") as endless_input:  # noqa: PTH123
         monkeypatch.setattr("sys.stdin", endless_input)
-        ended = aggregate(capsys, "send", "-", "--provider", "scripted")
+        ended = aggregate("send", "-", "--provider", "scripted")
     assert ended.code == 2
     assert "standard input is too large" in ended.err
 

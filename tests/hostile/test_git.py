@@ -157,7 +157,7 @@ def test_an_old_git_meets_no_embedded_repository(
 @pytest.mark.skipif(
     sys.platform != "linux", reason="elsewhere a process that waits is not told from one that works"
 )
-@pytest.mark.parametrize("place", [".gitignore", "fifo"])
+@pytest.mark.parametrize("place", [".gitignore", pytest.param("fifo", marks=pytest.mark.slow)])
 def test_a_fifo_does_not_keep_git_waiting(tmp_path: Path, place: str) -> None:
     """A FIFO in the place of a file that git reads, or that its configuration names, ends git soon."""
     root = repository(tmp_path / "tree")

@@ -59,25 +59,23 @@ def mode(path: Path) -> int:
 
 @pytest.mark.parametrize("command", [("run",), SEND], ids=["run", "send"])
 def test_a_journal_that_is_a_link_is_replaced(
-    tree: Path, home: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+    tree: Path, home: Path, command: tuple[str, ...]
 ) -> None:
     """The record of a prompt replaces a link in its place; prompt and record are for the user alone."""
     (tree / "md_gen").mkdir()
     (tree / "md_gen/.demo_001.chain.json").symlink_to(home / ".bashrc")
-    assert aggregate(capsys, *command).code == 0
+    assert aggregate(*command).code == 0
     assert untouched(home)
     for name in ("demo_001.md", ".demo_001.chain.json"):
         assert mode(tree / "md_gen" / name) == 0o600
 
 
-def test_a_numbered_link_takes_its_number(
-    tree: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_numbered_link_takes_its_number(tree: Path, home: Path) -> None:
     """A link in the place of the next prompt is not written to, wherever it leads: the next number is taken."""
     (tree / "md_gen").mkdir()
     (tree / "md_gen/demo_001.md").symlink_to(home / ".bashrc")
     (tree / "md_gen/demo_002.md").symlink_to(home / "gone")
-    assert aggregate(capsys, "run", "-q").out == "md_gen/demo_003.md\n"
+    assert aggregate("run", "-q").out == "md_gen/demo_003.md\n"
     assert untouched(home)
 
 
@@ -89,12 +87,7 @@ def test_a_numbered_link_takes_its_number(
     "command", [("run", "-q"), ("prune", "--keep", "0"), SEND], ids=["run", "prune", "send"]
 )
 def test_prompts_stay_in_the_project(
-    tree: Path,
-    home: Path,
-    capsys: pytest.CaptureFixture[str],
-    output_dir: str,
-    link: str | None,
-    command: tuple[str, ...],
+    tree: Path, home: Path, output_dir: str, link: str | None, command: tuple[str, ...]
 ) -> None:
     """An output folder outside, by its name or by a link above it, is refused; nothing is written or deleted there."""
     (tree / "manual_slop.toml").write_text(
@@ -102,7 +95,7 @@ def test_prompts_stay_in_the_project(
     )
     if link:
         (tree / link).symlink_to(home)
-    assert "leads out of the project" in refused(aggregate(capsys, *command))
+    assert "leads out of the project" in refused(aggregate(*command))
     assert untouched(home)
 
 
@@ -114,56 +107,48 @@ def test_a_host_chooses_its_own_folder(tree: Path, home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["manual_slop_history.toml", "history.toml"])
-def test_the_discussion_stays_in_the_project(
-    tree: Path, home: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_the_discussion_stays_in_the_project(tree: Path, home: Path, name: str) -> None:
     """A history that is a link out of the project is not written to, also where there is nothing yet."""
     (home / ".bashrc").write_text("history = []\n", encoding="utf-8")
     (tree / name).symlink_to(home / ".bashrc")
-    refused(aggregate(capsys, *SEND))
+    refused(aggregate(*SEND))
     assert (home / ".bashrc").read_text(encoding="utf-8") == "history = []\n"
 
 
-def test_a_history_that_leads_nowhere_makes_nothing(
-    tree: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_that_leads_nowhere_makes_nothing(tree: Path, home: Path) -> None:
     """A link to a file that does not exist makes none outside of the project."""
     (tree / "manual_slop_history.toml").symlink_to(home / "gone")
-    assert "outside the project" in refused(aggregate(capsys, *SEND))
+    assert "outside the project" in refused(aggregate(*SEND))
     assert untouched(home)
 
 
-def test_the_users_own_history_keeps_its_mode(
-    tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_users_own_history_keeps_its_mode(tree: Path) -> None:
     """A history within the project is written through a link and keeps its mode."""
     kept = project(tree, {"notes/talk.toml": "history = []\n"}) / "notes/talk.toml"
     kept.chmod(0o644)
     (tree / "manual_slop_history.toml").symlink_to("notes/talk.toml")
-    assert aggregate(capsys, *SEND).code == 0
+    assert aggregate(*SEND).code == 0
     assert "Hello?" in kept.read_text(encoding="utf-8")
     assert (mode(kept), (tree / "manual_slop_history.toml").is_symlink()) == (0o644, True)
 
 
-def test_the_users_own_configuration_may_be_a_link(
-    tree: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_users_own_configuration_may_be_a_link(tree: Path, home: Path) -> None:
     """A configuration that is a link of the user's is written through."""
     (home / "own.toml").write_text(
         CONFIG + '[context_presets.x]\nfiles = ["a.py"]\n', encoding="utf-8"
     )
     (tree / "manual_slop.toml").unlink()
     (tree / "manual_slop.toml").symlink_to(home / "own.toml")
-    assert aggregate(capsys, "preset", "apply", "x").code == 0
+    assert aggregate("preset", "apply", "x").code == 0
     assert 'active_preset = "x"' in (home / "own.toml").read_text(encoding="utf-8")
     assert (tree / "manual_slop.toml").is_symlink()
 
 
-def test_init_follows_no_link(tree: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_follows_no_link(tree: Path, home: Path) -> None:
     """A link in the place of the configuration counts as one that exists, also if it leads nowhere."""
     (tree / "manual_slop.toml").unlink()
     (tree / "manual_slop.toml").symlink_to(home / "gone")
-    assert "exists already" in refused(aggregate(capsys, "init"))
+    assert "exists already" in refused(aggregate("init"))
     assert untouched(home)
 
 
@@ -202,9 +187,9 @@ def test_a_database_of_ours_is_no_link(tree: Path, home: Path, name: str) -> Non
     assert untouched(home)
 
 
-def test_what_we_make_is_private(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_we_make_is_private(tree: Path) -> None:
     """Saved state with its logs, large values, and the folders of both and of prompts are for the user alone."""
-    aggregate(capsys, "run", "-q")
+    aggregate("run", "-q")
     store = state_store("state")
     modes: set[int] = set()
 

@@ -37,16 +37,16 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Planted]:
 
 
 def test_a_program_that_is_only_in_the_project_is_missing(
-    planted: list[Planted], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    planted: list[Planted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where PATH has nothing but the project, each program counts as missing and the message says so."""
     monkeypatch.setenv("PATH", os.environ["PATH"].split(os.pathsep)[0])
-    assert "not on PATH" in refused(aggregate(capsys, "send", "Hello?", "--provider", "gemini-cli"))
+    assert "not on PATH" in refused(aggregate("send", "Hello?", "--provider", "gemini-cli"))
     with pytest.raises(SandboxError, match="needs bubblewrap") as error:
         run_full_python("result = 1", None)
     assert str(error.value) == MISSING
     assert find_bd(Path(), environ={"PATH": os.environ["PATH"]}) is None
-    assert aggregate(capsys, "run", "--stdout").code == 0
+    assert aggregate("run", "--stdout").code == 0
     assert [one.path for one in planted if one.was_run] == []
 
 

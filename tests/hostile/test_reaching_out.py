@@ -19,12 +19,12 @@ from aggregate import (
     run,
 )
 from aggregate.agents.tracks import WorkerContexts, open_track
-from aggregate.cli.program import run_program
 from aggregate.project.paths import is_secret
 from aggregate.prompt import scope_of
 from aggregate.sending import ModelSelection, prepare_turn
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, build, victim
+from tests.hostile.running import aggregate
 from tests.projects import project
 
 
@@ -81,34 +81,26 @@ def test_what_is_allowed_shows_by_its_relative_path(
     assert refused == ()
 
 
-def test_the_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``run`` warns and ends well, ``send`` ends with 1 before anything is sent, options and trust allow it."""
     clone = build(tmp_path, REFUSED[0])
     monkeypatch.chdir(clone)
-
-    def ended(*arguments: str) -> tuple[int, str, str]:
-        code = run_program(list(arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
     reason = f"{REASON}: ../private/diary.md"
-    code, out, err = ended("run", "--stdout")
+    code, out, err = aggregate("run", "--stdout")
     assert (code, SECRET in out, f"warning: {reason}\n" in err) == (0, False, True)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     for arguments in (["--provider", "openai"], ["--provider", "scripted", "--dry-run"]):
-        assert ended("send", "Hi", *arguments)[::2] == (1, f"aggregate: {reason}\n")
-    assert SECRET in ended("run", "--stdout", "--allow-outside")[1]
-    assert ended("stats", "--json", "--allow-outside")[1].count("../private/diary.md") == 1
-    assert ended("send", "Hi", "--provider", "scripted", "--dry-run", "--allow-outside")[0] == 0
+        assert aggregate("send", "Hi", *arguments)[::2] == (1, f"aggregate: {reason}\n")
+    assert SECRET in aggregate("run", "--stdout", "--allow-outside")[1]
+    assert aggregate("stats", "--json", "--allow-outside")[1].count("../private/diary.md") == 1
+    assert aggregate("send", "Hi", "--provider", "scripted", "--dry-run", "--allow-outside")[0] == 0
     (clone / "sub").mkdir()
-    assert ended("trust", "sub")[1] == f"{clone}\n"
-    assert ended("trust", "--list")[1] == f"{clone}\n"
-    assert SECRET in ended("run", "--stdout")[1]
-    assert ended("trust", "--remove")[0] == 0
-    assert ended("trust", "--list")[1] == ""
-    assert SECRET not in ended("run", "--stdout")[1]
+    assert aggregate("trust", "sub")[1] == f"{clone}\n"
+    assert aggregate("trust", "--list")[1] == f"{clone}\n"
+    assert SECRET in aggregate("run", "--stdout")[1]
+    assert aggregate("trust", "--remove")[0] == 0
+    assert aggregate("trust", "--list")[1] == ""
+    assert SECRET not in aggregate("run", "--stdout")[1]
 
 
 def test_trust_keeps_the_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +111,7 @@ def test_trust_keeps_the_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     clone = victim(tmp_path)
     monkeypatch.chdir(clone)
     for _ in range(2):
-        assert run_program(["trust"]) == 0
+        assert aggregate("trust").code == 0
     text = own.read_text(encoding="utf-8")
     assert text.count(str(clone)) == 1
     for part in ("# mine\n", '"/gone"', '[personas.x] # last\nmodel = "m"\n'):

@@ -3,17 +3,15 @@
 import copy
 import json
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aggregate.cli.program import run_program
 from aggregate.prompt import request_log_path
 from aggregate.sending import read_request
 from aggregate.sending.request_log import read_segment
+from tests.hostile.running import aggregate
 from tests.projects import project
 
 VALUES: list[Any] = [None, True, -1, 10**30, float("nan"), "", "\ud800", [], {}, [[]], [9, 1]]
@@ -32,9 +30,8 @@ def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def command(*arguments: str) -> tuple[int, str]:
     """Run a command in this process; return its code and what it said."""
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as err:
-        code = run_program([*arguments])
-    return code, err.getvalue()
+    ended = aggregate(*arguments)
+    return ended.code, ended.err
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

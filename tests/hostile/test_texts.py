@@ -12,13 +12,13 @@ from aggregate.base.text import turn_texts
 from aggregate.base.values import Span, ViewRequest
 from aggregate.code.syntax import read_module
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
-from aggregate.code.views import render_all, render_view
-from tests.viewing import language_called
+from aggregate.prompt import render_all
+from tests.viewing import language_called, viewed
 
 _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, -1))
-from aggregate.code.views import render_all
+from aggregate.prompt.view_pool import render_all
 from aggregate.base.values.files import View, ViewMode, ViewRequest
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
@@ -90,8 +90,7 @@ def test_macros_are_found_in_linear_time(atom: str) -> None:
 def outlined(path: str, text: str, mode: ViewMode = ViewMode.OUTLINE) -> View:
     """Return the view of a text, which takes no more than seconds of the processor."""
     began = thread_time()
-    view = render_view(ViewRequest(path, text, mode))
-    assert isinstance(view, View)
+    view = viewed(path, text, mode)
     assert thread_time() - began < 5
     return view
 

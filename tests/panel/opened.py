@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 from aggregate.panel.access import Access
 from aggregate.panel.answers import Broadcast
@@ -104,13 +105,17 @@ def _is_column(key: str, value: object) -> bool:
     return isinstance(value, list) and key != "removed"
 
 
+def app_of(session: Session) -> ASGIApp:
+    """Return the panel of a session, which nobody has opened yet."""
+    return Panel(session, Broadcast()).guarded(access())
+
+
 def opened(folder: Path, files: Mapping[str, str] = FILES) -> Opened:
     """Return the panel of a project with these files, its prompt composed."""
     project(folder, {**files})
     events: list[Event] = []
     session = Session(folder / "manual_slop.toml", on_event=events.append)
-    app = Panel(session, Broadcast()).guarded(access())
-    client = TestClient(app, base_url=ORIGIN)
+    client = TestClient(app_of(session), base_url=ORIGIN)
     client.get(f"/?token={TOKEN}", follow_redirects=False)
     session.compose()
     return Opened(session, client, folder, events)

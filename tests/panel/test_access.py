@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from aggregate.panel.answers import Broadcast
-from aggregate.panel.app import Panel
-from tests.panel.opened import FILES, HEADERS, ORIGIN, TOKEN, Opened, access, opened
+from tests.panel.opened import FILES, HEADERS, ORIGIN, TOKEN, Opened, access, app_of, opened
 
 
 def _stranger(panel: Opened, base_url: str = ORIGIN) -> TestClient:
@@ -16,8 +14,8 @@ def _stranger(panel: Opened, base_url: str = ORIGIN) -> TestClient:
 
 def test_the_token_becomes_a_cookie_that_no_script_reads(panel: Opened) -> None:
     """The opened address holds the token; what follows holds a cookie for this site alone, and never the token (E-8)."""
-    unopened = Panel(panel.session, Broadcast()).guarded(access())
-    answer = TestClient(unopened, base_url=ORIGIN, follow_redirects=False).get(f"/?token={TOKEN}")
+    unopened = TestClient(app_of(panel.session), base_url=ORIGIN, follow_redirects=False)
+    answer = unopened.get(f"/?token={TOKEN}")
     cookie = answer.headers["set-cookie"]
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "HttpOnly" in cookie

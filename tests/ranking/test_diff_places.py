@@ -3,7 +3,6 @@
 import pytest
 
 from aggregate.ranking.named_places import diff_places, named_places
-from aggregate.ranking.question import NamedPlace
 
 DIFF = """\
 Please review:
@@ -29,11 +28,7 @@ diff --git a/b.py b/c.py
 
 def test_each_hunk_is_the_line_that_it_first_changes() -> None:
     """Lines are those of the file before, below the context, and a renamed file has its old name (rule T-2)."""
-    assert list(diff_places(DIFF)) == [
-        NamedPlace("src/a.py", 12),
-        NamedPlace("src/a.py", 40),
-        NamedPlace("b.py", 1),
-    ]
+    assert list(diff_places(DIFF)) == [("src/a.py", 12, ""), ("src/a.py", 40, ""), ("b.py", 1, "")]
     assert named_places(DIFF)[:3] == tuple(diff_places(DIFF))
 
 
@@ -49,4 +44,4 @@ def test_what_is_no_diff_has_no_places(text: str) -> None:
 def test_a_new_file_has_the_name_that_it_gets() -> None:
     """There may be one of that name by now (rule T-2)."""
     text = "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+a\n"
-    assert list(diff_places(text)) == [NamedPlace("new.py", 1)]
+    assert list(diff_places(text)) == [("new.py", 1, "")]

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from aggregate.ranking.named_places import MOST_PLACES, named_places
-from aggregate.ranking.question import NamedPlace
 
 MESSAGES = Path(__file__).with_name("messages")
 SHOP = "/home/ada/shop"
@@ -62,7 +61,7 @@ def test_a_backtrace_of_rust_names_the_functions_of_the_project() -> None:
     """Frames of the standard library stand among them; the place of the panic comes first (rule T-2)."""
     text = (MESSAGES / "rust_panic.txt").read_text(encoding="utf-8")
     own = [place for place in named_places(text) if not place.path.startswith("/rustc/")]
-    assert own == [NamedPlace("m.rs", 2, "Cart.total"), NamedPlace("m.rs", 3, "main")]
+    assert own == [("m.rs", 2, "Cart.total"), ("m.rs", 3, "main")]
 
 
 @pytest.mark.parametrize(
@@ -144,10 +143,7 @@ def test_what_is_no_place_of_a_project(line: str) -> None:
 def test_a_go_function_stands_above_its_place() -> None:
     """The function of a frame that takes two lines is the one of the line before (rule T-2)."""
     frames = "main.(*T).Method(0x1)\n\t/x/y.go:12 +0x1d\ncreated by main.go1\n\t/x/z.go:3 +0x1\n"
-    assert named_places(frames) == (
-        NamedPlace("/x/y.go", 12, "T.Method"),
-        NamedPlace("/x/z.go", 3, "go1"),
-    )
+    assert named_places(frames) == (("/x/y.go", 12, "T.Method"), ("/x/z.go", 3, "go1"))
 
 
 def test_a_recursion_is_told_once_and_places_are_bounded() -> None:

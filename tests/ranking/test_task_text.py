@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.ranking import read_task
-from aggregate.ranking.question import NamedPlace, TaskText
+from aggregate.ranking.question import TaskText
 
 TASK = """\
 fix(http): `retry_loop` drops Session.send when the server closes
@@ -31,7 +31,7 @@ def test_a_message_is_read_whole() -> None:
     assert task.terms["retry"] == 3  # retry_loop, Retry, tests/test_retry
     gone = {"ada", "lovelac", "grac", "hopper", "signed", "1234", "xylophon", "exampl", "org"}
     assert not gone & task.terms.keys()
-    assert task.places == (NamedPlace("tests/test_retry.py", 12),)
+    assert task.places == (("tests/test_retry.py", 12, ""),)
     sure = [name for name, certainty in task.names.items() if certainty == 1.0]
     assert sure == ["retry_loop", "Session.send", "Retry", "backoff", "quux"]
     assert task.names["server"] == 0.3
@@ -99,7 +99,7 @@ def test_folders_of_a_machine_are_no_terms() -> None:
     task = read_task("crash in /home/zaphod/work/shop/src/cart.py:7")
     assert "zaphod" not in task.terms
     assert {"shop", "src", "cart"} <= task.terms.keys()
-    assert task.places == (NamedPlace("/home/zaphod/work/shop/src/cart.py", 7),)
+    assert task.places == (("/home/zaphod/work/shop/src/cart.py", 7, ""),)
 
 
 def test_a_form_that_was_filled_in() -> None:

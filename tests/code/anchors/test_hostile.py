@@ -16,7 +16,10 @@ SECONDS = 10.0
 """Of the processor: far above what is needed and far below what a search that grows with the square of the text takes."""
 
 
-@pytest.mark.parametrize(("start", "end"), [(30_000, 30_000), (10_000, 50_000), (1, 60_000)])
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [(30_000, 30_000), pytest.param(10_000, 50_000, marks=pytest.mark.slow), (1, 60_000)],
+)
 def test_a_text_of_equal_lines(start: int, end: int) -> None:
     """Among equal lines no place is chosen once lines came in on both sides, and the answer comes at once (M-X9)."""
     text = "x\n" * 60_000

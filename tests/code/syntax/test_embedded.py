@@ -4,10 +4,8 @@ import re
 
 import pytest
 
-from aggregate import View, ViewMode
-from aggregate.base.values import ViewRequest
-from aggregate.code.views import render_view
-from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of
+from aggregate import ViewMode
+from tests.viewing import check_skeleton, masked_of, outline_of, skeleton_of, summary_of, viewed
 
 VUE_MARKED = """\
 <script setup lang="ts">
@@ -182,6 +180,4 @@ def test_an_attribute_names_the_language(tag: str, code: str, rows: list[str]) -
 )
 def test_hostile_components_are_shown(path: str, mode: ViewMode, text: str) -> None:
     """Thousands of scripts, unclosed and nested ones end in a view (M-5)."""
-    shown = render_view(ViewRequest(path, text, mode))
-    assert isinstance(shown, View), shown
-    assert shown.text
+    assert viewed(path, text, mode).text

@@ -7,10 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate import ASTParser, ViewMode
-from aggregate.base.values import ViewRequest
+from aggregate import ASTParser, View, ViewMode
 from aggregate.code.syntax.elision import without_bodies
-from tests.viewing import language_called, rendered
+from tests.viewing import language_called, viewed
 
 MARKED = '''\
 #!/usr/bin/env python
@@ -87,27 +86,25 @@ SOURCE = re.sub("[⟦⟧‹›]", "", MARKED)
 SKELETON = re.sub("⟦[^⟧]*⟧", "...", re.sub("‹[^›]*›", "", MARKED))
 
 
-def request(
-    mode: ViewMode, text: str = SOURCE, *, mask: Mapping[str, str] | None = None
-) -> ViewRequest:
-    """Ask for a view of a Python text."""
-    return ViewRequest("shape.py", text, mode, mask or {})
+def view_of(mode: ViewMode, text: str = SOURCE, *, mask: Mapping[str, str] | None = None) -> View:
+    """Return a view of a Python text."""
+    return viewed("shape.py", text, mode, mask=mask or {})
 
 
 def test_skeleton() -> None:
     """Only bodies go; signatures over many lines, bases, decorators, docstrings and indentation stay (M-33)."""
-    assert rendered(request(ViewMode.SKELETON)).text == SKELETON
+    assert view_of(ViewMode.SKELETON).text == SKELETON
 
 
 def test_the_skeleton_keeps_crlf() -> None:
     """Line ends are the file's own, also beside a docstring (M-X18)."""
-    crlf = rendered(request(ViewMode.SKELETON, SOURCE.replace("\n", "\r\n"))).text
+    crlf = view_of(ViewMode.SKELETON, SOURCE.replace("\n", "\r\n")).text
     assert crlf == SKELETON.replace("\n", "\r\n")
 
 
 def test_every_line_knows_where_it_comes_from() -> None:
     """A kept line maps to its own line of the file, a placeholder to the first line of what it stands for."""
-    view = rendered(request(ViewMode.SKELETON))
+    view = view_of(ViewMode.SKELETON)
     source, shown = SOURCE.splitlines(), view.text.splitlines()
     for number, line in enumerate(shown, start=1):
         origin = view.source_line(number)
@@ -122,7 +119,7 @@ def test_every_line_knows_where_it_comes_from() -> None:
 
 def test_outline() -> None:
     """A row per definition outside of functions, decorators included, whatever holds it (M-34)."""
-    assert rendered(request(ViewMode.OUTLINE)).text == dedent(
+    assert view_of(ViewMode.OUTLINE).text == dedent(
         """\
         20-53  class Shape[T](Base, metaclass=Meta)
         25-26    class Meta
@@ -152,13 +149,13 @@ def test_outline() -> None:
 )  # fmt: skip
 def test_masks(mask: dict[str, str], text: str) -> None:
     """Paths of names with dots or colons, overloads all, decorators included, below the class (M-35, M-X15)."""
-    assert rendered(request(ViewMode.MASKED, mask=mask)).text == text
+    assert view_of(ViewMode.MASKED, mask=mask).text == text
 
 
 def test_a_syntax_error_costs_only_its_place() -> None:
     """The definitions around it keep their signatures and lose their bodies (M-X19)."""
     broken = "def one(a: int) -> int:\n    return a + 1\n\ndef two(:\n    return 2 +\n\ndef three(b: str) -> str:\n    return b * 3\n"
-    text = rendered(request(ViewMode.SKELETON, broken)).text
+    text = view_of(ViewMode.SKELETON, broken).text
     assert text.startswith("def one(a: int) -> int:\n    ...\n")
     assert "def three(b: str) -> str:\n    ...\n" in text
     assert "two" in text
@@ -170,15 +167,15 @@ def test_a_syntax_error_costs_only_its_place() -> None:
 )
 def test_odd_texts_never_fail(text: str) -> None:
     """Empty, blank, cut off or odd: every parsing view answers, and a skeleton is never longer (M-33, M-X19)."""
-    assert len(rendered(request(ViewMode.SKELETON, text)).text) <= len(text)
-    rendered(request(ViewMode.OUTLINE, text))
-    rendered(request(ViewMode.MASKED, text, mask={"f": "def"}))
+    assert len(view_of(ViewMode.SKELETON, text).text) <= len(text)
+    view_of(ViewMode.OUTLINE, text)
+    view_of(ViewMode.MASKED, text, mask={"f": "def"})
 
 
 def test_non_ascii_text_keeps_its_length() -> None:
     """Characters of several bytes count once when a placeholder is weighed against a body (M-33)."""
-    assert rendered(request(ViewMode.SKELETON, "def f(): é\n")).text == "def f(): é\n"
-    assert rendered(request(ViewMode.SKELETON, "def f(): ééé\n")).text == "def f(): ...\n"
+    assert view_of(ViewMode.SKELETON, "def f(): é\n").text == "def f(): é\n"
+    assert view_of(ViewMode.SKELETON, "def f(): ééé\n").text == "def f(): ...\n"
 
 
 def test_parser_for_hosts() -> None:

@@ -125,8 +125,8 @@ def check(path: Path) -> bool:
 def test_a_sample_of_the_standard_library() -> None:
     """Every class and function keeps signature and docstring; the result parses and is its own skeleton (M-33)."""
     small = [path for path in modules(STDLIB) if path.stat().st_size < 60_000]
-    sample = small[:: max(len(small) // 20, 1)]
-    assert sum(map(check, sample)) > 15
+    sample = small[:: max(len(small) // 10, 1)]
+    assert sum(map(check, sample)) > 7
 
 
 def test_a_comment_behind_a_docstring_stays_on_its_line() -> None:

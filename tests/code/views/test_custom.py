@@ -1,16 +1,15 @@
 """Slices as a view shows them."""
 
-from tests.viewing import rendered
+from tests.viewing import viewed
 
 from aggregate import FuzzyAnchor, ViewMode
-from aggregate.base.values import ViewRequest
 
 OLD = "import os\n\n\ndef first():\n    return os.name\n\n\ndef second():\n    return os.sep\n"
 
 
 def shown(slices: list[dict[str, object]], text: str) -> str:
     """Return the custom view of ``text``."""
-    return rendered(ViewRequest("a.py", text, ViewMode.CUSTOM, slices=slices)).text
+    return viewed("a.py", text, ViewMode.CUSTOM, slices=slices).text
 
 
 def captured(start: int, end: int, **names: str) -> dict[str, object]:
@@ -37,9 +36,7 @@ def test_a_lost_slice_leaves_its_reason_and_no_lines() -> None:
 
 def test_spans_name_the_lines_of_the_file() -> None:
     """Every line of a slice maps to its own line; the line above it maps to none."""
-    view = rendered(
-        ViewRequest("a.py", OLD, ViewMode.CUSTOM, slices=[captured(1, 1), captured(8, 9)])
-    )
+    view = viewed("a.py", OLD, ViewMode.CUSTOM, slices=[captured(1, 1), captured(8, 9)])
     lines = view.text.split("\n")
     assert [view.source_line(i) for i in range(1, len(lines) + 1)] == [None, 1, None, None, 8, 9]
 

@@ -1,11 +1,11 @@
 """Chosen lines of a view: text and spans in and out."""
 
 import pytest
-from tests.viewing import rendered
+from tests.viewing import viewed
 
 from aggregate import View, ViewMode
 from aggregate.base.text import split_lines
-from aggregate.base.values import Span, ViewRequest
+from aggregate.base.values import Span
 from aggregate.code.views import focused
 
 FULL = "import a\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n"
@@ -45,7 +45,7 @@ def view_of(mode: ViewMode) -> View:
         '"""Words."""\n\n\ndef first(x):\n    """Do it."""\n    y = x\n    return y\n\n\n'
         "class Box:\n    def get(self):\n        a = 1\n        return a\n"
     )
-    return rendered(ViewRequest("words.py", text, mode))
+    return viewed("words.py", text, mode)
 
 
 @pytest.mark.parametrize("mode", [ViewMode.SKELETON, ViewMode.OUTLINE])

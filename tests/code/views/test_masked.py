@@ -4,10 +4,9 @@ import time
 from collections.abc import Mapping
 
 import pytest
-from tests.viewing import rendered
+from tests.viewing import viewed
 
 from aggregate import View, ViewMode
-from aggregate.base.values import ViewRequest
 
 PYTHON = '''\
 import x
@@ -26,7 +25,7 @@ def top(): pass
 
 def view_of(path: str, text: str, mask: Mapping[str, str]) -> View:
     """Return the masked view."""
-    return rendered(ViewRequest(path, text, ViewMode.MASKED, mask=mask))
+    return viewed(path, text, ViewMode.MASKED, mask=mask)
 
 
 def test_members_share_the_header_of_their_container() -> None:

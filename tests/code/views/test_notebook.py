@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given, strategies as st
+from tests.viewing import viewed
 
 from aggregate import View, ViewMode
-from aggregate.base.values import ViewRequest
-from aggregate.code.views import render_view
 
 MODES = [ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY, ViewMode.MASKED]
 IMAGE = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo" * 400}, "metadata": {}}
@@ -88,9 +87,7 @@ def() { no python
 
 def view(text: str, mode: ViewMode, path: str = "a.ipynb", **mask: str) -> View:
     """Return a view of a notebook, which must not fail."""
-    shown = render_view(ViewRequest(path, text, mode, mask=mask))
-    assert isinstance(shown, View), shown
-    return shown
+    return viewed(path, text, mode, mask=mask)
 
 
 def test_full_shows_the_cells_as_a_script() -> None:
@@ -154,11 +151,8 @@ def test_masks_pick_definitions_headings_and_cells() -> None:
 
 def test_slices_are_lines_of_the_file() -> None:
     """A slice of a notebook is picked from the file's own lines, as in any other file (M-37)."""
-    request = ViewRequest(
-        "a.ipynb", SAMPLE, ViewMode.CUSTOM, slices=({"start_line": 1, "end_line": 2},)
-    )
-    shown = render_view(request)
-    assert isinstance(shown, View)
+    slices = ({"start_line": 1, "end_line": 2},)
+    shown = viewed("a.ipynb", SAMPLE, ViewMode.CUSTOM, slices=slices)
     assert shown.text.split("\n")[1:] == SAMPLE.split("\n")[:2]
 
 

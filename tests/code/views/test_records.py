@@ -4,20 +4,16 @@ import json
 
 import pytest
 from hypothesis import given, strategies as st
-from tests.viewing import outline_of, skeleton_of, summary_of
+from tests.viewing import outline_of, skeleton_of, summary_of, viewed
 
 from aggregate import View, ViewMode
-from aggregate.base.values import ViewRequest
-from aggregate.code.views import render_view
 
 PAD = "x" * 30
 
 
 def view(path: str, text: str) -> View:
     """Return the summary, which must not fail."""
-    shown = render_view(ViewRequest(path, text, ViewMode.SUMMARY))
-    assert isinstance(shown, View), shown
-    return shown
+    return viewed(path, text, ViewMode.SUMMARY)
 
 
 @pytest.mark.parametrize(
