@@ -303,7 +303,7 @@ class TestProgram:
         ],
     )
     def test_failures(
-        self, tmp_path: Path, programs: Path, fake: dict[str, object], reason: str
+        self, tmp_path: Path, programs: Path, fake: dict[str, Any], reason: str
     ) -> None:
         """Whatever goes wrong is one error that says what."""
         bd = bd_of(tmp_path, programs, **fake)
