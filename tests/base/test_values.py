@@ -281,7 +281,7 @@ def test_cycles_depth_and_stubborn_values() -> None:
     assert copy[1] is copy
     assert copy is not loop
     deep: list[Any] = []
-    for _ in range(100_000):
+    for _ in range(20_000):
         deep = [deep]
     assert isolated_copy(deep) is not deep
     lock = threading.Lock()

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from aggregate.cli.chat_session import ChatSession, completions
 from aggregate.cli.send import AskedTurn
 from aggregate.sending import ModelSelection
 from tests.cli.command_line import aggregate, program_environment
+from tests.cli.loaded import Command, loaded
 from tests.fakes.senders import dripping
 from tests.projects import project, turns_in
 
@@ -280,26 +281,26 @@ sys.exit(run_program(sys.argv[1:]))
 
 @contextmanager
 def on_terminal(
-    folder: Path, *options: str, python: Sequence[str] = ("-m", "aggregate")
-) -> Iterator[tuple["subprocess.Popen[bytes]", Terminal]]:
-    """Run ``chat`` on a terminal of its own; yield the process and the terminal's other end."""
+    folder: Path, *options: str, program: str = ""
+) -> Iterator[tuple[Command | subprocess.Popen[bytes], Terminal]]:
+    """Run ``chat``, or another Python ``program``, on a terminal of its own; yield it and the terminal's other end."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, *python, "chat", *options],
-        cwd=folder,
-        env={**program_environment(folder), "TERM": "xterm", "AGGREGATE_API_KEY": "k"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    try:
+    variables = {**program_environment(folder), "TERM": "xterm", "AGGREGATE_API_KEY": "k"}
+    with ExitStack() as stack:
+        stack.callback(os.close, ours)
+        if program:
+            command = [sys.executable, "-c", program, "chat", *options]
+            streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+            process = subprocess.Popen(command, cwd=folder, env=variables, **streams)  # type: ignore[call-overload]
+            stack.enter_context(process)
+            stack.callback(process.kill)
+        else:
+            running = loaded("openai")
+            process = stack.enter_context(
+                running.running(folder, ["chat", *options], variables, [theirs] * 3)
+            )
+        os.close(theirs)
         yield process, Terminal(ours)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
 
 
 def test_on_a_terminal(folder: Path) -> None:
@@ -314,7 +315,8 @@ def test_on_a_terminal(folder: Path) -> None:
         terminal.read_until("/help lists the commands")
         terminal.type(b'"""One\ntwo?"""\n')
         terminal.read_until("Half an ")
-        process.send_signal(signal.SIGINT)
+        assert isinstance(process, Command)
+        process.interrupt(signal.SIGINT)
         shown = terminal.read_until("demo_001.reply.md")
         assert "stopped; what came of the answer is in" in shown
         assert Path("md_gen/demo_001.reply.md").read_text(encoding="utf-8") == "Half an "
@@ -328,42 +330,42 @@ def test_on_a_terminal(folder: Path) -> None:
         terminal.read_until("price unknown")
         terminal.read_until("> ")
         terminal.type(b"\x04")
-        assert process.wait(timeout=30) == 0
+        assert process.wait() == 0
     assert questions() == ["One\ntwo?"]
 
 
 @pytest.mark.parametrize(
-    ("python", "pasted"),
+    ("program", "pasted"),
     [
-        (("-m", "aggregate"), b"\x1b[200~one\rtwo\rthree\x1b[201~"),
-        pytest.param(("-c", WITHOUT_READLINE), b"one\rtwo\rthree", marks=pytest.mark.slow),
+        ("", b"\x1b[200~one\rtwo\rthree\x1b[201~"),
+        pytest.param(WITHOUT_READLINE, b"one\rtwo\rthree", marks=pytest.mark.slow),
     ],
     ids=["readline", "no readline"],
 )
-def test_pasted_lines_are_one_message(folder: Path, python: Sequence[str], pasted: bytes) -> None:
+def test_pasted_lines_are_one_message(folder: Path, program: str, pasted: bytes) -> None:
     """They are sent and paid once, with readline when Enter is pressed (S-6)."""
-    with on_terminal(folder, "--provider", "scripted", python=python) as (process, terminal):
-        terminal.read_until("> " if python[0] == "-c" else "\x1b[?2004h")
+    with on_terminal(folder, "--provider", "scripted", program=program) as (process, terminal):
+        terminal.read_until("> " if program else "\x1b[?2004h")
         terminal.type(pasted)
         terminal.type(b"\r")
         terminal.read_until("tokens in, ")
         terminal.read_until("> ")
         terminal.type(b"/quit\r")
-        assert process.wait(timeout=30) == 0
+        assert process.wait() == 0
     assert questions("manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
 
 
 @pytest.mark.parametrize(
-    "python", [("-m", "aggregate"), pytest.param(("-c", WITHOUT_READLINE), marks=pytest.mark.slow)]
+    "program",
+    ["", pytest.param(WITHOUT_READLINE, marks=pytest.mark.slow)],
+    ids=["readline", "no readline"],
 )
-def test_what_is_typed_while_an_answer_comes_is_a_draft(
-    folder: Path, python: Sequence[str]
-) -> None:
+def test_what_is_typed_while_an_answer_comes_is_a_draft(folder: Path, program: str) -> None:
     """It stands at the next prompt as one message, and is sent when Enter is pressed (S-6)."""
     options = ("--model", "m", "--base-url")
     with (
         dripping("Half, ", usage={"prompt_tokens": 3}) as server,
-        on_terminal(folder, *options, server.url, python=python) as (process, terminal),
+        on_terminal(folder, *options, server.url, program=program) as (process, terminal),
     ):
         terminal.read_until("> ")
         terminal.type(b"First?\r")
@@ -378,5 +380,5 @@ def test_what_is_typed_while_an_answer_comes_is_a_draft(
         terminal.read_until("in all")
         terminal.read_until("> ")
         terminal.type(b"\x04")
-        assert process.wait(timeout=30) == 0
+        assert process.wait() == 0
     assert questions() == ["First?", "And why\nnot later?"]

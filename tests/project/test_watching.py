@@ -260,7 +260,9 @@ def test_a_folder_that_is_made_again_is_watched_again(
         assert "sub/b" in _seen(watch, root, "sub/b")
 
 
-@LOOKING
+@pytest.mark.parametrize(
+    "backend", [system_backend, pytest.param(Observed, marks=pytest.mark.slow)]
+)
 def test_a_folder_that_is_made_again_at_once_is_watched_again(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:

@@ -39,7 +39,7 @@ while True:
 FIFTY_AT_ONCE = (
     WRITE
     + """
-start = time.monotonic() + 0.5
+start = time.monotonic() + 0.2
 children = []
 for child in range(50):
     process = os.fork()

@@ -29,9 +29,8 @@ def test_a_kill_harms_nothing(tmp_path: Path, kills: int) -> None:
     assert trouble(told) == []
 
 
-@pytest.mark.parametrize(
-    "kills", [12, pytest.param(400, marks=pytest.mark.slow)], ids=["some", "many"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [12, 400])
 def test_kills_and_damage_show_nothing_wrong(tmp_path: Path, kills: int) -> None:
     """Also where the index is cleared, deleted and damaged meanwhile; the next run has a whole one (rule I-2)."""
     told = kill_loop(tmp_path, kills, disturbs=True)
