@@ -16,12 +16,7 @@ from pathlib import Path
 from aggregate import RunOptions, conduct, open_project
 from aggregate.agents.tracks import run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-<<<<<<< HEAD
-from aggregate.agents.tracks.durable.database import DATABASE
 from aggregate.agents.tracks.worker import Worker
-from aggregate.base.disk import state_folder
-=======
->>>>>>> g_tests2
 from simulation.killed_goals import Journal, forked
 from simulation.trees import write_track
 

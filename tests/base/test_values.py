@@ -17,7 +17,6 @@ from aggregate.base.values import (
     FileEntry,
     Label,
     RenderedFile,
-    RunCollector,
     SourceMap,
     isolated_copy,
     pack_map,
@@ -25,6 +24,7 @@ from aggregate.base.values import (
     parse_number,
     unpack_map,
 )
+from aggregate.prompt.source_map import RunCollector
 from tests.projects import project
 
 

@@ -6,9 +6,8 @@ from threading import Event
 
 from aggregate import Client, ProviderError, Reply, Usage
 from aggregate.sending.clients import OnText
-from aggregate.sending.clients.client import Script, ScriptedTransport, scripted_client
+from aggregate.sending.clients.client import Retry, Script, ScriptedTransport, scripted_client
 from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.clients.retry import Retry
 
 ONCE, QUICK = Retry(attempts=1), Retry(first=0.01)
 

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.sending.clients import PROVIDERS, host_in_url, is_loopback_host
-from aggregate.sending.clients.credentials import display_address, is_loopback, origin
+from aggregate.base.addresses import (
+    display_address,
+    host_in_url,
+    is_loopback,
+    is_loopback_host,
+    origin,
+)
+from aggregate.sending.clients import PROVIDERS
 from tests.fakes.senders import dripping
 from tests.fakes.tattler import Server, tattling
 from tests.hostile.running import aggregate

@@ -14,8 +14,7 @@ from aggregate import Client, ClientSetupError, Prompt, ProviderError, Usage, op
 from aggregate.sending.clients import PROVIDERS, anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Retry
-from aggregate.sending.clients.connection import ConnectionLimits, SdkErrorTranslator
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.connection import ApiKey, ConnectionLimits, SdkErrorTranslator
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.openai_api import OpenAiApi
 from tests.fakes.senders import event, sending

@@ -10,10 +10,9 @@ from textwrap import dedent
 from typing import Any
 
 from aggregate import View, ViewMode
-from aggregate.code.views import render_view
-from aggregate.prompt import render_all
+from aggregate.base.values import ViewRequest
+from aggregate.code.views import render_all, render_view
 from tests.projects import project
-from tests.viewing import asked
 
 SOURCE = '''\
 """Module {0}."""
@@ -37,7 +36,7 @@ MODES = [
 def requests(number: int) -> list[Any]:
     """Return requests in all modes, some of which fail, enough for several batches."""
     made = [
-        asked(
+        ViewRequest(
             f"m{i}.py",
             SOURCE.format(i) + f"# {'x' * 100}\n" * (i % 9 * 12),
             MODES[i % len(MODES)],
@@ -46,10 +45,10 @@ def requests(number: int) -> list[Any]:
         )
         for i in range(number)
     ]
-    broken = asked(
+    broken = ViewRequest(
         "bad.py", "x = 1\n", ViewMode.CUSTOM, {}, ({"start_line": "?", "end_line": None},)
     )
-    return [*made, broken, asked("odd.py", "é\udcff\r\n\0", ViewMode.SKELETON)]
+    return [*made, broken, ViewRequest("odd.py", "é\udcff\r\n\0", ViewMode.SKELETON)]
 
 
 def test_workers_change_nothing() -> None:
@@ -89,7 +88,7 @@ def test_a_crash_costs_the_file_at_fault_only() -> None:
     wanted = requests(14)
     expected = list(render_all(wanted, workers=1))
     for at in (0, 9, 14):
-        wanted.insert(at, asked("deadly.py", Deadly("x = 1"), ViewMode.SKELETON))
+        wanted.insert(at, ViewRequest("deadly.py", Deadly("x = 1"), ViewMode.SKELETON))
     views = list(render_all(wanted, workers=2))
     lost = [views.pop(at) for at in (14, 9, 0)]
     assert lost == [View(f"NOTE: {GIVEN_UP}\nx = 1", (), "text", (GIVEN_UP,))] * 3
@@ -99,7 +98,7 @@ def test_a_crash_costs_the_file_at_fault_only() -> None:
 
 def test_a_file_that_takes_too_long_is_given_up() -> None:
     """A process that hangs is killed once patience ends, and the other files are rendered (M-5)."""
-    wanted = [asked("endless.py", Endless("x = 1"), ViewMode.SKELETON), *requests(3)]
+    wanted = [ViewRequest("endless.py", Endless("x = 1"), ViewMode.SKELETON), *requests(3)]
     lost, *views = render_all(wanted, workers=2, patience=1)
     assert isinstance(lost, View)
     assert lost.problems == (GIVEN_UP,)
@@ -117,7 +116,7 @@ def test_views_of_one_text_are_those_of_each_alone() -> None:
         "broken.js": "function f( {\n  return 1\n",
     }
     modes = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
-    wanted = [asked(path, text, mode) for path, text in texts.items() for mode in modes]
+    wanted = [ViewRequest(path, text, mode) for path, text in texts.items() for mode in modes]
     alone = [view for request in wanted for view in render_all([request], workers=1)]
     assert list(render_all(wanted, workers=1)) == alone
     assert list(render_all(wanted, workers=2)) == alone

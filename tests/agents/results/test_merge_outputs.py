@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, LabelledOutput, SpawnError, merge_outputs
-from aggregate.agents.results.strategies import MAX_DEPTH
+from aggregate.agents.results.merge import MAX_DEPTH
 
 
 def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> AggregatedResult:

@@ -23,7 +23,6 @@ from aggregate import (
 )
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.terms import check_prices
-from aggregate.agents.tracks.tool_ticket import MeteredClient
 from aggregate.sending.clients import cost
 from tests.fakes.conducting import asking, assigned, attempted, tickets_of, track_project
 from tests.fakes.prompts import part

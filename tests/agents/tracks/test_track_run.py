@@ -21,7 +21,6 @@ from aggregate import (
     open_project,
     run_worker_lifecycle,
 )
-from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
 from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (

@@ -20,7 +20,7 @@ from aggregate.sending.cache import (
 )
 from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
 from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
-from aggregate.sending.cache.simulator import block_prefixes, expected_usage
+from aggregate.sending.cache.request_plan import block_prefixes, expected_usage
 from tests.fakes.prompts import State, discussions, part, run_through, state
 
 MARKS = CachePolicy(

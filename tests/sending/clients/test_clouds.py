@@ -16,9 +16,8 @@ from aggregate import (
     to_gemini,
     to_openai,
 )
-from aggregate.sending.clients.clouds import VertexApi
-from aggregate.sending.clients.image_rules import image_rules
-from aggregate.sending.clients.protocol import capabilities_of
+from aggregate.sending.clients.protocol import capabilities_of, image_rules
+from aggregate.sending.clients.providers import VertexApi
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.prompts import state
 

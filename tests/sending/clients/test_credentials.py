@@ -12,7 +12,7 @@ import pytest
 from aggregate import ProviderError, open_client
 from aggregate.cli.program import run_program
 from aggregate.sending.clients import PROVIDERS
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.connection import ApiKey
 from tests.fakes.prompts import state
 from tests.fakes.tattler import tattling
 from tests.projects import project

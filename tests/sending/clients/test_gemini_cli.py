@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Client, ClientSetupError, ProviderError, Usage
-from aggregate.sending.clients.credentials import ApiKey
+from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
 from tests.fakes.prompts import state

@@ -8,7 +8,7 @@ from google.genai import types
 from aggregate import Prompt, ProviderError
 from aggregate.base.values import Image
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.image_rules import accepted_images, image_rules
+from aggregate.sending.clients.protocol import accepted_images, image_rules
 from tests.fakes.images import png
 from tests.fakes.prompts import asking, part, plan_of, talk
 from tests.fakes.transports import requests_of, scripted

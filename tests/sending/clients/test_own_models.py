@@ -20,11 +20,11 @@ from aggregate.sending.clients import (
     shipped_ratio,
     token_ratio,
 )
-from aggregate.sending.clients.own_models import check_window
-from aggregate.sending.clients.token_ratios import (
+from aggregate.sending.clients.own_models import (
     HIGHEST,
     LOWEST,
     RATIOS_FILE,
+    check_window,
     record_usage,
     reported_ratio,
 )

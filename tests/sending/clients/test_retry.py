@@ -25,7 +25,8 @@ from aggregate import (
     open_client,
 )
 from aggregate.sending.clients import RequestStop, cost
-from aggregate.sending.clients.retry import Retry, seconds_of
+from aggregate.sending.clients.client import Retry
+from aggregate.sending.clients.connection import seconds_of
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK, BreaksOff, scripted
 

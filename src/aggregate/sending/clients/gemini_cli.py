@@ -11,13 +11,21 @@ import re
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from aggregate.base.disk import empty_folder, find_program, search_path
-from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.disk import (
+    STATE_VARIABLE,
+    find_program,
+    private_folder,
+    search_path,
+    user_state_folder,
+)
+from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
 from aggregate.base.values import (
     SEPARATOR,
     FinishReason,
@@ -72,7 +80,7 @@ class GeminiCli:
             )
         variables = os.environ.items()
         environment = {name: value for name, value in variables if _VARIABLES.fullmatch(name)}
-        with empty_folder() as folder:
+        with _empty_folder() as folder:
             process = await asyncio.create_subprocess_exec(
                 program,
                 *command_arguments(request),
@@ -162,6 +170,25 @@ def parse_usage(stats: Mapping[str, Any]) -> Usage:
     read = reported_tokens(stats.get("cached"))
     fresh = max(reported_tokens(stats.get("input_tokens")) - read, 0)
     return Usage(fresh, 0, read, reported_tokens(stats.get("output_tokens")))
+
+
+@contextmanager
+def _empty_folder() -> Iterator[Path]:
+    """Give an empty folder for the user alone, which is removed at the end.
+
+    It lies in the user's own state folder: the program reads settings in the folders above, and would find in the
+    system's temporary folder what anybody on the machine has put there.
+    """
+    parent = (user_state_folder() or Path(os.devnull)) / "empty"
+    try:
+        private_folder(parent)
+        folder = TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot make a folder in {parent}: {error.strerror or error}: set {STATE_VARIABLE}"
+        ) from None
+    with folder as path:
+        yield Path(path)
 
 
 async def _events(output: StreamReader, on_text: OnText | None) -> list[dict[str, Any]]:
