@@ -10,7 +10,7 @@ import click
 
 import aggregate
 from aggregate.cli.program import program
-from aggregate.project.configuration import json_schema
+from aggregate.project.tables import json_schema
 
 COMMANDS_HEAD = """# Commands
 

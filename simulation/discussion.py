@@ -14,8 +14,8 @@ from itertools import accumulate, chain, cycle, islice, pairwise
 from pathlib import Path
 
 from aggregate import Prompt, Usage, compose_prompt
-from aggregate.base.values import Section
 from aggregate.prompt import count_prompt
+from aggregate.prompt.document import Section
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import (
     REMEMBERED_PAUSES,

@@ -14,7 +14,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 
 from aggregate import View, ViewMode
-from aggregate.base.values import ViewRequest
+from aggregate.base.files import ViewRequest
 from aggregate.code.syntax import LANGUAGES, Language
 from aggregate.code.views import render_all
 

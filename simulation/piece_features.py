@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aggregate.ranking import WEIGHTS, Corpus, Question
+from aggregate.ranking import WEIGHTS, Question
 from aggregate.ranking.evidence import PieceKey
+from aggregate.ranking.files import Corpus
 from aggregate.ranking.inquiry import Inquiry
-from aggregate.ranking.observation import observe
+from aggregate.ranking.rank import observe
 
 
 class Features(NamedTuple):

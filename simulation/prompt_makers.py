@@ -79,7 +79,7 @@ class Ours:
     def make(self, tree: Path, ask: Ask, budget: int) -> str:
         """Compose a prompt."""
         from aggregate.base.errors import AggregateError
-        from aggregate.base.values import Budget, Task
+        from aggregate.base.request import Budget, Task
         from aggregate.project.index import user_index
         from aggregate.prompt import compose_within_budget, open_project, request_for
         from aggregate.ranking import WEIGHTS

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from aggregate.base.redaction import redact
+from aggregate.base.redaction import Redaction, redact
 from aggregate.base.redaction.rules import RULES
-from aggregate.base.values import Redaction
 from aggregate.project.files import read_file
 
 

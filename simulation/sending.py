@@ -12,7 +12,7 @@ from time import perf_counter
 from tests.fakes.http_server import QuietHandler, serving
 
 from aggregate import Prompt, Segment, count, open_client
-from aggregate.base.values import Section, Stability
+from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import order_for_sending

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aggregate import View, ViewMode
-from aggregate.base.values import ViewRequest
+from aggregate.base.files import ViewRequest
 from aggregate.code.syntax import LANGUAGES, Language, LanguageKind, language_of, read_module
 from aggregate.code.syntax.parsing import parse_source
 from aggregate.code.views import render_view

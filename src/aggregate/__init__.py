@@ -21,6 +21,8 @@ if (
         select_answer as select_answer,
     )
     from aggregate.agents.results import (
+        CompilationContext as CompilationContext,
+        LabelledOutput as LabelledOutput,
         MetadataBasedResultCompiler as MetadataBasedResultCompiler,
         ResultCompiler as ResultCompiler,
         compile_results as compile_results,
@@ -30,6 +32,7 @@ if (
     )
     from aggregate.agents.subagents import (
         RunHandle as RunHandle,
+        RunStatus as RunStatus,
         SubagentSession as SubagentSession,
         sessions_spawn as sessions_spawn,
     )
@@ -55,30 +58,20 @@ if (
         ScopeError as ScopeError,
         SpawnError as SpawnError,
     )
-    from aggregate.base.monitor import get_monitor as get_monitor
-    from aggregate.base.tokens import count as count
-    from aggregate.base.values import (
-        AggregatedResult as AggregatedResult,
-        Answer as Answer,
-        Budget as Budget,
-        CompilationContext as CompilationContext,
-        ContextFileEntry as ContextFileEntry,
-        ContextPreset as ContextPreset,
-        FileChoice as FileChoice,
+    from aggregate.base.files import (
         FileItem as FileItem,
         FileRecord as FileRecord,
-        FinishReason as FinishReason,
-        LabelledOutput as LabelledOutput,
-        Place as Place,
-        Prompt as Prompt,
-        Reply as Reply,
-        RunStatus as RunStatus,
-        Segment as Segment,
-        Task as Task,
-        Usage as Usage,
         View as View,
         ViewMode as ViewMode,
     )
+    from aggregate.base.monitor import get_monitor as get_monitor
+    from aggregate.base.request import (
+        Budget as Budget,
+        FileChoice as FileChoice,
+        Place as Place,
+        Task as Task,
+    )
+    from aggregate.base.tokens import count as count
     from aggregate.cli import main as main
     from aggregate.code.anchors import (
         AnchorState as AnchorState,
@@ -88,7 +81,11 @@ if (
     from aggregate.code.views import ASTParser as ASTParser, summarise_file as summarise_file
     from aggregate.project.configuration import Project as Project, load_config as load_config
     from aggregate.project.files import resolve_paths as resolve_paths
-    from aggregate.project.presets import ContextPresetManager as ContextPresetManager
+    from aggregate.project.presets import (
+        ContextFileEntry as ContextFileEntry,
+        ContextPreset as ContextPreset,
+        ContextPresetManager as ContextPresetManager,
+    )
     from aggregate.prompt import (
         Composition as Composition,
         build_discussion_section as build_discussion_section,
@@ -96,6 +93,7 @@ if (
         compose_prompt as compose_prompt,
         load_data_reference as load_data_reference,
         open_project as open_project,
+        prune_data_cache as prune_data_cache,
         request_for as request_for,
         stream_prompt as stream_prompt,
     )
@@ -113,6 +111,7 @@ if (
         PromptStream as PromptStream,
         build_beads_section as build_beads_section,
     )
+    from aggregate.prompt.document import Prompt as Prompt, Segment as Segment
     from aggregate.prompt.file_sizes import (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
@@ -120,7 +119,7 @@ if (
     from aggregate.prompt.layout import build_discussion_text as build_discussion_text
     from aggregate.prompt.live_prompt import LivePrompt as LivePrompt
     from aggregate.prompt.numbered_output import find_next_increment as find_next_increment
-    from aggregate.prompt.references import prune_data_cache as prune_data_cache
+    from aggregate.prompt.results import AggregatedResult as AggregatedResult, Answer as Answer
     from aggregate.sending.clients import (
         Client as Client,
         RequestOptions as RequestOptions,
@@ -134,33 +133,41 @@ if (
         to_gemini as to_gemini,
         to_openai as to_openai,
     )
+    from aggregate.sending.models import (
+        FinishReason as FinishReason,
+        Reply as Reply,
+        Usage as Usage,
+    )
 
 _HOMES = {
     "aggregate.agents.goals": "GoalResult NeuronAgent extract_quantity select_answer",
-    "aggregate.agents.results": "MetadataBasedResultCompiler ResultCompiler compile_results merge_outputs register_compiler result_compiler",
-    "aggregate.agents.subagents": "RunHandle SubagentSession sessions_spawn",
+    "aggregate.agents.results": "CompilationContext LabelledOutput MetadataBasedResultCompiler ResultCompiler compile_results merge_outputs register_compiler result_compiler",
+    "aggregate.agents.subagents": "RunHandle RunStatus SubagentSession sessions_spawn",
     "aggregate.agents.tools": "ToolRegistry execute_data_analysis standard_tools",
     "aggregate.agents.tracks": "RunOptions conduct make_worker run_worker_lifecycle",
     "aggregate.base.errors": "AggregateError BudgetError ClientError ClientSetupError ConfigError PromptTooLongError ProviderError ScopeError SpawnError",
+    "aggregate.base.files": "FileItem FileRecord View ViewMode",
     "aggregate.base.monitor": "get_monitor",
+    "aggregate.base.request": "Budget FileChoice Place Task",
     "aggregate.base.tokens": "count",
-    "aggregate.base.values": "AggregatedResult Answer Budget CompilationContext ContextFileEntry ContextPreset FileChoice FileItem FileRecord FinishReason LabelledOutput Place Prompt Reply RunStatus Segment Task Usage View ViewMode",
     "aggregate.cli": "main",
     "aggregate.code.anchors": "AnchorState FuzzyAnchor Resolution",
     "aggregate.code.views": "ASTParser summarise_file",
     "aggregate.project.configuration": "Project load_config",
     "aggregate.project.files": "resolve_paths",
-    "aggregate.project.presets": "ContextPresetManager",
-    "aggregate.prompt": "Composition build_discussion_section compact_data compose_prompt load_data_reference open_project request_for stream_prompt",
+    "aggregate.project.presets": "ContextFileEntry ContextPreset ContextPresetManager",
+    "aggregate.prompt": "Composition build_discussion_section compact_data compose_prompt load_data_reference open_project prune_data_cache request_for stream_prompt",
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context run",
     "aggregate.prompt.assemble": "PromptStream build_beads_section",
+    "aggregate.prompt.document": "Prompt Segment",
     "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
     "aggregate.prompt.layout": "build_discussion_text",
     "aggregate.prompt.live_prompt": "LivePrompt",
     "aggregate.prompt.numbered_output": "find_next_increment",
-    "aggregate.prompt.references": "prune_data_cache",
+    "aggregate.prompt.results": "AggregatedResult Answer",
     "aggregate.sending.clients": "Client RequestOptions open_client",
     "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
+    "aggregate.sending.models": "FinishReason Reply Usage",
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -10,29 +10,31 @@ from typing import NoReturn
 import pytest
 
 from aggregate import AggregateError, load_config
-from aggregate.base.disk import (
-    CACHE_VARIABLE,
-    STATE_VARIABLE,
+from aggregate.base.disk.programs import find_program, search_path
+from aggregate.base.disk.reading import (
     UnreadableError,
-    cache_folder,
     confined,
-    create_private,
-    exclusive_access,
-    find_program,
-    private_folder,
     read_bytes,
     read_regular,
     read_text,
+    without_links,
+)
+from aggregate.base.disk.writing import (
+    CACHE_VARIABLE,
+    STATE_VARIABLE,
+    cache_folder,
+    create_private,
+    exclusive_access,
+    private_folder,
     replace_own,
     replace_text,
-    search_path,
     state_folder,
     temporary_name,
     user_state_folder,
-    without_links,
     write_to_free,
 )
-from aggregate.project.configuration import Config, global_config_path, user_config
+from aggregate.project.configuration import global_config_path, user_config
+from aggregate.project.tables import Config
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from tests.hostile.planted import plant
 from tests.projects import project

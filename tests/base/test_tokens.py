@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate import Prompt, count
+from aggregate.base.files import RenderedFile
 from aggregate.base.tokens import TokenCounter, count_all, count_batch
 from aggregate.base.tokens.counter import cut
-from aggregate.base.values import RenderedFile
 from aggregate.prompt import SavedCounts, count_prompt, files_segments
 from aggregate.prompt.token_counts import COUNT, token_kind
 from tests.base.tokens.plain_count import encoding, plain_count
@@ -259,7 +259,7 @@ def refuse(event, arguments):
     if event.startswith(("socket.", "urllib.", "http.")):
         raise SystemExit(f"network: {event}")
 sys.addaudithook(refuse)
-from aggregate.base.tokens.vocabulary import tokenizer
+from aggregate.base.tokens.counter import tokenizer
 ready = Barrier(4)
 def load(_):
     ready.wait()

@@ -11,19 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ContextPreset, FileItem, FileRecord, ViewMode, build_file_items
-from aggregate.base.values import (
-    AUTO,
-    MOST_TOKENS,
-    FileEntry,
-    Label,
-    RenderedFile,
-    SourceMap,
-    isolated_copy,
-    pack_map,
-    parse_amount,
-    parse_number,
-    unpack_map,
-)
+from aggregate.base.files import FileEntry, RenderedFile
+from aggregate.base.request import AUTO, MOST_TOKENS, parse_amount, parse_number
+from aggregate.base.values import isolated_copy
+from aggregate.prompt.document import Label, SourceMap, pack_map, unpack_map
 from aggregate.prompt.source_map import RunCollector
 from tests.projects import project
 

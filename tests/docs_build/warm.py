@@ -4,9 +4,9 @@ from importlib import import_module
 from pathlib import Path
 
 from aggregate import ViewMode
-from aggregate.base.values import ViewRequest
+from aggregate.base.files import ViewRequest
 from aggregate.code.views.rendering import render
-from aggregate.ranking import analyse
+from aggregate.ranking.files import analyse
 
 _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
 

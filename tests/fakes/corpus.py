@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from textwrap import dedent
 
-from aggregate.ranking import Analysis, FileFacts, TermInFile, analyse, term_hash
+from aggregate.ranking import term_hash
+from aggregate.ranking.files import Analysis, FileFacts, TermInFile, analyse
 
 
 class FakeCorpus:

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
-from aggregate.base.values import Image, Section, Stability
+from aggregate.prompt.document import Image, Section, Stability
 from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.policy import CachePolicy, policy_for

@@ -21,7 +21,7 @@ from aggregate.agents.tracks.durable.dbos_queue import (
 )
 from aggregate.agents.tracks.durable.run_table import RunRow
 from aggregate.agents.tracks.run_control import cancel, forget, status
-from aggregate.base.disk import state_folder
+from aggregate.base.disk.writing import state_folder
 from aggregate.base.errors import StateError
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked
 from tests.fakes.conducting import TRACK, Says, track_project

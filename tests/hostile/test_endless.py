@@ -14,7 +14,7 @@ from aggregate.agents.goals import read_script
 from aggregate.agents.tools import discover_tools
 from aggregate.agents.tracks.track import Track, TrackStatus, open_track
 from aggregate.base.errors import DataReferenceError, ToolError, TrackError
-from aggregate.project.beads.find import find_beads_files
+from aggregate.project.beads.board import find_beads_files
 from tests.cli.command_line import Ended
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TIME, TRACK, track_project

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import ConfigError
-from aggregate.base.values import Entry
+from aggregate.base.files import Entry
 from aggregate.project.git import changed_lines, touched_files
 from aggregate.project.git.git import list_files
 from aggregate.project.git.git_process import StoppedError, git as ask

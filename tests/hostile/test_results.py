@@ -21,8 +21,9 @@ from aggregate import (
 )
 from aggregate.agents.goals.heuristics import resolve_reference
 from aggregate.base.errors import DataReferenceError, OutputError
-from aggregate.base.values import AnswerKind, AnswerSource, is_reference
+from aggregate.base.values import is_reference
 from aggregate.prompt import recognise_reference
+from aggregate.prompt.results import AnswerKind, AnswerSource
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project
 from tests.rendering import headings

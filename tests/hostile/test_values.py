@@ -24,7 +24,8 @@ from aggregate import (
     select_answer,
 )
 from aggregate.base.errors import OutputError
-from aggregate.base.values import Value, json_text, jsonable
+from aggregate.base.json_forms import json_text, jsonable
+from aggregate.base.values import Value
 from tests.hostile.values import ODD, SHOWN, Endless, anything
 from tests.projects import project
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from aggregate.base.disk import state_folder
+from aggregate.base.disk.writing import state_folder
 from tests.panel.opened import CONFIG, Opened, opened
 
 

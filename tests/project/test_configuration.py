@@ -10,15 +10,15 @@ from textwrap import dedent
 import pytest
 
 from aggregate import AggregateError, ConfigError, load_config, run
+from aggregate.cli.first_config import first_config
 from aggregate.project.configuration import (
-    first_config,
     global_config_path,
     is_trusted,
-    json_schema,
     set_trust,
     trusted_projects,
     validate,
 )
+from aggregate.project.tables import json_schema
 
 FULL = """\
     history = ["User: before"]

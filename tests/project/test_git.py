@@ -19,7 +19,7 @@ from aggregate.project.git import (
     read_contexts,
     why_no_history,
 )
-from aggregate.project.git.git_patch import Hunk, read_hunks
+from aggregate.project.git.git_changes import Hunk, read_hunks
 from tests.project.history import Repository
 from tests.project.repository import git
 from tests.projects import project

@@ -18,10 +18,18 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.values import Audit, Cut, FileOrder, Level, Missing, Reason, Section
+from aggregate.base.request import FileOrder, Level, Missing, Reason
 from aggregate.cli.explain import compare_manifests
 from aggregate.prompt import Request, audit_path, count_prompt, prune_outputs, write_numbered
-from aggregate.prompt.audit import audit_of, audit_schema, newest_audited, read_audit, write_audit
+from aggregate.prompt.audit import (
+    Audit,
+    audit_of,
+    audit_schema,
+    newest_audited,
+    read_audit,
+    write_audit,
+)
+from aggregate.prompt.document import Cut, Section
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 from tests.prompt.composing import kept_nothing

@@ -12,7 +12,7 @@ from aggregate import View, count
 from aggregate.code.views import focused
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, as_runs, marked_runs
 from aggregate.prompt.fit.steps import Fittable, Run, StepOrder
-from aggregate.ranking import DefinedName, Piece
+from aggregate.ranking.files import DefinedName, Piece
 
 FRAME = 8
 """Tokens around a file in these tests."""

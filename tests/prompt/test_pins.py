@@ -10,7 +10,7 @@ import pytest
 from aggregate import Budget, Place, Task, open_project, request_for
 from aggregate.prompt import select_files
 from aggregate.prompt.ranked_files import Pins, find_pins
-from aggregate.ranking import analyse
+from aggregate.ranking.files import analyse
 from tests.projects import project
 
 FILES = {"a.py": "x = 1\n", "lib/a.py": "y = 2\n", "b.py": "z = 3\n", "c.md": "# C\n"}

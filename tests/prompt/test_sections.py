@@ -26,8 +26,10 @@ from aggregate import (
 )
 from aggregate.agents.tracks import Ticket
 from aggregate.agents.tracks.ticket_parts import task_message
-from aggregate.base.values import AnswerKind, AnswerSource, Bead, Board, Dependency, Screenshot
+from aggregate.project.beads import Bead, Board, Dependency
+from aggregate.prompt.document import Screenshot
 from aggregate.prompt.layout import screenshots_section
+from aggregate.prompt.results import AnswerKind, AnswerSource
 from aggregate.prompt.sections.beads import beads_section
 from tests.projects import project
 from tests.prompt.composing import result, segments, segments as shown

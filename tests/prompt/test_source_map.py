@@ -22,24 +22,15 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.text import patched
-from aggregate.base.values import (
-    AS_THEY_ARE,
-    GroupStatus,
-    MergeStrategy,
-    Origin,
-    OriginKind,
-    Redaction,
-    RenderedFile,
-    Section,
-    ShownText,
-    Span,
-    Stability,
-)
+from aggregate.base.files import RenderedFile, ShownText, Span
+from aggregate.base.redaction import AS_THEY_ARE, Redaction
+from aggregate.prompt.document import Origin, OriginKind, Section, Stability
 from aggregate.prompt.layout import discussion_segments, file_block, file_segment, rendered_segment
+from aggregate.prompt.results import GroupStatus, MergeStrategy
 from aggregate.prompt.sections import (
     changed_heading,
     changed_segment,
+    patched,
     results_segments,
     shown_in_older,
 )

@@ -23,10 +23,10 @@ HISTORY_MAKERS = (
     "project.git.git_log",
 )
 ANALYSIS_MAKERS = (
-    "ranking.analyse", "ranking.analysis", "ranking.term_groups", "base.redaction.redact",
+    "ranking.files.analyse", "ranking.files.analysis", "ranking.files.term_groups", "base.redaction.redact",
     "project.files.file_content", "base.text.generated", "base.text.lines",
 )  # fmt: skip
-TOKEN_MAKERS = ("base.tokens.counter", "base.tokens.vocabulary")
+TOKEN_MAKERS = ("base.tokens.counter",)
 
 
 def imports(module: str) -> Iterator[str]:

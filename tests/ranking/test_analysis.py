@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.ranking import Analysis, analyse, terms_in
+from aggregate.ranking import terms_in
+from aggregate.ranking.files import Analysis, analyse
 from tests.ranking.test_pieces import LINES, PYTHON
 
 

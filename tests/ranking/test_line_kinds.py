@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from aggregate.ranking.pieces import line_kinds
+from aggregate.ranking.files.pieces import line_kinds
 
 LETTERS = ".bciL"
 """Code, blank, comment, import, licence."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aggregate.ranking import FileFacts
-from aggregate.ranking.path_kinds import PathKind, kinds_of
+from aggregate.ranking.files import FileFacts
+from aggregate.ranking.paths import PathKind, kinds_of
 
 
 def facts(path: str, *, is_generated: bool = False) -> FileFacts:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.path_table import PathTable
+from aggregate.ranking.paths import PathTable
 from tests.fakes.corpus import FakeCorpus
 
 PATHS = ("src/app/core.py", "lib/app/core.py", "core.py", "web/index.js")

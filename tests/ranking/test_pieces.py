@@ -5,8 +5,8 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.ranking import analyse
-from aggregate.ranking.pieces import MOST_LINES
+from aggregate.ranking.files import analyse
+from aggregate.ranking.files.pieces import MOST_LINES
 
 PYTHON = '''\
 #!/usr/bin/env python3

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aggregate.ranking.corpus import Reference
-from aggregate.ranking.path_table import PathTable, files_of_module
+from aggregate.ranking.files.corpus import Reference
+from aggregate.ranking.paths import PathTable, files_of_module
 from aggregate.ranking.references import Resolver
 from tests.fakes.corpus import FakeCorpus
 

@@ -4,7 +4,8 @@ from collections import Counter
 
 from hypothesis import given, strategies as st
 
-from aggregate.ranking import (
+from aggregate.ranking import term_hash, terms_in
+from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
     NameGroup,
@@ -12,8 +13,6 @@ from aggregate.ranking import (
     analyse,
     pack_names,
     pack_terms,
-    term_hash,
-    terms_in,
 )
 
 PARTS = [

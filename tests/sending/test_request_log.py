@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Prompt, load_config
-from aggregate.base.disk import state_folder
+from aggregate.base.disk.writing import state_folder
 from aggregate.prompt import audit_path, count_prompt, request_log_path, write_numbered
 from aggregate.prompt.audit import read_audit
 from aggregate.sending import (

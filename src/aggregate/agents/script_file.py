@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from aggregate.base.errors import ConfigError
-from aggregate.project.configuration import parse_untrusted_toml, read_toml_text, validate_table
+from aggregate.project.configuration import read_toml_text, validate_table
+from aggregate.project.toml_text import parse_untrusted_toml
 
 
 class ScriptedReply(BaseModel):

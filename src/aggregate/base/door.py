@@ -6,6 +6,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+TYPE_CHECKING = False  # for type checkers true, by its name: a door has one import
+
 
 def door(package: str, offered: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package: ``offered`` says by module what is taken from there, in one text."""

@@ -7,7 +7,7 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 
 import os
 
-from aggregate.base.disk import guard_process
+from aggregate.base.disk.programs import guard_process
 
 
 def main() -> None:

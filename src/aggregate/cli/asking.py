@@ -9,10 +9,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from aggregate.base.disk import SETTINGS_BYTES, read_text, real_path
+from aggregate.base.disk.reading import SETTINGS_BYTES, read_text, real_path
 from aggregate.base.errors import ConfigError
-from aggregate.base.text import heading_text, nearest_path
-from aggregate.base.values import AUTO, Amount, FileRow, Place, Task, parse_amount
+from aggregate.base.files import FileRow
+from aggregate.base.messages import nearest_path
+from aggregate.base.request import AUTO, Amount, Place, Task, parse_amount
+from aggregate.base.text import heading_text
 from aggregate.cli.output import say
 from aggregate.cli.program import is_sentence
 from aggregate.project.configuration import Project, unconfigured

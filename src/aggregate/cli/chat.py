@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from aggregate.base.disk import SETTINGS_BYTES
+from aggregate.base.disk.reading import SETTINGS_BYTES
 from aggregate.base.errors import AggregateError
 from aggregate.cli.chat_session import ChatSession, Leave, completions, run_command, who
 from aggregate.cli.output import is_terminal, say

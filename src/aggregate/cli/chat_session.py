@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import click
 
 from aggregate.base.errors import ConfigError
-from aggregate.base.text import did_you_mean
-from aggregate.base.values import AUTO, Section, Usage, parse_amount
+from aggregate.base.messages import did_you_mean
+from aggregate.base.request import AUTO, parse_amount
 from aggregate.cli.output import counted, say, warn_all
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import for_reader, shared_personas
+from aggregate.prompt.document import Section
 from aggregate.sending import (
     Discussion,
     PreparedTurn,
@@ -26,6 +27,7 @@ from aggregate.sending import (
     select_model,
 )
 from aggregate.sending.clients import NAMES
+from aggregate.sending.models import Usage
 
 
 @dataclass

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-from aggregate.base.disk import find_program
+from aggregate.base.disk.programs import find_program
 from aggregate.base.errors import OutputError
 from aggregate.cli.output import write_to_terminal
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 
 from aggregate.base.errors import AggregateError, ConfigError, OutputError
-from aggregate.base.values import Amount
+from aggregate.base.request import Amount
 from aggregate.cli.asking import budget_option, with_meant
+from aggregate.cli.first_config import first_config
 from aggregate.cli.options import json_option, new_config_option, quiet_option, scope_options
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.code.syntax import LANGUAGES, LanguageKind
 from aggregate.code.views import NOTEBOOK_SUFFIX
-from aggregate.project.configuration import first_config, nearest_config
+from aggregate.project.configuration import nearest_config
 from aggregate.project.files import FolderListing, dependency_folders
 from aggregate.project.git import append_folders, unignored
 from aggregate.project.paths import IgnoreRules

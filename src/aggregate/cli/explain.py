@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
-from aggregate.base.disk import CONTENT_BYTES, read_bytes
+from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
-from aggregate.base.text import path_meant
-from aggregate.base.values import Audit, FileChoice, Level, Origin, OriginKind, SourceMap
+from aggregate.base.messages import path_meant
+from aggregate.base.request import FileChoice, Level
 from aggregate.cli.asking import from_here, open_project_here
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import (
@@ -28,7 +28,15 @@ from aggregate.cli.output import (
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob
 from aggregate.prompt import Request, is_named, is_prompt, prune_outputs, request_for
-from aggregate.prompt.audit import audit_data, audit_lines, newest_audited, read_audit, row_lines
+from aggregate.prompt.audit import (
+    Audit,
+    audit_data,
+    audit_lines,
+    newest_audited,
+    read_audit,
+    row_lines,
+)
+from aggregate.prompt.document import Origin, OriginKind, SourceMap
 from aggregate.sending import find_prompt, read_request
 from aggregate.sending.cache import compare_prefixes
 

@@ -11,8 +11,8 @@ import click
 from rich.cells import cell_len
 
 from aggregate.base.errors import DeadlineError, SyntaxViewError
+from aggregate.base.files import ViewMode, ViewRequest
 from aggregate.base.text import fitted, printable
-from aggregate.base.values import ViewMode, ViewRequest
 from aggregate.cli.asking import existing_meant, open_asked_project, read_task, task_option
 from aggregate.cli.options import (
     cache_options,

@@ -24,16 +24,12 @@ from aggregate.agents.goals import (
     unfinished_goals,
 )
 from aggregate.agents.tools import standard_tools
-from aggregate.base.disk import read_text
+from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError, StateError
 from aggregate.cli.options import FiniteRange, config_option, json_option, redact_option
 from aggregate.cli.output import say, warn, write_result
-from aggregate.project.configuration import (
-    load_config,
-    nearest_config,
-    parse_untrusted_toml,
-    user_config,
-)
+from aggregate.project.configuration import load_config, nearest_config, user_config
+from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt import redaction_for
 from aggregate.sending.clients import RedactingClient, cache_policy, open_client
 

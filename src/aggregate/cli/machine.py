@@ -79,5 +79,5 @@ def schema(audit: bool) -> None:
     if audit:
         from aggregate.prompt.audit import audit_schema as schema_of
     else:
-        from aggregate.project.configuration import json_schema as schema_of
+        from aggregate.project.tables import json_schema as schema_of
     write_result(json.dumps(schema_of(), indent=2))

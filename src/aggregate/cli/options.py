@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
+from aggregate.base.files import GeneratedView
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import ALLOW_OUTSIDE, ALLOW_SECRETS, GeneratedView
 from aggregate.cli.output import say
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
+from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS
 
 _PATH = click.Path(path_type=Path, dir_okay=False)
 

@@ -2,22 +2,68 @@
 
 import io
 import os
+import re
 import select
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
 from aggregate.base.errors import OutputError
-from aggregate.base.text import group_warnings, printable
+from aggregate.base.text import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+# Sentences of one kind that have a line each: as many as one reads.
+MOST_OF_A_KIND: Final = 20
+
+
+# Lines in all, whatever the kinds: a name with a colon in it makes a kind of its own.
+MOST_LINES: Final = 60
+
+
+_LABEL: Final = re.compile(r"(?:ERROR|NOTE): ")
+
+
+# What differs between sentences of one kind.
+_VARIABLE: Final = re.compile(r'sha256:[0-9a-f]+|"[^"]*"|\d[\d,.]*')
+
+
+def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
+    """Return ``sentences``, of kinds that have more than 20 only the first one, with how many follow, 60 lines in all.
+
+    Each says ``place: reason``, or ``ERROR: reason: place`` as the content of a prompt does; ``more`` is where all are,
+    such as ``--json``.
+    """
+    where = f" ({more} lists them)" if more else ""
+    kinds = [_kind(sentence) for sentence in sentences]
+    numbers = Counter(kinds)
+    lines: list[str] = []
+    grouped: set[str] = set()
+    for sentence, kind in zip(sentences, kinds, strict=True):
+        if numbers[kind] <= MOST_OF_A_KIND:
+            lines.append(sentence)
+        elif kind not in grouped:
+            lines.append(f"{sentence}; and {numbers[kind] - 1:,} more of this kind{where}")
+            grouped.add(kind)
+    rest = len(lines) - MOST_LINES
+    return lines if rest <= 0 else [*lines[:MOST_LINES], f"and {rest:,} more of other kinds{where}"]
+
+
+def _kind(sentence: str) -> str:
+    # The reason that a sentence gives, without what differs from place to place.
+    label = _LABEL.match(sentence)
+    if label:
+        return _VARIABLE.sub("#", sentence[label.end() :].partition(": ")[0])
+    return _VARIABLE.sub("#", sentence.partition(": ")[2] or sentence)
+
 
 _BLOCK_BYTES = 1 << 16  # what is written at once of a body that comes in pieces
 

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import click
 
-from aggregate.base.values import Amount, ContextPreset, FileItem
+from aggregate.base.files import FileItem
+from aggregate.base.request import Amount
 from aggregate.cli.asking import budget_option, from_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import counted, say, warn_all, write_result, write_rows
 from aggregate.cli.program import Described
 from aggregate.project.configuration import global_config_path, load_config
-from aggregate.project.presets import ContextPresetManager, preset_toml
+from aggregate.project.presets import ContextPreset, ContextPresetManager, preset_toml
 from aggregate.prompt import open_project, request_for
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.exceptions import NoSuchCommand
 
-from aggregate.base.disk import guard_project
+from aggregate.base.disk.programs import guard_project
 from aggregate.base.errors import (
     AggregateError,
     ClientSetupError,

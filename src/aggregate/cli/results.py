@@ -8,14 +8,19 @@ from typing import Any
 
 import click
 
-from aggregate.agents.results import compile_results, merge_outputs
+from aggregate.agents.results import (
+    CompilationContext,
+    LabelledOutput,
+    compile_results,
+    merge_outputs,
+)
 from aggregate.agents.subagents import envelope
 from aggregate.base.errors import ConfigError
-from aggregate.base.text import result_text
-from aggregate.base.values import CompilationContext, LabelledOutput, json_text
+from aggregate.base.json_forms import json_text
 from aggregate.cli.output import warn, write_result
 from aggregate.cli.program import Described
 from aggregate.project.files import read_file
+from aggregate.prompt.results import result_text
 from aggregate.prompt.sections import one_line, results_segments
 
 _FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from aggregate.base.values import Amount, Task
+from aggregate.base.request import Amount, Task
 from aggregate.cli.asking import (
     open_asked_project,
     read_task,

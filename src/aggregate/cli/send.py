@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from aggregate.base.errors import ProviderError
-from aggregate.base.values import Task, Usage
+from aggregate.base.request import Task
 from aggregate.cli.asking import (
     budget_option,
     open_asked_project,
@@ -51,6 +51,7 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
+from aggregate.sending.models import Usage
 
 _OPTIONS = (
     config_option,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregate.base.disk import is_inside
+from aggregate.base.disk.reading import is_inside
 from aggregate.base.errors import AggregateError
+from aggregate.base.request import unknown_names
 from aggregate.base.text import common_prefix
-from aggregate.base.values import unknown_names
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import (
     Bar,

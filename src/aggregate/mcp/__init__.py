@@ -1,8 +1,6 @@
 """A server of the Model Context Protocol, through which agents ask for prompts, files and what they hold."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.mcp.server import serve_on_http, serve_on_stdio

@@ -5,11 +5,11 @@ from itertools import chain
 from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
-from aggregate.base.values import Audit, Place, Task
+from aggregate.base.request import Place, Task
 from aggregate.mcp.arguments import ComposeArguments, ExplainArguments
 from aggregate.mcp.workspace import Connection, KeptPrompt, Progress, ShownPrompt, Workspace
 from aggregate.prompt import compose_within_budget, count_prompt, for_reader, is_named
-from aggregate.prompt.audit import audit_lines, audit_of, row_lines
+from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
 
 # Tokens of the line that names a prompt's handle: some 25, by what its digits come to.
 _HANDLE: Final = 40

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from aggregate.base.disk import read_text
+from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ToolError
-from aggregate.base.text import printable, unified_diff
-from aggregate.base.values import AUTO, Entry, FileItem, RenderedFile, Task, ViewMode, parse_amount
+from aggregate.base.files import Entry, FileItem, RenderedFile, ViewMode
+from aggregate.base.request import AUTO, Task, parse_amount
+from aggregate.base.text import printable
 from aggregate.mcp.arguments import FindArguments, OutlineArguments, ReadArguments, parse
 from aggregate.mcp.workspace import Connection, Progress, Workspace, capped, fitting, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
@@ -24,7 +25,9 @@ from aggregate.prompt import (
     redact_text,
     render_files,
 )
-from aggregate.ranking import FileFacts, term_list
+from aggregate.prompt.sections import unified_diff
+from aggregate.ranking import term_list
+from aggregate.ranking.files import FileFacts
 from aggregate.sending import find_prompt
 
 _SAID: Final = 120  # tokens that an answer may have beside what is read

@@ -22,11 +22,10 @@ from mcp.shared.message import SessionMessage
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aggregate.agents.results import merge_outputs
+from aggregate.agents.results import LabelledOutput, merge_outputs
 from aggregate.base.addresses import LOOPBACK, host_in_url
 from aggregate.base.errors import AggregateError
-from aggregate.base.text import printable, result_text
-from aggregate.base.values import LabelledOutput
+from aggregate.base.text import printable
 from aggregate.mcp.arguments import (
     Arguments,
     ComposeArguments,
@@ -51,6 +50,7 @@ from aggregate.mcp.reading import (
     read_resource,
 )
 from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
+from aggregate.prompt.results import result_text
 
 
 def _fold_results(

@@ -1,8 +1,6 @@
 """The panel: one page, served on this machine, on which a prompt is composed by eye."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.panel.serving import serve_panel

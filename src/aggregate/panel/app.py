@@ -18,7 +18,6 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 
 from aggregate.base.errors import AggregateError, ToolError
-from aggregate.base.values import Section
 from aggregate.panel.access import Access, App, Guarded
 from aggregate.panel.answers import (
     MOST_BODY,
@@ -41,8 +40,9 @@ from aggregate.panel.draft import Draft
 from aggregate.panel.prompt_data import beside_prompt
 from aggregate.panel.screenshots import MOST_BYTES, image_data, images_of, known_images
 from aggregate.panel.session import Session
-from aggregate.project.configuration import BEADS_MODE, Project, ViewModeName, user_config
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, named_discussions
+from aggregate.project.tables import BEADS_MODE, ViewModeName
 from aggregate.prompt import (
     Strategy,
     discussion_turns,
@@ -52,6 +52,7 @@ from aggregate.prompt import (
     shared_personas,
     write_numbered,
 )
+from aggregate.prompt.document import Section
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:

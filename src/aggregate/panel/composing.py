@@ -10,11 +10,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.base.disk import is_inside, real_path
-from aggregate.base.values import FileChoice, Origin, OriginKind, Scope, Section, Segment
+from aggregate.base.disk.reading import is_inside, real_path
+from aggregate.base.request import FileChoice
 from aggregate.panel.draft import Draft
 from aggregate.project.configuration import Project
 from aggregate.project.files import SourceFile, display_path, read_file
+from aggregate.project.paths import Scope
 from aggregate.prompt import (
     Composer,
     Composition,
@@ -25,6 +26,7 @@ from aggregate.prompt import (
     files_of_sections,
     own_output_filter,
 )
+from aggregate.prompt.document import Origin, OriginKind, Section, Segment
 
 _MOST_LINES: Final = 2_000  # Lines that are given at once: many screens
 # What each is called, and of what kind its parts are.

@@ -10,19 +10,15 @@ from typing import Any, Final
 import tomlkit
 from pydantic import TypeAdapter
 
-from aggregate.base.disk import confined, read_text, replace_own, replace_text, state_folder
+from aggregate.base.disk.reading import confined, read_text
+from aggregate.base.disk.writing import replace_own, replace_text, state_folder
 from aggregate.base.errors import AggregateError, ConfigError, OutputError, ToolError
+from aggregate.base.redaction import Redaction
+from aggregate.base.request import Place, Task
 from aggregate.base.text import printable
-from aggregate.base.values import ContextPreset, Place, Redaction, Task
-from aggregate.project.configuration import (
-    MOST_BYTES,
-    Project,
-    changing,
-    parse_toml,
-    read_toml_text,
-    validate,
-)
-from aggregate.project.presets import TABLE
+from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
+from aggregate.project.presets import TABLE, ContextPreset
+from aggregate.project.toml_text import MOST_BYTES
 from aggregate.prompt import (
     Request,
     open_project,

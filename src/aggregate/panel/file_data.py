@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import AggregateError
-from aggregate.base.values import FileChoice, RenderedFile, View, ViewMode, ViewRequest
+from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
+from aggregate.base.request import FileChoice
 from aggregate.code.anchors import AnchorState, FuzzyAnchor, has_anchor, line_numbers
 from aggregate.code.syntax import fence_tag, language_of, read_definitions
 from aggregate.code.views import render_all, view_of

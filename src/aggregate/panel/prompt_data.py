@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from aggregate.base.disk import open_regular
+from aggregate.base.disk.reading import open_regular
+from aggregate.base.files import RenderedFile, ViewMode
+from aggregate.base.request import FileChoice
 from aggregate.base.text import common_prefix
-from aggregate.base.values import FileChoice, RenderedFile, Section, ViewMode
 from aggregate.panel.composing import ComposedDraft
 from aggregate.prompt import ResolvedFile
+from aggregate.prompt.document import Section
 from aggregate.sending import LoggedRequest
 
 # Files that are told of one by one: who scrolls further looks for one by its name, in the tree.

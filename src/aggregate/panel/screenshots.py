@@ -7,12 +7,13 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
-from aggregate.base.disk import CONTENT_BYTES, read_bytes, temporary_name, write_to_free
+from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
+from aggregate.base.disk.writing import temporary_name, write_to_free
 from aggregate.base.errors import OutputError, ToolError
-from aggregate.base.values import Screenshot
 from aggregate.panel.draft import Draft
 from aggregate.project.files import FolderListing, read_image_header
 from aggregate.prompt import Request, find_screenshots
+from aggregate.prompt.document import Screenshot
 
 # Of a new screenshot: a screen of 4K pixels has less as PNG, and hardly a provider takes more.
 MOST_BYTES: Final = 10_000_000

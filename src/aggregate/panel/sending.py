@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
-from aggregate.base.values import Task
+from aggregate.base.request import Task
 from aggregate.panel.session import Session
 from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader

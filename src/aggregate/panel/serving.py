@@ -18,7 +18,8 @@ from pydantic import TypeAdapter
 
 from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.disk import read_text, replace_own, state_folder
+from aggregate.base.disk.reading import read_text
+from aggregate.base.disk.writing import replace_own, state_folder
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App, Connection
 from aggregate.panel.answers import Broadcast

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.disk import real_path
+from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
 from aggregate.panel.composing import (
     HALF_WRITTEN,

@@ -5,26 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.disk import project_root
+from aggregate.base.disk.reading import project_root
+from aggregate.base.files import Entry, FileEntry, FileRecord, RenderedFile
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import (
-    AS_THEY_ARE,
-    CACHE_DIR,
-    THRESHOLD,
-    Entry,
-    FileChoice,
-    FileEntry,
-    FileRecord,
-    Missing,
-    Place,
-    Prompt,
-    RenderedFile,
-    Scope,
-    Screenshot,
-)
+from aggregate.base.redaction import AS_THEY_ARE
+from aggregate.base.request import FileChoice, Missing, Place
+from aggregate.base.values import CACHE_DIR, THRESHOLD
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
+from aggregate.project.paths import Scope
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -33,6 +23,7 @@ from aggregate.prompt.assemble import (
     section_segments,
     with_references,
 )
+from aggregate.prompt.document import Prompt, Screenshot
 from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
 from aggregate.prompt.layout import files_segments, screenshots_section

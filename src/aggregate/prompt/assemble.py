@@ -8,35 +8,22 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Union
 
-from aggregate.base.disk import is_file, read_bytes
+from aggregate.base.disk.reading import is_file, read_bytes
+from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
-from aggregate.base.redaction import redact, redact_words
-from aggregate.base.values import (
-    ALLOWED_LINE,
-    THRESHOLD,
-    Cut,
-    FileChoice,
-    FileRecord,
-    FileRow,
-    Finding,
-    Image,
-    Missing,
-    Prompt,
-    Redaction,
-    RenderedFile,
-    Screenshot,
-    Section,
-    Segment,
-)
-from aggregate.project.configuration import BEADS_MODE
+from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
+from aggregate.base.request import FileChoice, Missing
+from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
+from aggregate.project.tables import BEADS_MODE
+from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
 from aggregate.prompt.layout import Omitted, files_segments, in_order
 from aggregate.prompt.request import Request, is_named, unknown_focus
 from aggregate.prompt.selection import MOST_NAMED
 
 if TYPE_CHECKING:
-    from aggregate.base.values import Origin, SourceMap
+    from aggregate.prompt.document import Origin, SourceMap
     from aggregate.prompt.sections.subagent_results import Results
 
 

@@ -5,22 +5,15 @@ from functools import cached_property
 from operator import gt
 from typing import Final, NamedTuple
 
+from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
+from aggregate.base.request import FileChoice, FileOrder, Level
 from aggregate.base.text import split_lines
-from aggregate.base.values import (
-    SEPARATOR,
-    FileChoice,
-    FileOrder,
-    Level,
-    RenderedFile,
-    View,
-    ViewMode,
-    ViewRequest,
-    row_maker,
-)
+from aggregate.base.values import row_maker
 from aggregate.code.syntax import fence_tag
 from aggregate.code.views import focused, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
+from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, marked_runs
@@ -39,7 +32,8 @@ from aggregate.prompt.ranked_files import RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
-from aggregate.ranking import FileAnalysis, Piece, RankedFile
+from aggregate.ranking import RankedFile
+from aggregate.ranking.files import FileAnalysis, Piece
 
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100

@@ -10,8 +10,8 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from aggregate.base.redaction import redact_words
-from aggregate.base.values import Missing, Redaction
+from aggregate.base.redaction import Redaction, redact_words
+from aggregate.base.request import Missing
 from aggregate.project.git import (
     Head,
     LoggedCommit,
@@ -38,12 +38,12 @@ HISTORY_CODE: Final = (
     "prompt.commit_history",
     "base.disk.programs",
     "base.disk.reading",
-    "base.values.files",
+    "base.files.files",
     "ranking.message_text",
     "ranking.terms",
     "base.redaction",
     "project.git.git_log",
-    "project.git.git_patch",
+    "project.git.git_changes",
     "project.git.git_process",
 )
 HISTORY_LIBRARIES: Final = ("re2",)  # What others have made of that

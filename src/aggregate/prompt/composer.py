@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.base.values import Budget, Entry, FileItem, Scope
+from aggregate.base.files import Entry, FileItem
+from aggregate.base.request import Budget
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
+from aggregate.project.paths import Scope
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt

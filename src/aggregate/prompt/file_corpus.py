@@ -10,7 +10,7 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from aggregate.base.values import Redaction
+from aggregate.base.redaction import Redaction
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
 from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
@@ -25,7 +25,8 @@ from aggregate.prompt.known_files import (
     source_hash,
 )
 from aggregate.prompt.selection import ResolvedFile
-from aggregate.ranking import Analysis, FileFacts, TermGroup, TermInFile, pack_terms, term_hash
+from aggregate.ranking import term_hash
+from aggregate.ranking.files import Analysis, FileFacts, TermGroup, TermInFile, pack_terms
 
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 

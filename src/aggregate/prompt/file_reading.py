@@ -6,16 +6,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from aggregate.base.redaction import redact
+from aggregate.base.files import GeneratedPolicy, GeneratedView, View, ViewMode, ViewRequest
+from aggregate.base.redaction import Redaction, redact
 from aggregate.base.text import find_invisible, generated_reason, heading_text
-from aggregate.base.values import (
-    GeneratedPolicy,
-    GeneratedView,
-    Redaction,
-    View,
-    ViewMode,
-    ViewRequest,
-)
 from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file

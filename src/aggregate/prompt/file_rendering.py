@@ -10,9 +10,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.errors import ScopeError
-from aggregate.base.monitor import get_monitor
-from aggregate.base.text import generated_reason, heading_text
-from aggregate.base.values import (
+from aggregate.base.files import (
     GeneratedView,
     PackedSpans,
     RenderedFile,
@@ -20,6 +18,8 @@ from aggregate.base.values import (
     ViewMode,
     ViewRequest,
 )
+from aggregate.base.monitor import get_monitor
+from aggregate.base.text import generated_reason, heading_text
 from aggregate.code.syntax import LANGUAGES, fence_tag
 from aggregate.code.views import EXCLUDED, render_all
 from aggregate.project.files import SourceFile
@@ -47,7 +47,7 @@ VIEW_CODE = (
     "prompt.file_rendering",
     "base.disk.reading",
     "base.errors",
-    "base.values.files",
+    "base.files.files",
     "base.redaction",
     "project.files.file_content",
     "code.syntax",

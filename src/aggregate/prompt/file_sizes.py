@@ -13,9 +13,10 @@ from typing import Any
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import DeadlineError
+from aggregate.base.files import View, ViewMode, ViewRequest
+from aggregate.base.redaction import AS_THEY_ARE
 from aggregate.base.text import line_count
 from aggregate.base.tokens import count_all
-from aggregate.base.values import AS_THEY_ARE, View, ViewMode, ViewRequest
 from aggregate.code.syntax import LanguageKind, language_of, read_module
 from aggregate.code.views import render_all
 from aggregate.project.files import read_file

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aggregate.base.errors import BudgetError
 from aggregate.base.monitor import get_monitor
+from aggregate.base.request import Budget, Level
 from aggregate.base.text import heading_text
-from aggregate.base.values import SEPARATOR, Budget, Cut, Level, Section, Segment
 from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition, with_references
 from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
 from aggregate.prompt.fit.steps import ALL_LINES, Run

@@ -23,7 +23,7 @@ from aggregate.project.files import SourceFile
 from aggregate.project.index import FileState, Index, Kind, code_version, file_state
 from aggregate.prompt.file_reading import ReadFacts, Reading
 from aggregate.prompt.selection import ResolvedFile
-from aggregate.ranking import (
+from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
     NameGroup,
@@ -60,7 +60,7 @@ class KnownFile(NamedTuple):
 
         The grammar is to be asked in child processes only.
         """
-        from aggregate.ranking import analyse  # the parser, which these alone need
+        from aggregate.ranking.files import analyse  # the parser, which these alone need
 
         facts = ReadFacts.of(path, source, problem)
         if facts._replace(size=0) == USUAL:  # most sizes are never told
@@ -213,13 +213,13 @@ ANALYSIS_CODE = (
     "base.concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "base.disk.reading",
     "base.errors",
-    "base.values.files",
+    "base.files.files",
     "base.values.values",
-    "ranking.analyse",
-    "ranking.analysis",
-    "ranking.corpus",
-    "ranking.pieces",
-    "ranking.term_groups",
+    "ranking.files.analyse",
+    "ranking.files.analysis",
+    "ranking.files.corpus",
+    "ranking.files.pieces",
+    "ranking.files.term_groups",
     "ranking.terms",
     "base.redaction",
     "project.files.file_content",

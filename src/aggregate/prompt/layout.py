@@ -5,20 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from typing import NamedTuple
 
-from aggregate.base.text import SpokenTurn, fence, heading_text, spoken_turn, turn_texts
-from aggregate.base.values import (
-    SEPARATOR,
-    RenderedFile,
-    Screenshot,
-    Section,
-    Segment,
-    ShownText,
-    Stability,
-    View,
-    ViewMode,
-    ViewRequest,
-)
+from aggregate.base.files import RenderedFile, ShownText, View, ViewMode, ViewRequest
+from aggregate.base.text import fence, heading_text
 from aggregate.code.views import render_all
+from aggregate.prompt.document import SEPARATOR, Screenshot, Section, Segment, Stability
+from aggregate.prompt.turns import SpokenTurn, spoken_turn, turn_texts
 
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"

@@ -4,8 +4,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from aggregate.base.disk import is_file, real_path
-from aggregate.base.values import RenderedFile
+from aggregate.base.disk.reading import is_file, real_path
+from aggregate.base.files import RenderedFile
 from aggregate.project.index import FileState, Index, look_at, user_index
 from aggregate.project.paths import MARKERS
 from aggregate.prompt.assemble import Composition, assemble

@@ -9,7 +9,8 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from aggregate.base.disk import TEMPORARY_SUFFIX, confined, is_file, temporary_name, write_to_free
+from aggregate.base.disk.reading import confined, is_file
+from aggregate.base.disk.writing import TEMPORARY_SUFFIX, temporary_name, write_to_free
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aggregate.base.disk import guard_project, is_inside, project_root, real_path
+from aggregate.base.disk.programs import guard_project
+from aggregate.base.disk.reading import is_inside, project_root, real_path
 from aggregate.base.errors import ConfigError, ScopeError
-from aggregate.base.text import did_you_mean, short_list
-from aggregate.base.values import CACHE_DIR, Entry, FileItem, GeneratedView, Place, Redaction, Scope
+from aggregate.base.files import Entry, FileItem, GeneratedView
+from aggregate.base.messages import did_you_mean, short_list
+from aggregate.base.redaction import Redaction
+from aggregate.base.request import Place
+from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import (
-    BEADS_MODE,
-    Config,
-    PersonaTable,
     Project,
-    RedactionTable,
     global_config_path,
     is_trusted,
     load_config,
@@ -32,11 +32,12 @@ from aggregate.project.history import (
     named_discussions,
     read_discussion,
 )
+from aggregate.project.paths import Scope
+from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy, asked_for
 
 if TYPE_CHECKING:
-    from aggregate.base.values import ContextPreset
-    from aggregate.project.presets import ContextPresetManager
+    from aggregate.project.presets import ContextPreset, ContextPresetManager
 
 # A file name has 255 bytes, and number, suffix and a temporary name take some.
 _LONGEST_NAMESPACE: Final = 100

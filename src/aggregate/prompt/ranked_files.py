@@ -7,8 +7,10 @@ from hashlib import sha256
 from posixpath import normpath
 from typing import TYPE_CHECKING, Final
 
+from aggregate.base.files import ViewMode
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import FileChoice, Level, Missing, Place, Redaction, Task, ViewMode
+from aggregate.base.redaction import Redaction
+from aggregate.base.request import FileChoice, Level, Missing, Place, Task
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe, look_at, user_index
 from aggregate.prompt.commit_history import read_history
@@ -19,13 +21,13 @@ from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.ranking import (
     WEIGHTS,
     ChangedLines,
-    DefinedName,
     Question,
     Ranking,
     rank,
     read_task,
     similar_commits,
 )
+from aggregate.ranking.files import DefinedName
 
 if TYPE_CHECKING:
     from aggregate.prompt.fit.steps import Run

@@ -11,41 +11,62 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from aggregate.base.disk import read_bytes, replace_own
+from aggregate.base.disk.reading import read_bytes
+from aggregate.base.disk.writing import replace_own
 from aggregate.base.errors import DataReferenceError, OutputError
-from aggregate.base.text import first_of, shorten
-from aggregate.base.values import (
-    CACHE_DIR,
-    REFERENCE_FORMAT,
-    THRESHOLD,
-    AggregatedResult,
-    Answer,
-    DataReference,
+from aggregate.base.json_forms import (
     JsonCopy,
-    Value,
-    escape_surrogates,
-    extent,
-    is_reference,
+    first_of,
     json_text,
     jsonable,
     members,
     message_text,
     type_name,
 )
+from aggregate.base.messages import shorten
+from aggregate.base.values import (
+    CACHE_DIR,
+    THRESHOLD,
+    DataReference,
+    Value,
+    escape_surrogates,
+    extent,
+    is_reference,
+)
+from aggregate.prompt.results import AggregatedResult, Answer
 from aggregate.prompt.sections.subagent_results import Results, flatten_results
 
+REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of such a value (rule D-42)
+
+
 MOST_BYTES: Final = 2_000_000_000  # Of a file that is loaded
+
+
 # Errors and warnings that are shown of lists that are too long, and the characters of each one.
 NOTES_SHOWN: Final = 20
+
+
 NOTE_CHARACTERS: Final = 200
+
+
 _KEY_CHARACTERS: Final = 100
+
+
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+
+
 _OURS: Final = re.compile(
     r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?|\.[A-Za-z0-9_.-]{1,100}-[0-9a-f]{16}\.tmp"
 )
+
+
 _SECONDS_A_DAY: Final = 86_400
+
+
 # What a summary shows of a value.
 _FIELDS, _SAMPLES, _SAMPLE_CHARACTERS, _NAME_CHARACTERS = 5, 3, 500, 80
+
+
 # Entries from which an object of objects counts as a list of them, as the merge strategy ``json`` makes one.
 _ALIKE: Final = 3
 

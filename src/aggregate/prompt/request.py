@@ -9,30 +9,26 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from aggregate.base.errors import ConfigError
-from aggregate.base.redaction import redact_words
-from aggregate.base.text import path_meant
-from aggregate.base.values import (
-    AS_THEY_ARE,
+from aggregate.base.files import Entry, FileItem, GeneratedView
+from aggregate.base.messages import path_meant
+from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
+from aggregate.base.request import (
     AUTO,
     MOST_TOKENS,
     Amount,
     Budget,
-    Entry,
-    FileItem,
     FileOrder,
-    GeneratedView,
     Place,
-    Redaction,
-    Scope,
     SentFile,
     Task,
     parse_amount,
 )
-from aggregate.project.configuration import BudgetTable, Config, TaskTable
 from aggregate.project.files import display_path
+from aggregate.project.paths import Scope
+from aggregate.project.tables import BudgetTable, Config, TaskTable
 
 if TYPE_CHECKING:
-    from aggregate.base.values import ContextPreset
+    from aggregate.project.presets import ContextPreset
     from aggregate.prompt.sections.subagent_results import Results
 
 FOCUS_TIER = 3

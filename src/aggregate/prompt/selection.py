@@ -8,25 +8,17 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aggregate.base.disk import project_root, real_path
+from aggregate.base.disk.reading import project_root, real_path
 from aggregate.base.errors import ConfigError
-from aggregate.base.redaction import redact_words
+from aggregate.base.files import Entry, FileItem, GeneratedPolicy, GeneratedView, ViewMode
+from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.text import heading_text
-from aggregate.base.values import (
-    ALLOW_SECRETS,
-    Entry,
-    FileItem,
-    GeneratedPolicy,
-    GeneratedView,
-    Redaction,
-    ViewMode,
-    row_maker,
-)
+from aggregate.base.values import row_maker
 from aggregate.code.views import is_the_text
 from aggregate.project.files import FolderListing, ResolvedPath, display_path, display_prefix
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
-from aggregate.project.paths import IgnoreRules, TooManyRulesError
+from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, TooManyRulesError
 from aggregate.prompt.request import focus_paths
 
 if TYPE_CHECKING:

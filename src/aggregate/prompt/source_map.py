@@ -5,10 +5,11 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import unquote
 
-from aggregate.base.text import fenced_lines
-from aggregate.base.values import Label, PackedRuns, Section, Segment, ShownText, SourceMap
+from aggregate.base.files import ShownText
+from aggregate.prompt.document import Label, PackedRuns, Section, Segment, SourceMap
 from aggregate.prompt.layout import file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
+from aggregate.prompt.turns import fenced_lines
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _EXCERPT = re.compile(r"Discussion Excerpt (\d+)")

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from aggregate.base.values import RenderedFile, Section, Segment, Stability, ViewMode, ViewRequest
+from aggregate.base.files import RenderedFile, ViewMode, ViewRequest
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
+from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.layout import (
     FILES_TIER3,
     file_block,

@@ -14,8 +14,8 @@ from struct import Struct
 
 from aggregate.base.monitor import get_monitor
 from aggregate.base.tokens import TokenCounter, count_batch
-from aggregate.base.values import SEPARATOR, Prompt, Section
 from aggregate.project.index import Index, Kind, code_version, user_index
+from aggregate.prompt.document import SEPARATOR, Prompt, Section
 
 _LOOKED_UP = 500  # Segments that the index is asked for at once
 _WAITING_CHARACTERS = 1_000_000  # The most text for which the index is asked at once

@@ -6,7 +6,7 @@ from heapq import nsmallest
 from math import log
 from typing import TypeVar
 
-from aggregate.base.values import Missing
+from aggregate.base.request import Missing
 
 PieceKey = tuple[int, int]
 

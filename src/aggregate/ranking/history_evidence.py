@@ -5,8 +5,7 @@ from dataclasses import replace
 from math import fsum, log1p, sqrt
 from typing import Final
 
-from aggregate.base.values import Missing
-from aggregate.ranking.corpus import FileAnalysis
+from aggregate.base.request import Missing
 from aggregate.ranking.evidence import (
     Evidence,
     PieceKey,
@@ -15,6 +14,7 @@ from aggregate.ranking.evidence import (
     saturation,
     scaled_evidence,
 )
+from aggregate.ranking.files.corpus import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 _MOST_RECENT = 120

@@ -10,10 +10,9 @@ from itertools import accumulate
 from math import log
 from typing import NamedTuple
 
-from aggregate.ranking.corpus import Corpus, FileAnalysis, FileFacts, TermInFile
 from aggregate.ranking.evidence import PieceKey, rarity, strongest_terms
-from aggregate.ranking.path_kinds import PathKind, kinds_of
-from aggregate.ranking.path_table import PathTable
+from aggregate.ranking.files.corpus import Corpus, FileAnalysis, FileFacts, TermInFile
+from aggregate.ranking.paths import PathKind, PathTable, kinds_of
 from aggregate.ranking.question import (
     MOST_SIMILAR,
     Question,

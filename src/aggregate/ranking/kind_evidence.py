@@ -7,7 +7,7 @@ from math import log1p
 
 from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.path_kinds import PathKind, program_language
+from aggregate.ranking.paths import PathKind, program_language
 from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from aggregate.ranking.corpus import Corpus
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, rarity, scaled_evidence
+from aggregate.ranking.files.corpus import Corpus
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
-from aggregate.ranking.path_table import PathTable
+from aggregate.ranking.paths import PathTable
 from aggregate.ranking.terms import terms_in
 
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Final, NamedTuple
 
-from aggregate.base.values import Missing
-from aggregate.ranking.corpus import FileAnalysis
+from aggregate.base.request import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
+from aggregate.ranking.files.corpus import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of, pieces_over
 from aggregate.ranking.mentions import WrittenName, definitions_named, in_scope
-from aggregate.ranking.path_kinds import PathKind
+from aggregate.ranking.paths import PathKind
 from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.references import Resolver
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from aggregate.base.values import Missing
+from aggregate.base.request import Missing
 from aggregate.ranking.evidence import rarity, saturation
 
 

@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aggregate.ranking.corpus import Corpus, FileAnalysis, Reference
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
+from aggregate.ranking.files.corpus import Corpus, FileAnalysis, Reference
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
-from aggregate.ranking.path_kinds import PathKind
-from aggregate.ranking.path_table import PathTable, files_of_module
+from aggregate.ranking.paths import PathKind, PathTable, files_of_module
 
 # Definitions of a name in the project that a use may mean where nothing says which: more would be guessing.
 MOST_NAMESAKES = 3

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from aggregate.ranking.corpus import FileAnalysis
 from aggregate.ranking.evidence import (
     K1,
     Evidence,
@@ -12,6 +11,7 @@ from aggregate.ranking.evidence import (
     saturation,
     scaled_evidence,
 )
+from aggregate.ranking.files.corpus import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own

@@ -1,8 +1,6 @@
 """A turn of a discussion with a model: what was sent before, who is asked, the answer, and what is recorded of it."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.discussions import *

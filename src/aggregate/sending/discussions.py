@@ -13,7 +13,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.base.disk import confined
+from aggregate.base.disk.reading import confined
 from aggregate.base.errors import (
     AggregateError,
     BudgetError,
@@ -23,7 +23,6 @@ from aggregate.base.errors import (
     ProviderError,
 )
 from aggregate.base.tokens import count
-from aggregate.base.values import FinishReason, Usage
 from aggregate.project.configuration import Project
 from aggregate.project.history import (
     DEFAULT,
@@ -44,6 +43,7 @@ from aggregate.prompt import (
 )
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
+from aggregate.sending.models import FinishReason, Usage
 from aggregate.sending.turn import ASSISTANT, USER, CompletedTurn, PreparedTurn, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 

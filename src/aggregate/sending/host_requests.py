@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aggregate.base.errors import ClientSetupError
-from aggregate.base.values import Amount, Prompt, Reply, Usage, api_family
+from aggregate.base.request import Amount
 from aggregate.project.configuration import Project
 from aggregate.prompt import Composition, open_project
+from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import PrefixReport
 from aggregate.sending.cache.policy import COMPATIBLE
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
@@ -23,6 +24,7 @@ from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, Re
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
 from aggregate.sending.model_selection import ModelSelection
+from aggregate.sending.models import Reply, Usage, api_family
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, PreparedTurn, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 

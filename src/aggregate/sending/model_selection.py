@@ -12,17 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.addresses import display_address, is_loopback, origin
-from aggregate.base.disk import project_root
+from aggregate.base.disk.reading import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
-from aggregate.base.values import CLOUDS, Amount
-from aggregate.project.configuration import (
-    PersonaTable,
-    Project,
-    SendTable,
-    global_config_path,
-    is_trusted,
-    user_config,
-)
+from aggregate.base.request import Amount
+from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
+from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
@@ -35,6 +29,7 @@ from aggregate.sending.clients.providers import (
     open_client,
     provider_of_model,
 )
+from aggregate.sending.models import CLOUDS
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"

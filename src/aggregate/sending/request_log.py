@@ -13,21 +13,20 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from aggregate.base.disk import (
-    CONTENT_BYTES,
+from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_text
+from aggregate.base.disk.writing import (
     STATE_VARIABLE,
     exclusive_access,
-    open_regular,
     private_folder,
-    read_text,
     replace_own,
     state_folder,
     user_state_folder,
 )
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import SEPARATOR, Level, Section, Segment, SentFile
+from aggregate.base.request import Level, SentFile
 from aggregate.prompt import Request, numbered_files, request_log_path
+from aggregate.prompt.document import SEPARATOR, Section, Segment
 from aggregate.sending.cache.fingerprint import (
     SYSTEM,
     PrefixReport,

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from aggregate.base.disk import confined, create_private, project_root
+from aggregate.base.disk.reading import confined, project_root
+from aggregate.base.disk.writing import create_private
 from aggregate.base.errors import OutputError, ProviderError
-from aggregate.base.text import short_list
-from aggregate.base.values import FinishReason, Prompt, Reply, Usage
+from aggregate.base.messages import short_list
 from aggregate.project.configuration import Project, is_trusted
 from aggregate.project.history import (
     DEFAULT,
@@ -25,6 +25,7 @@ from aggregate.project.history import (
 )
 from aggregate.prompt import Composition, Request, reply_path, request_log_path, write_numbered
 from aggregate.prompt.audit import record_audit
+from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
 from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
@@ -33,6 +34,7 @@ from aggregate.sending.clients.client import LEFT_OUT, Client
 from aggregate.sending.clients.own_models import age_note, cost, record_usage, truncation_warning
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import OPTION, SelectedModel
+from aggregate.sending.models import FinishReason, Reply, Usage
 from aggregate.sending.request_log import LoggedRequest, SentRecord, write_request
 
 USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from aggregate.base.disk import is_file, project_root
+from aggregate.base.disk.reading import is_file, project_root
 from aggregate.base.errors import BudgetError
-from aggregate.base.redaction import redact
+from aggregate.base.redaction import Redaction, redact
+from aggregate.base.request import Budget, SentFile, unknown_names
 from aggregate.base.tokens import count
-from aggregate.base.values import Budget, Image, Prompt, Redaction, Section, SentFile, unknown_names
 from aggregate.project.configuration import is_trusted
 from aggregate.project.git import touched_files
 from aggregate.project.history import NO_DISCUSSION
@@ -24,6 +24,7 @@ from aggregate.prompt import (
     grown_files,
     request_log_path,
 )
+from aggregate.prompt.document import Image, Prompt, Section
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, Pauses
 from aggregate.sending.cache.file_order import (

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from aggregate.base.errors import ConfigError, PromptTooLongError, ProviderError
-from aggregate.base.values import AUTO, Image, Task, escape_surrogates
+from aggregate.base.request import AUTO, Task
+from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.prompt import (
@@ -18,6 +19,7 @@ from aggregate.prompt import (
     redact_text,
     request_for,
 )
+from aggregate.prompt.document import Image
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import check_window, context_window, token_ratio
 from aggregate.sending.clients.protocol import LARGEST_FILE, accepted_images, unused_options

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ConfigError, open_project
+from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.base.values import FailurePolicy
 from tests.fakes.conducting import TRACK, track_project
 
 FULL = """\

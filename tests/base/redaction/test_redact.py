@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.redaction import redact
+from aggregate.base.redaction import Redaction, redact
 from aggregate.base.redaction.rules import PRIVATE_KEY, RULES
-from aggregate.base.values import Redaction
 from tests.base.redaction.samples import FRESH, PLANTED, PROJECTS, RARE, Sample, digest_of, pem
 
 ALL = Redaction()

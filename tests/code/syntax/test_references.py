@@ -13,7 +13,7 @@ from aggregate.code.syntax import (
     read_references,
     shared_parse,
 )
-from aggregate.code.syntax.compiled_queries import query_of
+from aggregate.code.syntax.parsing import query_of
 from tests.viewing import language_called
 
 PROGRAMS = {

@@ -4,8 +4,8 @@ import pytest
 from tests.viewing import viewed
 
 from aggregate import View, ViewMode
+from aggregate.base.files import Span
 from aggregate.base.text import split_lines
-from aggregate.base.values import Span
 from aggregate.code.views import focused
 
 FULL = "import a\n\ndef f():\n    return 1\n\ndef g():\n    return 2\n"

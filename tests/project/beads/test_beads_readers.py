@@ -14,8 +14,7 @@ from tests.fakes.beads_project import needs, record, write_database, write_jsonl
 from tests.hostile.running import ends
 
 from aggregate import AggregateError
-from aggregate.base.values import Bead, Board, Dependency
-from aggregate.project.beads import read_board
+from aggregate.project.beads import Bead, Board, Dependency, read_board
 from aggregate.project.beads.board import find_bd, first_readable
 from aggregate.project.beads.record import (
     bead_from_record,

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.base.values import Bead, Dependency
-from aggregate.project.beads import Hidden, assess, completion_order, hidden
+from aggregate.project.beads import Bead, Dependency, Hidden, assess, completion_order, hidden
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)

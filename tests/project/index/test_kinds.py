@@ -15,7 +15,7 @@ CODE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from aggregate.project.index.kinds import code_version
-print(code_version(("project.index", "base.text", "code.syntax", "base.values.files"), installed=tuple(sys.argv[2:])))
+print(code_version(("project.index", "base.text", "code.syntax", "base.files.files"), installed=tuple(sys.argv[2:])))
 """
 
 
@@ -57,7 +57,7 @@ def test_a_version_is_the_same_for_the_same_code(site: Path, tmp_path: Path) -> 
 def test_a_version_changes_with_what_takes_part(site: Path) -> None:
     """With a module, a query file, a new module, and what others have made, never imported; not with others (I-1)."""
     versions = [version_of(site, "some_grammar")]
-    for change in ("text/lines.py", "values/files.py"):
+    for change in ("text/lines.py", "files/files.py"):
         with (site / "aggregate/base" / change).open("a", encoding="utf-8") as file:
             file.write("\n")
         versions.append(version_of(site, "some_grammar"))

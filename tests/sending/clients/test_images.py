@@ -6,7 +6,7 @@ import pytest
 from google.genai import types
 
 from aggregate import Prompt, ProviderError
-from aggregate.base.values import Image
+from aggregate.prompt.document import Image
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import accepted_images, image_rules
 from tests.fakes.images import png

@@ -3,9 +3,7 @@
 A rule decides wherever one can, and then no model is asked. With a scripted model a run is the same every time.
 """
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *

@@ -26,7 +26,7 @@ from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
-from aggregate.base.values import Answer, AnswerKind, AnswerSource
+from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatClient
 
 # Characters of what is missing: it is one sentence

@@ -13,19 +13,10 @@ from collections.abc import Mapping, Sequence
 from itertools import dropwhile
 from typing import Any, Final
 
-from aggregate.base.text import fence, value_text
-from aggregate.base.values import (
-    DEPTH,
-    Answer,
-    AnswerKind,
-    AnswerSource,
-    Value,
-    failure_text,
-    is_reference,
-    isolated_copy,
-    json_text,
-    jsonable,
-)
+from aggregate.base.json_forms import DEPTH, failure_text, json_text, jsonable
+from aggregate.base.text import fence
+from aggregate.base.values import Value, is_reference, isolated_copy
+from aggregate.prompt.results import Answer, AnswerKind, AnswerSource, value_text
 
 # Characters of one result, of all of them for arguments, and of all of them for an answer. With these a question has
 # a few hundred tokens.

@@ -13,7 +13,8 @@ from aggregate.agents.goals import answers, heuristics, questions
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.tools import ANALYSIS, Tool
-from aggregate.base.values import Value, jsonable
+from aggregate.base.json_forms import jsonable
+from aggregate.base.values import Value
 
 # As many as the question for them names
 MOST_PARTS: Final = 3

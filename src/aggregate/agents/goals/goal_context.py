@@ -22,7 +22,8 @@ from aggregate.agents.goals.goal_result import (
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError, StateError
-from aggregate.base.values import Value, json_text, jsonable
+from aggregate.base.json_forms import json_text, jsonable
+from aggregate.base.values import Value
 
 # Characters of an answer or of arguments in the trace: they fit on one line
 NOTE: Final = 120

@@ -18,14 +18,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.base.disk import (
-    create_private,
-    guard_connection,
-    private_database,
-    private_folder,
-    state_folder,
-    without_links,
-)
+from aggregate.base.disk.databases import guard_connection, private_database
+from aggregate.base.disk.reading import without_links
+from aggregate.base.disk.writing import create_private, private_folder, state_folder
 from aggregate.base.errors import OutputError, StateError
 
 # The entry of the saved values that the goal began with, where nothing was saved

@@ -9,7 +9,8 @@ from threading import Lock
 from typing import Any, Final
 
 from aggregate.base.errors import ConfigError
-from aggregate.base.values import Answer, Value
+from aggregate.base.values import Value
+from aggregate.prompt.results import Answer
 
 # Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)
 MAX_DEPTH: Final = 5

@@ -10,7 +10,8 @@ from typing import Any, Final
 from aggregate.agents.goals.answers import DENDRITES
 from aggregate.agents.tools.tool import Tool
 from aggregate.base.errors import DataReferenceError
-from aggregate.base.values import Value, json_text
+from aggregate.base.json_forms import json_text
+from aggregate.base.values import Value
 from aggregate.prompt import load_data_reference, recognise_reference
 
 _STOP: Final = """

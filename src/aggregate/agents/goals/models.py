@@ -10,10 +10,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
-from aggregate.base.disk import read_text
+from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ModelError
-from aggregate.base.values import FinishReason, Prompt
+from aggregate.prompt.document import Prompt
 from aggregate.sending.clients import ChatClient, Client, RequestOptions, cache_policy
+from aggregate.sending.models import FinishReason
 
 _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",

@@ -7,19 +7,11 @@ from math import inf
 from threading import Lock
 from typing import Any, Final
 
+from aggregate.agents.results.outputs import CompilationContext
 from aggregate.base.errors import CompilerError
-from aggregate.base.text import shorten
-from aggregate.base.values import (
-    CompilationContext,
-    Value,
-    failure_text,
-    free_key,
-    isolated_copy,
-    jsonable,
-    message_text,
-    type_name,
-    unawaited,
-)
+from aggregate.base.json_forms import failure_text, free_key, jsonable, message_text, type_name
+from aggregate.base.messages import shorten
+from aggregate.base.values import Value, isolated_copy, unawaited
 
 METADATA_KEY: Final = "_tool_metadata"
 # The one section inside another: kept for the built-in compiler of the category infrastructure

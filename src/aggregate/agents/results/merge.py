@@ -11,27 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from aggregate.agents.results.outputs import CustomFunction, LabelledOutput
 from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits
 from aggregate.base.errors import Refusal, SandboxError, SpawnError
-from aggregate.base.text import shorten
-from aggregate.base.values import (
-    AggregatedResult,
-    CustomFunction,
-    GroupStatus,
-    LabelledOutput,
-    MergeStrategy,
-    Value,
-    behaves_as,
-    extent,
+from aggregate.base.json_forms import (
     failure_text,
     free_key,
-    isolated_copy,
     json_text,
     jsonable,
     message_text,
     type_name,
-    unawaited,
 )
+from aggregate.base.messages import shorten
+from aggregate.base.values import Value, behaves_as, extent, isolated_copy, unawaited
+from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
 
 _FENCE = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
 _JSON = ("", "json", "json5", "jsonc")

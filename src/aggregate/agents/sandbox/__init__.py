@@ -4,9 +4,7 @@ Nothing that runs here sees the host's files, its network or its environment. Ea
 own.
 """
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.sandbox.bubblewrap import run_full_python

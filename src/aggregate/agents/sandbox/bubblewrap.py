@@ -25,7 +25,7 @@ from aggregate.agents.sandbox.limits import (
 from aggregate.agents.sandbox.monty import PythonRun
 from aggregate.agents.sandbox.seccomp import seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
-from aggregate.base.disk import find_program
+from aggregate.base.disk.programs import find_program
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value
 

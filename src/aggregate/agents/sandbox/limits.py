@@ -24,7 +24,8 @@ from datetime import date, time, timedelta
 from typing import Any, Final
 
 from aggregate.base.errors import SandboxError, Stopped
-from aggregate.base.values import DEPTH, Value, entries, jsonable, members, message_text, type_name
+from aggregate.base.json_forms import DEPTH, entries, jsonable, members, message_text, type_name
+from aggregate.base.values import Value
 
 EXTRA: Final = "install manual-slop[sandbox]"  # what to do where a sandbox is missing
 

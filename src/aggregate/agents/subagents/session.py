@@ -7,8 +7,17 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import Any, Final, Self, overload
 
+from aggregate.agents.results import CustomFunction, LabelledOutput
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
+from aggregate.agents.subagents.runs import (
+    FailurePolicy,
+    Group,
+    MergeOrder,
+    RunRecord,
+    RunStatus,
+    SpawnRequest,
+)
 from aggregate.agents.subagents.session_state import (
     SessionState,
     Timers,
@@ -18,21 +27,8 @@ from aggregate.agents.subagents.session_state import (
 )
 from aggregate.agents.subagents.task_runner import TaskRunner, TimerThread
 from aggregate.base.errors import Refusal, SpawnError
-from aggregate.base.text import result_text
-from aggregate.base.values import (
-    AggregatedResult,
-    CustomFunction,
-    FailurePolicy,
-    Group,
-    LabelledOutput,
-    MergeOrder,
-    MergeStrategy,
-    RunRecord,
-    RunStatus,
-    SpawnRequest,
-    Value,
-    isolated_copy,
-)
+from aggregate.base.values import Value, isolated_copy
+from aggregate.prompt.results import AggregatedResult, MergeStrategy, result_text
 
 
 class SubagentResults(Mapping[str, AggregatedResult]):
@@ -288,7 +284,7 @@ class SubagentSession:
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
 
     def text(self, name: str, *, labels: bool = True) -> str:
-        """Return the result of a group as text (see ``aggregate.base.text.result_text``)."""
+        """Return the result of a group as text (see ``aggregate.prompt.results``)."""
         return result_text(self.subagent_results[name], labels=labels)
 
     def group(self, name: str) -> Group | None:

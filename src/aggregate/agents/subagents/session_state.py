@@ -13,24 +13,14 @@ from datetime import datetime
 from threading import RLock
 from typing import Any, Final, NoReturn, Protocol
 
+from aggregate.agents.results import CustomFunction
 from aggregate.agents.results.merge import SHOWN, VARIABLE, known_strategy
+from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder, RunRecord, RunStatus
 from aggregate.base.errors import Refusal, SpawnError
-from aggregate.base.text import shorten
-from aggregate.base.values import (
-    CustomFunction,
-    FailurePolicy,
-    Group,
-    GroupStatus,
-    MergeOrder,
-    MergeStrategy,
-    RunRecord,
-    RunStatus,
-    Value,
-    failure_text,
-    isolated_copy,
-    message_text,
-    unawaited,
-)
+from aggregate.base.json_forms import failure_text, message_text
+from aggregate.base.messages import shorten
+from aggregate.base.values import Value, isolated_copy, unawaited
+from aggregate.prompt.results import GroupStatus, MergeStrategy
 
 # Thirty years: a longer timeout is as good as none, and no clock can add up any number
 MOST_SECONDS: Final = 1e9

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from aggregate.agents.subagents.session import SubagentSession
 from aggregate.base.errors import Refusal, SpawnError
-from aggregate.base.values import AggregatedResult, GroupStatus, json_text
+from aggregate.base.json_forms import json_text
+from aggregate.prompt.results import AggregatedResult, GroupStatus
 
 OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction", "order", "count")
 TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")

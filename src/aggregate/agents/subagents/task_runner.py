@@ -9,8 +9,9 @@ from functools import partial
 from threading import TIMEOUT_MAX, Condition, Lock, Thread
 from time import monotonic
 
+from aggregate.agents.subagents.runs import RunStatus
 from aggregate.agents.subagents.session_state import SessionState
-from aggregate.base.values import RunStatus, Value
+from aggregate.base.values import Value
 
 logger = logging.getLogger(__name__)
 

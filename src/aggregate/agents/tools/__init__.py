@@ -4,9 +4,7 @@ A tool is a function with a schema; the registry checks its arguments and permis
 turns every failure into a result. Nothing here asks a model.
 """
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.tools.analysis import *

@@ -29,10 +29,12 @@ from aggregate.agents.tools.tool import (
     make_tool,
 )
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.disk import TOOL_MODULES, open_regular
+from aggregate.base.disk.programs import TOOL_MODULES
+from aggregate.base.disk.reading import open_regular
 from aggregate.base.errors import AggregateError, ToolError
-from aggregate.base.text import shorten
-from aggregate.base.values import JsonCopy, extent, failure_text
+from aggregate.base.json_forms import JsonCopy, failure_text
+from aggregate.base.messages import shorten
+from aggregate.base.values import extent
 
 _TRUTH: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 

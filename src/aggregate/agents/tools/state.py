@@ -14,7 +14,12 @@ from zoneinfo import ZoneInfo
 from aggregate.agents.tools.dates import parse_moment
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.tool import Permission, make_tool
-from aggregate.base.disk import guard_connection, has_triggers, is_plain_table, private_database
+from aggregate.base.disk.databases import (
+    guard_connection,
+    has_triggers,
+    is_plain_table,
+    private_database,
+)
 from aggregate.base.errors import OutputError, StateError, ToolError
 
 MOST_KEY: Final = 200

@@ -5,9 +5,7 @@ The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tr
 ``conduct`` and ``run_control``, or ``aggregate.run_worker_lifecycle`` for one ticket.
 """
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.tracks.attempt import run_worker_lifecycle

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.results.merge import NotJson, parse_json_text
-from aggregate.base.disk import UnreadableError, confined, read_bytes
+from aggregate.base.disk.reading import UnreadableError, confined, read_bytes
 from aggregate.base.errors import OutputError, WorkerError
-from aggregate.base.text import shorten
+from aggregate.base.messages import shorten
 from aggregate.base.values import Value
 
 # Faults of an answer that are told: a model that is told of these mends the others with them.

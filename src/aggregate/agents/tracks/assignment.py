@@ -10,8 +10,9 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field, TypeAdapter
 
+from aggregate.agents.subagents import RunStatus
 from aggregate.base.tokens import count
-from aggregate.base.values import SEPARATOR, Prompt, RunStatus, Section, Segment, Stability
+from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
 
 # As it is read again: less than nothing in a database would leave a run more than its limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.assignment import Amount, Assignment, AttemptAccount, TicketOutcome
 from aggregate.agents.tracks.run_files import RunFiles
@@ -18,8 +19,8 @@ from aggregate.agents.tracks.worker import Worker
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.concurrency import doubling_delay, run_in_thread
 from aggregate.base.errors import WorkerError
-from aggregate.base.text import shorten
-from aggregate.base.values import RunStatus, failure_text
+from aggregate.base.json_forms import failure_text
+from aggregate.base.messages import shorten
 
 STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
 ANSWER_CHARACTERS = 2_000_000  # several times the longest answer that any model gives

@@ -7,11 +7,12 @@ from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.terms import OWN, Recipient, check_prices
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.base.request import FileChoice, Level
 from aggregate.base.tokens import count
-from aggregate.base.values import FileChoice, Level, Usage
 from aggregate.prompt import count_prompt
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.clients import cache_policy, cost, shipped_ratio
+from aggregate.sending.models import Usage
 
 _LEVELS = tuple(Level)
 

@@ -29,7 +29,7 @@ from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track
 from aggregate.base.errors import StateError, TrackError
-from aggregate.base.text import did_you_mean
+from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project
 
 INTERRUPTED = "interrupted"  # what a run is called that is not over and that nobody conducts

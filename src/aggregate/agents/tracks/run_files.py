@@ -10,14 +10,19 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
 
+from aggregate.agents.subagents import FailurePolicy, RunStatus
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
 from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
 from aggregate.agents.tracks.track import TrackStatus
-from aggregate.base.disk import confined, replace_own
-from aggregate.base.text import fence, first_of, heading_text
-from aggregate.base.values import THRESHOLD, AggregatedResult, FailurePolicy, Prompt, RunStatus
+from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import replace_own
+from aggregate.base.json_forms import first_of
+from aggregate.base.text import fence, heading_text
+from aggregate.base.values import THRESHOLD
 from aggregate.prompt import NOTE_CHARACTERS, NOTES_SHOWN
+from aggregate.prompt.document import Prompt
+from aggregate.prompt.results import AggregatedResult
 from aggregate.prompt.sections import one_line, results_segments
 
 # Of a run: a folder, or a row, with a larger one is somebody else's, and the next one might fit into no column.

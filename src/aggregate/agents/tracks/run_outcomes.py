@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from aggregate.agents.results import LabelledOutput
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
+from aggregate.agents.subagents import FailurePolicy, RunStatus
 from aggregate.agents.tracks.assignment import (
     Ending,
     Endings,
@@ -15,15 +17,8 @@ from aggregate.agents.tracks.assignment import (
     TicketOutcome,
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets, names_in, parent_of
-from aggregate.base.values import (
-    AggregatedResult,
-    FailurePolicy,
-    GroupStatus,
-    LabelledOutput,
-    MergeStrategy,
-    RunStatus,
-    Value,
-)
+from aggregate.base.values import Value
+from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
 
 NO_JSON = (
     "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
+from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks.tickets import Ticket, dependencies
-from aggregate.base.values import FailurePolicy
 
 Prefix = tuple[object, ...]
 

@@ -38,7 +38,7 @@ from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.agents.tracks.worker import Worker
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import TrackError
-from aggregate.base.text import first_of
+from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project
 
 NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate conduct run"

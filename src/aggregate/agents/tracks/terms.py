@@ -9,9 +9,10 @@ from aggregate.agents.goals import EngineLimits
 from aggregate.agents.tools import ToolRegistry, standard_tools
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.base.errors import ConfigError, TrackError
-from aggregate.base.text import did_you_mean
-from aggregate.base.values import AUTO, Amount, Budget, FileOrder, Usage
-from aggregate.project.configuration import BudgetTable, Project, user_config
+from aggregate.base.messages import did_you_mean
+from aggregate.base.request import AUTO, Amount, Budget, FileOrder
+from aggregate.project.configuration import Project, user_config
+from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona
 from aggregate.sending import ModelSelection, SelectedModel, select_model
 from aggregate.sending.cache import SCRIPTED
@@ -23,6 +24,7 @@ from aggregate.sending.clients import (
     cost,
     shipped_ratio,
 )
+from aggregate.sending.models import Usage
 
 _USUAL = EngineLimits()
 # The most that a context takes of the tokens of an attempt that sends it once: the answer has the others.

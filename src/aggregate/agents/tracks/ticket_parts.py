@@ -18,20 +18,11 @@ from aggregate.agents.tracks.terms import (
 )
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Track
-from aggregate.base.disk import is_file
+from aggregate.base.disk.reading import is_file
+from aggregate.base.files import Entry, FileItem, RenderedFile
+from aggregate.base.request import Level
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
-from aggregate.base.values import (
-    SEPARATOR,
-    Entry,
-    FileItem,
-    Level,
-    Prompt,
-    RenderedFile,
-    Section,
-    Segment,
-    Stability,
-)
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import user_index
@@ -51,6 +42,7 @@ from aggregate.prompt import (
     request_for,
     tier3_segments,
 )
+from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
 
 TIER3 = "tier3"  # the strategy of tickets that name no other
 # What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's

@@ -21,9 +21,10 @@ from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.terms import TicketLimits
 from aggregate.base.errors import ClientError, WorkerError
-from aggregate.base.text import fence, heading_text, value_text
+from aggregate.base.text import fence, heading_text
 from aggregate.base.tokens import count
-from aggregate.base.values import FinishReason, Prompt, Reply, Section, Segment, Stability, Usage
+from aggregate.prompt.document import Prompt, Section, Segment, Stability
+from aggregate.prompt.results import value_text
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
     ChatClient,
@@ -33,6 +34,7 @@ from aggregate.sending.clients import (
     cost,
     shipped_ratio,
 )
+from aggregate.sending.models import FinishReason, Reply, Usage
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
 
+from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome, ticket_of
 from aggregate.agents.tracks.run_files import (
     PollingOptions,
@@ -34,7 +35,6 @@ from aggregate.agents.tracks.tickets import (
 from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeError
-from aggregate.base.values import FailurePolicy
 
 _ROUNDING = 1e-9
 

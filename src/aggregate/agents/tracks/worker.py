@@ -23,9 +23,9 @@ from aggregate.agents.tracks.tool_ticket import MeteredClient, work_with_tools
 from aggregate.agents.tracks.track import Track
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.tokens import count
-from aggregate.base.values import Section
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
+from aggregate.prompt.document import Section
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import ChatClient, RedactingClient, open_client
 

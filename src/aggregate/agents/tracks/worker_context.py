@@ -17,27 +17,18 @@ from aggregate.agents.tracks.terms import USUAL, GrantedBudget, WorkerTerms, che
 from aggregate.agents.tracks.ticket_parts import SharedBeginning, TicketParts, plain_task, tokens_of
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
-from aggregate.base.disk import confined
+from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
-from aggregate.base.values import (
-    CACHE_DIR,
-    AggregatedResult,
-    Budget,
-    Entry,
-    FileChoice,
-    FileItem,
-    Place,
-    Prompt,
-    Section,
-    Segment,
-    Stability,
-    Task,
-)
+from aggregate.base.files import Entry, FileItem
+from aggregate.base.request import Budget, FileChoice, Place, Task
+from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
 from aggregate.prompt import ALL_FILES, Composition, Request, with_references
 from aggregate.prompt.audit import record_audit
+from aggregate.prompt.document import Prompt, Section, Segment, Stability
+from aggregate.prompt.results import AggregatedResult
 from aggregate.prompt.sections import Results, results_segments
 
 if TYPE_CHECKING:

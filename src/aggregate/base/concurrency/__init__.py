@@ -1,8 +1,6 @@
 """Threads, child processes that answer requests, and the delays between attempts."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.base.concurrency.call import *

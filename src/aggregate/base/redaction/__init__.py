@@ -1,10 +1,10 @@
 """Secrets in text: found by a table of rules, and replaced in their place."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.base.redaction.redact import *
 else:
-    __getattr__ = door(__name__, {"redact": "redact redact_words"})
+    __getattr__ = door(
+        __name__, {"redact": "ALLOWED_LINE AS_THEY_ARE Finding Redaction redact redact_words"}
+    )

@@ -1,19 +1,50 @@
 """Replacing the secrets of a text in their place."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
-
-from aggregate.base.values.files import ALLOWED_LINE, Finding, Redaction
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from aggregate.base.redaction.scan import Secret
 
+# In a line, in a comment of any language, it lets the line's secrets stand.
+ALLOWED_LINE: Final = "aggregate: allow-secret"
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What is redacted: secrets are told of in any case, and nothing that is kept for later runs has one."""
+
+    allow: AbstractSet[str] = field(
+        default_factory=frozenset
+    )  # ``sha256:…`` of values that are no secrets
+    replaces: bool = True  # in what is shown
+
+
+AS_THEY_ARE: Final = Redaction(replaces=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    rule: str
+    line: int  # where it begins, 1-based
+    digest: str = ""  # to be allowed by; ``""`` for one so short that its hash would give it away
+
+    @property
+    def sentence(self) -> str:
+        how = f'allow = ["{self.digest}"] under [redaction], or ' if self.digest else ""
+        return f"redacted ({self.rule}); if it is no secret: {how}a comment with {ALLOWED_LINE} on the line"
+
+
 _SHORT, _SHORTEST = b"[REDACTED]", b"***"
+
+
 # The redacted text is longer than the text by this part at the most, at every point of it.
 _GROWTH = 0.2
+
+
 # How often a text is searched again before lines that hold secrets go as a whole: ordinary texts need one pass.
 _PASSES = 4
 

@@ -2,13 +2,7 @@
 
 from rich.cells import cell_len, set_cell_size
 
-BAR = 16  # Characters of the longest bar
-
 
 def fitted(name: str, width: int) -> str:
     missing = width - cell_len(name)
     return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
-
-
-def bar(share: float) -> str:
-    return "█" * round(BAR * min(max(share, 0.0), 1.0)) or "▏"

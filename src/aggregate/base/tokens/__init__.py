@@ -1,8 +1,6 @@
 """Exact token counts, offline."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.base.tokens.counter import *

@@ -9,7 +9,7 @@ from typing import Unpack
 import click
 
 from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
-from aggregate.base.values import FileChoice
+from aggregate.base.request import FileChoice
 from aggregate.cli.conduct.options import RunSettings, open_terms, run_options
 from aggregate.cli.output import counted, warn_all, write_rows
 from aggregate.cli.program import require_dbos

@@ -7,6 +7,7 @@ from typing import Unpack
 
 import click
 
+from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks import (
     PollingOptions,
     RunOptions,
@@ -17,7 +18,6 @@ from aggregate.agents.tracks import (
     run_worker,
     worker_of_track,
 )
-from aggregate.base.values import FailurePolicy
 from aggregate.cli.conduct.options import (
     RunSettings,
     TermsSettings,

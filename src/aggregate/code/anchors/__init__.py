@@ -1,8 +1,6 @@
 """Slices of lines that are found again after edits."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.code.anchors.anchor import has_anchor, line_numbers

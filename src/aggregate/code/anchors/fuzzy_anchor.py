@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from aggregate.base.errors import AnchorError
 from aggregate.base.text import line_count
-from aggregate.base.values import SliceDict
 from aggregate.code.anchors.anchor import (
     THRESHOLDS,
     Anchor,
@@ -19,9 +18,40 @@ from aggregate.code.anchors.anchor import (
     pack,
     read_anchor,
 )
-from aggregate.code.anchors.exact_match import ExactMatches, SymbolAt, exact_matches, rivalry
-from aggregate.code.anchors.fuzzy_match import fuzzy_matches
+from aggregate.code.anchors.matches import (
+    ExactMatches,
+    SymbolAt,
+    exact_matches,
+    fuzzy_matches,
+    rivalry,
+)
 from aggregate.code.anchors.search_text import IndexedText, SearchText
+
+
+class SliceDict(TypedDict):
+    """A run of lines that the user picked, with what is needed to find it again after edits (rule M-41).
+
+    ``start_line`` and ``end_line`` are 1-based and inclusive. The anchor keys are written by
+    ``FuzzyAnchor.create_slice`` and read by nothing but ``FuzzyAnchor.resolve``; a slice written by hand may leave them
+    out and is then taken by its line numbers alone.
+    """
+
+    start_line: int
+    end_line: int
+    tag: NotRequired[str | None]
+    comment: NotRequired[str | None]
+    content_hash: NotRequired[str]
+    anchor_lines: NotRequired[list[str]]
+    lines: NotRequired[list[str]]
+    prints_before: NotRequired[str]
+    prints: NotRequired[str]
+    prints_after: NotRequired[str]
+    hash_before: NotRequired[str]
+    hash_after: NotRequired[str]
+    copies: NotRequired[int]
+    rival: NotRequired[int]
+    total_lines: NotRequired[int]
+    symbol: NotRequired[str]
 
 
 class AnchorState(Enum):

@@ -1,8 +1,6 @@
 """Source text to definitions: grammars, parsing, and one query file per language."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.code.syntax.definitions import *
@@ -14,8 +12,8 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
             "definitions": "Module",
+            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
             "parsing": "shared_parse",
             "references": "read_references",
             "symbols": "read_definitions read_module",

@@ -3,11 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from aggregate.base.values import Span
-from aggregate.code.syntax.compiled_queries import query_of
+from aggregate.base.files import Span
 from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language
-from aggregate.code.syntax.parsing import Deadline, parse_source, query_matches, unwrapped_body
+from aggregate.code.syntax.parsing import (
+    Deadline,
+    parse_source,
+    query_matches,
+    query_of,
+    unwrapped_body,
+)
 
 _WANTED = frozenset(
     {

@@ -13,10 +13,9 @@ from typing import TypeVar
 from tree_sitter import Node
 
 from aggregate.base.errors import DeadlineError
-from aggregate.code.syntax.compiled_queries import query_of
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.languages import Language, LanguageKind, language_named
-from aggregate.code.syntax.parsing import Deadline
+from aggregate.code.syntax.parsing import Deadline, query_of
 
 _Read = TypeVar("_Read")
 _CAPTURES = "embedded."

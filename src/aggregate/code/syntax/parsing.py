@@ -1,20 +1,105 @@
 """Parse texts and run queries over their trees, in bounded time; what several views have in common is parsed once."""
 
+import re
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from itertools import groupby
+from pkgutil import get_data
 from time import monotonic, thread_time
 from typing import Final, TypeVar
 
-from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Language as Grammar, Node, Parser, Query, QueryCursor, Tree
 
 from aggregate.base.errors import DeadlineError
-from aggregate.code.syntax.compiled_queries import grammar_of, query_of
 from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.preprocessor import without
 
+_CAPTURE = re.compile(r"@([\w.]+)")
+
+
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
+
+
+_INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
+
+
+_FAMILIES = ("definition", "level", "embedded", "reference")
+
+
+# Families of captures that are looked for in all of a text, bodies of functions included, whatever ``@scope`` says.
+_ANYWHERE = frozenset({"reference"})
+
+
+@cache
+def grammar_of(language: Language) -> Grammar:
+    grammar: object = getattr(import_module(language.module), language.function)()
+    if isinstance(grammar, int):  # some wheels give its bare address, which is deprecated
+        import ctypes  # seldom needed, and slow to load
+
+        new_capsule = ctypes.pythonapi.PyCapsule_New
+        new_capsule.restype = ctypes.py_object
+        new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        grammar = new_capsule(grammar, b"tree_sitter.Language", None)
+    return Grammar(grammar)
+
+
+@cache
+def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
+    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures."""
+    kept: set[str] = set()
+    patterns: list[str] = []
+    for pattern in _patterns(_query_text(language.name)):
+        names = set(_CAPTURE.findall(pattern))
+        if any(_is_wanted(name, wanted) for name in names):
+            kept |= names
+            patterns.append(pattern)
+    query = Query(grammar_of(language), "\n".join(patterns))
+    for name in kept:
+        if not _is_wanted(name, wanted) and name[0] != "_":
+            query.disable_capture(name)
+    return query, "scope" in kept, any(name[0] == "_" for name in kept)
+
+
+def _patterns(text: str) -> Iterator[str]:
+    pieces: list[str] = []
+    depth = 0
+    for piece in _PIECE.findall(text):
+        if piece in ("(", "["):
+            if not depth and pieces:
+                yield " ".join(pieces)
+                pieces = []
+            depth += 1
+        depth -= piece[0] in ")]"
+        if piece[0] != ";":
+            pieces.append(piece)
+    if pieces:
+        yield " ".join(pieces)
+
+
+def _query_text(name: str) -> str:
+    # ``importlib.resources`` takes 10 ms to import.
+    data = get_data("aggregate.code.syntax", f"queries/{name}.scm")
+    if data is None:
+        raise FileNotFoundError(f"aggregate/code/syntax/queries/{name}.scm")
+    text = data.decode()
+    return "".join(_query_text(inherited) for inherited in _INHERITS.findall(text)) + text
+
+
+def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
+    family, _, member = name.partition(".")
+    return (
+        name in wanted
+        or (family == "scope" and not wanted & _ANYWHERE)
+        or bool(member and family in _FAMILIES and family in wanted)
+    )
+
+
 _Result = TypeVar("_Result")
+
+
 _shared = threading.local()
 
 
@@ -45,14 +130,24 @@ def is_shared() -> bool:
 
 # Twice what the densest programs take to be parsed and searched, on the machine that this was measured on.
 _SECONDS: Final = 0.8
+
+
 _SECONDS_PER_BYTE: Final = 0.9e-6
+
+
 # The parser tells of its progress after each hundred of its steps. Programs have 5 to 20 such reports for each
 # kilobyte, the densest minified ones 25, long lists of digits 50. What needs more is no program, and the time that it
 # takes may grow with the square or cube of its size, also within one step that no report interrupts.
 _REPORTS: Final = 100
+
+
 _REPORTS_PER_BYTE: Final = 0.08
+
+
 # What `_slowness` takes, in seconds, on that machine.
 _ROUNDS: Final = 50_000
+
+
 _SECONDS_OF_ROUNDS: Final = 0.001
 
 
@@ -99,20 +194,33 @@ def _slowness() -> float:
 
 _OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})
 
+
 # Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
 # ``_CHUNK`` for each predicate: hostile ones end within a second there. Progress is asked between the parser's steps
 # only, so a step that hangs is not ended.
 _WATCHED_FROM = 8_000
+
+
 # How much the parser reads at once. Each of the predicates of a query copies that much again.
 _CHUNK = 4096
+
+
 # A node is not searched where so many children follow each other of which a query takes the square, half a second's
 # work, or where shorter runs together cost as much.
 _LONGEST_RUN = 5_000
+
+
 _SQUARE = {"rust": "attribute_item", "yaml": "document"}
+
+
 # Deeper trees than this are searched in pieces of so many levels; programs are seldom deeper. Trees with fewer nodes
 # are searched in one piece: that takes a tenth of a second at most.
 _LEVELS = 100
+
+
 _FEW_NODES = 10_000
+
+
 _local = threading.local()
 
 

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Node
 
-from aggregate.code.syntax.compiled_queries import query_of
 from aggregate.code.syntax.embedded import Block, EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.parsing import (
@@ -15,6 +14,7 @@ from aggregate.code.syntax.parsing import (
     macros_by_end,
     parse_source,
     query_matches,
+    query_of,
     without_macros,
 )
 

@@ -8,7 +8,6 @@ from itertools import takewhile
 
 from tree_sitter import Node
 
-from aggregate.code.syntax.compiled_queries import query_of
 from aggregate.code.syntax.definitions import (
     Definition,
     Module,
@@ -26,6 +25,7 @@ from aggregate.code.syntax.parsing import (
     macros_by_end,
     parse_source,
     query_matches,
+    query_of,
     shared_parse,
     unwrapped_body,
     without_macros,

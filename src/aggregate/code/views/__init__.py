@@ -1,8 +1,6 @@
 """The seven views of a file: pure functions from source text to a ``View``, in one table."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.code.views.ast_parser import *

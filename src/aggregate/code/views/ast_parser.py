@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import SyntaxViewError
-from aggregate.base.values import ViewMode, ViewRequest
+from aggregate.base.files import ViewMode, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
 from aggregate.code.syntax.symbols import read_module

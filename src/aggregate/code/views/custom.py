@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import heading_text, split_lines
-from aggregate.base.values import Span, View, ViewRequest
 from aggregate.code.syntax.languages import fence_tag
 from aggregate.code.views.summary import summary
 

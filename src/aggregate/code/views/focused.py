@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aggregate.base.values import Span, View
+from aggregate.base.files import Span, View
 
 GAP = "..."
 

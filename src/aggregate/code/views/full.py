@@ -1,7 +1,7 @@
 """The views that read nothing in a file: all of it as it is, and none of it."""
 
+from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import line_count
-from aggregate.base.values import Span, View, ViewRequest
 from aggregate.code.syntax.languages import fence_tag
 
 EXCLUDED = "(context excluded)"

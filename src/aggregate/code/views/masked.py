@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import heading_text
-from aggregate.base.values import Span, View, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module, split_symbol
 from aggregate.code.syntax.languages import language_of
 from aggregate.code.syntax.symbols import read_module

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aggregate.base.values import Span, View, ViewRequest
+from aggregate.base.files import Span, View, ViewRequest
 from aggregate.code.syntax.definitions import Definition
 from aggregate.code.syntax.elision import without_bodies
 from aggregate.code.syntax.languages import LanguageKind, language_of

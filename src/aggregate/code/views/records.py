@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import line_count
-from aggregate.base.values import Span, View, ViewRequest
 from aggregate.code.syntax.languages import fence_tag
 from aggregate.code.views.digest import DigestRow, counted, cut, more_row, shortened
 from aggregate.code.views.table import table_digest

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import PurePath
 
 from aggregate.base.errors import DeadlineError
-from aggregate.base.values import PackedView, View, ViewMode, ViewRequest
+from aggregate.base.files import PackedView, View, ViewMode, ViewRequest
 from aggregate.code.syntax.languages import language_of
 from aggregate.code.views.full import full, none
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from aggregate.base.files import View, ViewRequest
 from aggregate.base.text import line_count
-from aggregate.base.values import View, ViewRequest
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.languages import Language, LanguageKind, fence_tag, language_of
 from aggregate.code.syntax.symbols import read_module

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from aggregate.base.concurrency import PATIENCE, Call, in_children
-from aggregate.base.values import PackedView, View, ViewRequest
+from aggregate.base.files import PackedView, View, ViewRequest
 from aggregate.code.views.rendering import packed_views, render_view, takes_grammar, without_grammar
 
 

@@ -1,19 +1,24 @@
 """Beads: found, read from whatever a project keeps them in, and judged ready or blocked."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.project.beads.board import read_board
-    from aggregate.project.beads.find import possible_beads_files
-    from aggregate.project.beads.readiness import Hidden, Standing, assess, completion_order, hidden
+    from aggregate.project.beads.board import possible_beads_files, read_board
+    from aggregate.project.beads.readiness import (
+        Bead,
+        Board,
+        Dependency,
+        Hidden,
+        Standing,
+        assess,
+        completion_order,
+        hidden,
+    )
 else:
     __getattr__ = door(
         __name__,
         {
-            "board": "read_board",
-            "find": "possible_beads_files",
-            "readiness": "Hidden Standing assess completion_order hidden",
+            "board": "possible_beads_files read_board",
+            "readiness": "Bead Board Dependency Hidden Standing assess completion_order hidden",
         },
     )

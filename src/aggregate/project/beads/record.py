@@ -14,16 +14,10 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aggregate.base.disk import (
-    CONTENT_BYTES,
-    check_plain,
-    guard_connection,
-    is_plain_table,
-    open_regular,
-    read_bytes,
-)
+from aggregate.base.disk.databases import check_plain, guard_connection, is_plain_table
+from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_bytes
 from aggregate.base.errors import BeadsError
-from aggregate.base.values import Bead, Board, Dependency
+from aggregate.project.beads.readiness import Bead, Board, Dependency
 
 _TOMBSTONE = "tombstone"
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)

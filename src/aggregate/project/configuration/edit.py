@@ -7,7 +7,8 @@ from typing import Final
 
 import tomlkit
 
-from aggregate.base.disk import exclusive_access, project_root, real_path, replace_text
+from aggregate.base.disk.reading import project_root, real_path
+from aggregate.base.disk.writing import exclusive_access, replace_text
 from aggregate.base.errors import OutputError
 from aggregate.project.configuration.load import (
     global_config_path,

@@ -9,19 +9,23 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from aggregate.base.disk import home_folder, read_text, real_path
+from aggregate.base.disk.reading import read_text, real_path
+from aggregate.base.disk.writing import home_folder
 from aggregate.base.errors import ConfigError
-from aggregate.base.text import path_meant, printable
-from aggregate.project.configuration.discover import CONFIG_NAME, parse_untrusted_toml
-from aggregate.project.configuration.schema import UNION_TAGS, Config
-
-# The most bytes of a configuration: one with ten thousand entries has about 500,000.
-MOST_BYTES = 750_000
+from aggregate.base.messages import path_meant
+from aggregate.base.text import printable
+from aggregate.project.configuration.discover import CONFIG_NAME
+from aggregate.project.tables.tables import UNION_TAGS, Config
+from aggregate.project.toml_text import MOST_BYTES
+from aggregate.project.toml_text.toml_text import parse_untrusted_toml
 
 # Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where.
 _LOCATED = 500_000
 
+
 _SHORT = 120  # Characters of a value or a name in a message, so that it stays on a line or two
+
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -95,7 +99,7 @@ def validate_table(
         return model.model_validate(dict(data))
     except ValidationError as error:
         # A parser, needed only to explain a mistake.
-        from aggregate.project.configuration.key_position import key_lines, nearest_line
+        from aggregate.project.toml_text.key_position import key_lines, nearest_line
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}

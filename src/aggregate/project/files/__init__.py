@@ -1,8 +1,6 @@
 """The files of a project: what a path or a glob stands for, and what one file holds."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.project.files.file_content import *

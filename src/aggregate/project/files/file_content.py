@@ -7,9 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.base.disk import CONTENT_BYTES, UnreadableError, read_regular
+from aggregate.base.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
+from aggregate.base.redaction import Finding
 from aggregate.base.text import may_hide
-from aggregate.base.values import Finding
 
 # A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program.
 MAX_FILE_BYTES = CONTENT_BYTES

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aggregate.base.disk import UnreadableError, is_file, is_inside, read_bytes, real_path
+from aggregate.base.disk.reading import UnreadableError, is_file, is_inside, read_bytes, real_path
 from aggregate.base.errors import ConfigError
-from aggregate.base.values import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
 from aggregate.project.git.git import list_files, tracked_files
 from aggregate.project.git.git_process import StoppedError
+from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
 from aggregate.project.paths.globs import MatchedPaths, is_glob, split_root
 from aggregate.project.paths.ignore_rules import (
     MARKERS,

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from aggregate.base.disk import read_bytes, real_path
+from aggregate.base.disk.reading import read_bytes, real_path
 from aggregate.base.errors import OutputError
 from aggregate.project.git.git_process import GitLimits, git
 from aggregate.project.paths.ignore_rules import IgnoreRules

@@ -18,7 +18,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Final, NamedTuple
 
-from aggregate.base.disk import find_program, real_path, search_path
+from aggregate.base.disk.programs import find_program, search_path
+from aggregate.base.disk.reading import real_path
 
 # Settings that a repository cannot override, since they stand on the command line.
 GUARDS: Final = {

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from aggregate.base.disk import read_bytes
+from aggregate.base.disk.reading import read_bytes
 from aggregate.project.git.git_process import unquoted
 from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
 

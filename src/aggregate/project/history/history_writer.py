@@ -11,7 +11,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array
 
-from aggregate.base.disk import exclusive_access, read_text, replace_text
+from aggregate.base.disk.reading import read_text
+from aggregate.base.disk.writing import exclusive_access, replace_text
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.base.values import escape_surrogates
 from aggregate.project.history.history_reader import (

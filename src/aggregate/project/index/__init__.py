@@ -1,8 +1,6 @@
 """The index: what follows from a file's bytes alone, computed once per content and kept outside of the project."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.project.index.database import *

@@ -15,11 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from aggregate.base.disk import (
+from aggregate.base.disk.databases import guard_connection
+from aggregate.base.disk.writing import (
     CACHE_VARIABLE,
     TEMPORARY_SUFFIX,
     create_private,
-    guard_connection,
     private_folder,
     temporary_name,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Self
 
-from aggregate.base.disk import CACHE_VARIABLE, cache_folder
+from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
 from aggregate.project.index.database import in_transaction
 from aggregate.project.index.kinds import Kind

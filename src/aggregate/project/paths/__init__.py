@@ -1,12 +1,11 @@
 """Pure rules on paths: roots, globs, ignore files."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.project.paths.globs import compile_glob, is_glob, split_root
     from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, TooManyRulesError
+    from aggregate.project.paths.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
     from aggregate.project.paths.secret_files import is_secret
 else:
     __getattr__ = door(
@@ -14,6 +13,7 @@ else:
         {
             "globs": "compile_glob is_glob split_root",
             "ignore_rules": "IgnoreRules MARKERS TooManyRulesError",
+            "scope": "ALLOW_OUTSIDE ALLOW_SECRETS Scope",
             "secret_files": "is_secret",
         },
     )

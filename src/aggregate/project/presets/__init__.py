@@ -1,12 +1,15 @@
 """Context presets: stored in TOML, applied, watched."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.project.presets.preset import *
     from aggregate.project.presets.store import *
 else:
     __getattr__ = door(
-        __name__, {"store": "ContextPresetManager TABLE preset_of_table preset_toml"}
+        __name__,
+        {
+            "preset": "ContextFileEntry ContextPreset",
+            "store": "ContextPresetManager TABLE preset_of_table preset_toml",
+        },
     )

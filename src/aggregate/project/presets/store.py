@@ -9,11 +9,12 @@ import tomlkit
 from tomlkit.items import InlineTable, Table
 
 from aggregate.base.errors import PresetError
-from aggregate.base.text import short_list
-from aggregate.base.values import ContextPreset, FileItem
+from aggregate.base.files import FileItem
+from aggregate.base.messages import short_list
 from aggregate.project.configuration.edit import changing, open_document, write_document
 from aggregate.project.configuration.load import load_config, parse_toml, validate
 from aggregate.project.paths.globs import is_glob
+from aggregate.project.presets.preset import ContextPreset
 
 TABLE = "context_presets"
 

@@ -1,8 +1,6 @@
 """."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.project.watching.watching import Changes, GitActivity, TreeWatch

@@ -10,7 +10,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.disk import is_inside
+from aggregate.base.disk.reading import is_inside
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEventHandler

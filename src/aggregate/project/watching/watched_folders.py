@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.base.disk import real_path
+from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError
 from aggregate.project.files.path_resolution import with_ignore_file
 from aggregate.project.git.git import tracked_files

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Final, NamedTuple, Self
 
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.disk import real_path
+from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError
 from aggregate.project.paths.ignore_rules import MARKERS
 from aggregate.project.watching.watch_backends import (

@@ -1,8 +1,6 @@
 """What was decided about a prompt and what it costs: made, kept in a file beside it, and told in lines."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.audit.account import *
@@ -11,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "account": "audit_data audit_of newest_audited read_audit record_audit write_audit",
+            "account": "Audit audit_data audit_of newest_audited read_audit record_audit write_audit",
             "text": "audit_lines audit_schema row_lines",
         },
     )

@@ -1,46 +1,74 @@
 """The account of a prompt: made of what was decided and counted, kept in a file beside it (rules A-1, A-2, A-4)."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from aggregate.base.disk import CONTENT_BYTES, read_text, replace_own
+from aggregate.base.disk.reading import CONTENT_BYTES, read_text
+from aggregate.base.disk.writing import replace_own
 from aggregate.base.monitor import get_monitor
-from aggregate.base.values import (
-    Audit,
+from aggregate.base.request import (
     Budget,
-    Cut,
     FileChoice,
     FileOrder,
     Level,
     Missing,
     Place,
-    Prompt,
     Reason,
-    Section,
-    SourceMap,
     Task,
-    pack_map,
-    rounded,
-    unpack_map,
 )
+from aggregate.prompt.document import Cut, Prompt, Section, SourceMap, pack_map, unpack_map
 from aggregate.prompt.numbered_output import audit_path, numbered_files
 from aggregate.prompt.request import Request
 
 if TYPE_CHECKING:
+    from aggregate.base.request import Budget, Task
     from aggregate.prompt.assemble import Composition
+    from aggregate.prompt.document.document import Section
+    from aggregate.prompt.document.source_map import SourceMap
     from aggregate.prompt.token_counts import PromptTokens
 
+
+def rounded(number: float) -> float:
+    """Return a number as an account holds it: finite, never ``-0.0``, with the digits that all machines agree on."""
+    return round(number, 6) + 0.0 if math.isfinite(number) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The account of one prompt: tokens of rows, what is generated and sections without files add up (rule A-2)."""
+
+    task: "Task"  # empty where nobody said what the prompt is for
+    budget: "Budget | None"
+    tokens: int  # of the whole prompt, by o200k
+    sections: "Mapping[Section, int]"  # tokens of each that is there, in order
+    generated: int  # tokens of the files' section that belong to no row: headings, lists of files that are not shown
+    rows: tuple[FileChoice, ...]  # each candidate, in the order of the configuration
+    cut: tuple[Cut, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    size: int = 0  # bytes of the prompt, ``0`` where it was not written
+    source_map: "SourceMap | None" = field(default=None, repr=False)
+
+
 VERSION = 1  # Of the format; a reader refuses another one
+
+
 OF_FILES = (Section.FILES, Section.CHANGED)  # The sections whose blocks belong to files
+
+
 # What a row is called by in JSON, in the order of ``FileChoice``; ``evidence`` are its reasons.
 ROW_KEYS = (
     *("path", "entry", "level", "most", "pinned", "tokens", "score", "rank"),
     *("evidence", "definitions", "next", "content_hash", "size"),
 )
+
+
 _ROWS_OF_PIECE: Final = 1_000  # Rows that are in memory as text at once: some hundred kilobytes
+
+
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 

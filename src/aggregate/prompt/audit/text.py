@@ -5,17 +5,36 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from aggregate.base.text import BAR, bar, fitted, printable, shorten
-from aggregate.base.values import Audit, FileChoice, FileOrder, Level, Reason, Section
-from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION
+from aggregate.base.messages import shorten
+from aggregate.base.request import FileChoice, FileOrder, Level, Reason
+from aggregate.base.text import fitted, printable
+from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION, Audit
+from aggregate.prompt.document import Section
+
+BAR = 16  # Characters of the longest bar
+
+
+def bar(share: float) -> str:
+    return "█" * round(BAR * min(max(share, 0.0), 1.0)) or "▏"
+
 
 # Files that the prompt does not show which the table lists, the likeliest first.
 _MOST_UNSHOWN = 10
+
+
 _STRONGEST = 2  # Reasons that the table gives for a file
+
+
 _TASK_CHARACTERS = 200  # Of a task in the table's heading; the audit has all of it
+
+
 # Columns of a path: on the narrowest terminal, and where the reasons would not be seen any more.
 _LEAST_NAME, _MOST_NAME = 10, 60
+
+
 _WIDE = 90  # Columns from which there is room for bars
+
+
 # Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear.
 _PLAIN_WORDS = {
     "auxiliary": "beside the source",
@@ -178,34 +197,56 @@ def _or_null(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
+
+
 _TEXTS = _list(_TEXT)
+
+
 _COUNT = {"type": "integer", "minimum": 0}
+
+
 _NUMBER = {"type": "integer", "minimum": 1}
+
+
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+
+
 _LEVEL = {"enum": [level.value for level in Level]}
+
+
 _SEEDS: dict[str, _Key] = {
     "focus": ("Files and places that are shown whatever they cost.", _TEXTS),
     "symbols": ("Names of definitions.", _TEXTS),
     "since": ("A git revision, empty for none.", _TEXT),
 }
+
+
 _BUDGET: dict[str, _Key] = {
     "tokens": ("The most tokens of the prompt.", _NUMBER),
     "history": ("The part of what pins leave that the discussion may take.", _SHARE),
     "results": ("The part of what pins leave that results may take.", _SHARE),
     "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
+
+
 _MISSING = {"evidence": ("Its kind.", _TEXT), "reason": ("Why there was none.", _TEXT)}
+
+
 _CUT: dict[str, _Key] = {
     "section": ("Which one.", _TEXT),
     "what": ("Which turn, result or list.", _TEXT),
     "tokens": ("How many that saved.", _COUNT),
     "reason": ("Why.", _TEXT),
 }
+
+
 _EVIDENCE: dict[str, _Key] = {
     "kind": ("What was observed.", _TEXT),
     "weight": ("What it added to the score.", {"type": "number"}),
     "matched": ("Terms, a symbol, another file.", _TEXT),
 }
+
+
 # By ``ROW_KEYS``.
 _ROW = (
     ("As the prompt shows it.", _TEXT),
@@ -222,15 +263,21 @@ _ROW = (
     ("SHA-256 of its bytes, empty where it was not read.", _TEXT),
     ("Tokens of the whole file, as far as they are known.", _COUNT),
 )
+
+
 _MAP = {
     "sources": ("Those that no row has; they follow on the paths of the rows.", _TEXTS),
     "runs": ("Runs of lines, packed: columns of numbers, compressed by zlib, in base 85.", _TEXT),
 }
+
+
 _SECTIONS = {
     "type": "object",
     "propertyNames": {"enum": [section.value for section in Section]},
     "additionalProperties": _COUNT,
 }
+
+
 _AUDIT: dict[str, _Key] = {
     "version": ("Of this format.", {"const": VERSION}),
     "task": ("What the prompt is for; empty where nobody said so.", _TEXT),

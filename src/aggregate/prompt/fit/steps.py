@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heapreplace
 from math import sqrt
 from typing import Final, NamedTuple
 
-from aggregate.ranking import DefinedName, Piece
+from aggregate.ranking.files import DefinedName, Piece
 
 Run = tuple[int, int]  # First and last line, 1-based and inclusive
 ALL_LINES: Run = (1, 1 << 31)  # From the first line to beyond the last one of any file

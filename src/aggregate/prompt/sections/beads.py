@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from aggregate.base.text import fence, heading_text
-from aggregate.base.values import Bead, Board
-from aggregate.project.beads import Standing, assess, completion_order, hidden
+from aggregate.project.beads import Bead, Board, Standing, assess, completion_order, hidden
 
 HEADING = "## Beads Mode: Progress Track"
 # A file of a thousand broken lines has a warning for each; ten tell what is wrong.

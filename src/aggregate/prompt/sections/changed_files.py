@@ -4,9 +4,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aggregate.base.text import fence, patched, unified_diff
-from aggregate.base.values import Section, Segment, ShownText, Span, Stability
+from aggregate.base.files import ShownText, Span
+from aggregate.base.text import fence
+from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.layout import file_heading, file_segment, is_fenced
+from aggregate.prompt.sections.line_diff import patched, unified_diff
 
 _TITLE = "## Files (Changed)\n\nThese files have changed since they were "
 CHANGED = f"{_TITLE}shown above. Each diff leads from the content above to the content now."

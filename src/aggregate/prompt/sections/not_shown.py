@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from aggregate.base.text import common_prefix, heading_text
-from aggregate.base.values import Section, Segment, Stability
+from aggregate.prompt.document import Section, Segment, Stability
 
 HEADING = "### Not shown"
 _ASK = "To see more, name a file (--focus PATH) or allow more tokens (--budget N)."

@@ -4,25 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
 from typing import Any
 
-from aggregate.base.text import fence, heading_text, result_text, value_text
-from aggregate.base.values import (
+from aggregate.base.json_forms import entries, members, message_text
+from aggregate.base.text import fence, heading_text
+from aggregate.base.values import DataReference, Value, behaves_as, is_reference, unawaited
+from aggregate.prompt.document import Section, Segment, Stability
+from aggregate.prompt.layout import Omitted
+from aggregate.prompt.results import (
     AggregatedResult,
     Answer,
-    DataReference,
     GroupStatus,
     MergeStrategy,
-    Section,
-    Segment,
-    Stability,
-    Value,
-    behaves_as,
-    entries,
-    is_reference,
-    members,
-    message_text,
-    unawaited,
+    result_text,
+    value_text,
 )
-from aggregate.prompt.layout import Omitted
 
 # A result, the results of a session by name, an answer, or a compiled report.
 Results = AggregatedResult | Answer | Mapping[str, Any]

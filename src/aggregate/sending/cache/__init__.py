@@ -1,8 +1,6 @@
 """What a provider keeps of a prompt: its policy, breakpoints, and the order of files that lets most be reused. Pure."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.cache.fingerprint import *

@@ -20,7 +20,7 @@ from itertools import takewhile
 from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
-from aggregate.base.values import Section, Stability
+from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
 from aggregate.sending.cache.policy import CachePolicy
 from aggregate.sending.cache.retention import TURNS

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aggregate.base.text import common_prefix
-from aggregate.base.values import Prompt, Section
+from aggregate.prompt.document import Prompt, Section
 from aggregate.prompt.sections import changed_heading
 from aggregate.sending.cache.fingerprint import CountTokens, HashedPrompt, HashedSegment, digest
 from aggregate.sending.cache.policy import CachePolicy

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from aggregate.base.text import common_prefix
-from aggregate.base.values import SEPARATOR, Image, Prompt, Section, Segment
+from aggregate.prompt.document import SEPARATOR, Image, Prompt, Section, Segment
 
 SYSTEM = "system"  # stands for the section of the first segment: the instructions that are sent before the prompt
 CountTokens = Callable[[str], int]  # returns the o200k tokens of a text

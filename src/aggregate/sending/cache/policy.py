@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from aggregate.base.values import api_family, bare_model_name
+from aggregate.sending.models import api_family, bare_model_name
 
 AS_OF = "2026-11-20"
 COMPATIBLE, SCRIPTED = "compatible", "scripted"  # no companies: a server of one's own, and no model

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate, groupby, pairwise
 
-from aggregate.base.values import SEPARATOR, Image, Segment, Usage
 from aggregate.prompt import excerpt_turn
+from aggregate.prompt.document import SEPARATOR, Image, Segment
 from aggregate.sending.cache.breakpoints import (
     BlockLayout,
     CacheLifetime,
@@ -28,6 +28,7 @@ from aggregate.sending.cache.breakpoints import (
 )
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
+from aggregate.sending.models import Usage
 
 NO_PAUSES = Pauses()
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 
-from aggregate.base.values import Section, Segment, ShownText, Stability
+from aggregate.base.files import ShownText
+from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.sections import (
     changed_segment,
     changed_since_heading,

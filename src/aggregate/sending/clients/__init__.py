@@ -1,8 +1,6 @@
 """Send a prompt to a model: one port to callers, one to adapters, and one small adapter per provider."""
 
-from typing import TYPE_CHECKING
-
-from aggregate.base.door import door
+from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.clients.client import *
@@ -13,9 +11,9 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "client": "Client RedactingClient",
+            "own_models": "cache_policy context_window cost shipped_ratio",
             "protocol": "ChatClient RequestOptions SendOptions",
             "providers": "NAMES PROVIDERS exceeded_window open_client priced_models usual_recipient",
-            "own_models": "cache_policy context_window cost shipped_ratio",
-            "client": "Client RedactingClient",
         },
     )

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import RLock
@@ -10,10 +11,10 @@ from typing import Any, Final, TypeVar, Unpack
 
 from aggregate.base.concurrency import doubling_delay, run_async
 from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.base.redaction import redact
+from aggregate.base.redaction import Redaction, redact
 from aggregate.base.tokens import count
-from aggregate.base.values import Prompt, Redaction, Reply, SurrogateJoiner
 from aggregate.prompt import count_prompt
+from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
 from aggregate.sending.clients.own_models import OWN_COUNT, TokenRatio, cache_policy, check_window
@@ -28,6 +29,25 @@ from aggregate.sending.clients.protocol import (
     Transport,
     capabilities_of,
 )
+from aggregate.sending.models import Reply
+
+
+@dataclass(slots=True)
+class SurrogateJoiner:
+    r"""Puts the halves of characters together, also of those that were cut between two pieces of a text.
+
+    JSON may hold half a character (``"\ud83d"``), and streams are cut anywhere. A half whose other half does not come
+    is shown as U+FFFD: no file could hold it.
+    """
+
+    decoder: IncrementalDecoder = field(
+        default_factory=lambda: getincrementaldecoder("utf-16-le")("replace")
+    )
+
+    def add(self, piece: str, *, last: bool = False) -> str:
+        """Return what can be said of the text with this piece; ``last`` lets nothing wait for another half."""
+        return self.decoder.decode(piece.encode("utf-16-le", "surrogatepass"), last)
+
 
 _T = TypeVar("_T")
 
@@ -110,8 +130,14 @@ class RequestStop:
 
 
 logger: Final = logging.getLogger(__name__)
+
+
 MALFORMED: Final = frozenset({400, 422})  # a request that a provider does not understand
+
+
 NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
+
+
 LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refused beside the text
 
 
@@ -328,6 +354,8 @@ class RedactingClient:
 
 
 _MODEL = "claude-sonnet-5"
+
+
 # Answers in order, an error among them is raised; or a function that answers each request.
 Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
 

@@ -23,7 +23,7 @@ from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.base.values import FinishReason
+from aggregate.sending.models import FinishReason
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response

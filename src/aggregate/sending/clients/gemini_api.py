@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.values import FinishReason, Reply, Usage, reported_tokens
 from aggregate.sending.cache.request_plan import MessagePart, messages_of
 from aggregate.sending.clients.connection import (
     DEFAULT_LIMITS,
@@ -19,6 +18,7 @@ from aggregate.sending.clients.connection import (
     missing_sdk,
 )
 from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.models import FinishReason, Reply, Usage, reported_tokens
 
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient

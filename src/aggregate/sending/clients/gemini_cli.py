@@ -18,25 +18,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from aggregate.base.disk import (
-    STATE_VARIABLE,
-    find_program,
-    private_folder,
-    search_path,
-    user_state_folder,
-)
+from aggregate.base.disk.programs import find_program, search_path
+from aggregate.base.disk.writing import STATE_VARIABLE, private_folder, user_state_folder
 from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
-from aggregate.base.values import (
-    SEPARATOR,
-    FinishReason,
-    Reply,
-    Usage,
-    reported_fields,
-    reported_tokens,
-)
+from aggregate.prompt.document import SEPARATOR
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.models import FinishReason, Reply, Usage, reported_fields, reported_tokens
 
 # A little less than the 8 MiB at which the program cuts its standard input off.
 _MOST_BYTES = 8_000_000

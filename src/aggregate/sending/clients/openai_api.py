@@ -6,14 +6,6 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.values import (
-    FinishReason,
-    Reply,
-    Usage,
-    api_family,
-    reported_fields,
-    reported_tokens,
-)
 from aggregate.sending.cache.policy import COMPATIBLE
 from aggregate.sending.cache.request_plan import (
     BlockRole,
@@ -29,6 +21,14 @@ from aggregate.sending.clients.connection import (
     missing_sdk,
 )
 from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFormat
+from aggregate.sending.models import (
+    FinishReason,
+    Reply,
+    Usage,
+    api_family,
+    reported_fields,
+    reported_tokens,
+)
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -16,16 +16,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.base.disk import (
+from aggregate.base.disk.reading import read_text
+from aggregate.base.disk.writing import (
     exclusive_access,
     private_folder,
-    read_text,
     replace_own,
     user_state_folder,
 )
 from aggregate.base.errors import OutputError, PromptTooLongError
-from aggregate.base.values import Usage
-from aggregate.project.configuration import ModelTable, global_config_path, load_config
+from aggregate.project.configuration import global_config_path, load_config
+from aggregate.project.tables import ModelTable
 from aggregate.sending.cache.policy import (
     AS_OF,
     COMPATIBLE,
@@ -36,6 +36,7 @@ from aggregate.sending.cache.policy import (
     policy_for,
 )
 from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.models import Usage
 
 _RATIOS_AS_OF: Final = "2026-11-22"
 _WHOLE: Final = 1000

@@ -6,10 +6,11 @@ from enum import StrEnum
 from math import ceil, sqrt
 from typing import Any, Final, Protocol, TypedDict, Unpack
 
-from aggregate.base.values import Image, Prompt, Reply, api_family
+from aggregate.prompt.document import Image, Prompt
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED, longest_start
 from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.models import Reply, api_family
 
 
 class ResponseFormat(StrEnum):

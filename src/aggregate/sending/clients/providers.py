@@ -14,17 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.addresses import check_address
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
-from aggregate.base.values import (
-    AZURE,
-    BEDROCK,
-    CLOUDS,
-    VERTEX,
-    Reply,
-    Usage,
-    api_family,
-    bare_model_name,
-)
-from aggregate.project.configuration import PersonaTable, Project, SendTable, user_config
+from aggregate.project.configuration import Project, user_config
+from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Client, Retry, scripted_client
@@ -34,6 +25,16 @@ from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.openai_api import OpenAiApi
 from aggregate.sending.clients.own_models import context_window, cost, token_ratio
 from aggregate.sending.clients.protocol import ModelRequest, OnText, Transport
+from aggregate.sending.models import (
+    AZURE,
+    BEDROCK,
+    CLOUDS,
+    VERTEX,
+    Reply,
+    Usage,
+    api_family,
+    bare_model_name,
+)
 
 if TYPE_CHECKING:
     from google.auth.credentials import Credentials

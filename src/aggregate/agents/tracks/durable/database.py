@@ -15,7 +15,7 @@ from dbos._serialization import DefaultSerializer
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from aggregate.base.concurrency import doubling_delay
-from aggregate.base.disk import create_private, private_folder, state_folder
+from aggregate.base.disk.writing import create_private, private_folder, state_folder
 from aggregate.base.errors import StateError
 from aggregate.project.configuration import Project
 

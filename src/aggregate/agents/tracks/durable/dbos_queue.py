@@ -21,6 +21,7 @@ from functools import partial
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
+from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, run_of, ticket_of
 from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.database import (
@@ -36,7 +37,7 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.durable.run_table import SegmentTable
 from aggregate.base.errors import StateError
-from aggregate.base.values import Prompt, RunStatus
+from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
 # Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's.

@@ -23,7 +23,7 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.tickets import Tickets, check_tickets
 from aggregate.base.errors import StateError
-from aggregate.base.values import Section, Segment, Stability
+from aggregate.prompt.document import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 _MOST_ROUNDS = 1_000_000  # nobody retries so often: a larger number is somebody else's

@@ -1,0 +1,320 @@
+"""Candidates for a slice: where its lines stand exactly, else where they stand nearly."""
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import Indel
+
+from aggregate.base.text import common_prefix
+from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL, code_of
+from aggregate.code.anchors.search_text import (
+    SearchText,
+    comparable,
+    likeness,
+    line_likeness,
+    score_context,
+)
+
+# Give the path of the symbol that encloses a 1-based line of the new text.
+SymbolAt = Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactMatches:
+    """Where the text of a slice stands."""
+
+    chosen: int | None = None
+    rivals: tuple[int, ...] = ()  # places that cannot be told apart, or that fit too little
+    tied: bool = False  # whether ``rivals`` fit equally well, so that nothing else can decide
+    total: int = 0
+
+
+def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> ExactMatches:
+    """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
+    places, total = _places(target)
+    ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
+    if not ranked:
+        return ExactMatches()
+    best_score = ranked[0][0]
+    too_near = best_score - THRESHOLDS.lead
+    tied = sorted(place for fit, place in ranked if fit > too_near or place in target.unbroken)
+    # More than the best copy had at capture.
+    needed = max(THRESHOLDS.copy_context, target.anchor.rival / 100 + THRESHOLDS.lead)
+    if len(tied) == 1 and (not target.anchor.copies or best_score >= needed):
+        return ExactMatches(chosen=tied[0], total=total)
+    is_tie = len(tied) > 1
+    rivals = tied if is_tie else sorted(place for _, place in ranked)
+    # The two lines between which the slice lay are both without a copy; blank lines and braces between them and it
+    # must be as they were.
+    before = target.anchor.before
+    sides = (range(before - 1, -1, -1), range(target.anchor.after, len(target.window)))
+    between = [
+        place
+        for place in rivals
+        if all(_leads_to_single(target, side, place - before) for side in sides)
+    ]
+    if len(between) == 1:
+        return ExactMatches(chosen=between[0], total=total)
+    if target.anchor.symbol and symbol_at is not None:
+        inside = [place for place in rivals if symbol_at(place + 1) == target.anchor.symbol]
+        if len(inside) == 1:
+            return ExactMatches(chosen=inside[0], total=total)
+    return ExactMatches(
+        rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked))
+    )
+
+
+def rivalry(target: SearchText) -> tuple[int, int]:
+    """Return how many copies of the slice its own text holds, as far as counted, and in percent how the best fits."""
+    places, total = _places(target)
+    own = target.anchor.start - 1
+    best = max((fit for fit, place in _ranked(target, places) if place != own), default=0.0)
+    return total - 1, min(round(best * 100), 100)
+
+
+def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
+    # It must stand alone, at capture and now.
+    coded = target.text.coded
+    for index in side:
+        char, fingerprint = target.window[index], target.anchor.window[index]
+        if not 0 <= index + shift < len(coded) or coded[index + shift] != char:
+            return False
+        if not fingerprint & TRIVIAL:
+            return not fingerprint & REPEATED and char in target.text.single_lines
+    return False
+
+
+def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[float, int]]:
+    size = target.anchor.size
+    ranked = [(score_context(target, place, place + size), place) for place in places]
+    return sorted(ranked, key=lambda pair: (-pair[0], pair[1]))
+
+
+def _places(target: SearchText) -> tuple[Sequence[int], int]:
+    # Neighbours narrow places down where there are too many.
+    anchor, most, reach = target.anchor, THRESHOLDS.scored_places, 0
+    places = _find_all(target.text.coded, target.slice_window, most)
+    total = len(places)
+    while len(places) > most and reach < max(anchor.before, len(target.window) - anchor.after):
+        reach = reach * 2 or 1
+        low = max(anchor.before - reach, 0)
+        with_neighbours = target.window[low : anchor.after + reach]
+        starts = _find_all(target.text.coded, with_neighbours, most)
+        places = [start + anchor.before - low for start in starts]
+    return sorted({*places[:most], *target.unbroken}), total
+
+
+def _find_all(coded: str, needle: str, most: int) -> list[int]:
+    # One place more than can be scored at most: that tells that there are too many.
+    starts: list[int] = []
+    start = coded.find(needle)
+    while start != -1 and len(starts) <= most:
+        starts.append(start)
+        start = coded.find(needle, start + 1)
+    return starts
+
+
+Pairs = dict[int, int]
+
+
+def align(target: SearchText, seeds: Pairs) -> Pairs:
+    """Return the map that seeds in order give: equal lines between, before and after them, then changed lines."""
+    pairs = dict(seeds)
+    for old, new in _gaps(target, pairs):
+        pairs.update(_equal_lines(target, old, new))
+    pairs = dict(sorted(pairs.items()))
+    cells_left = THRESHOLDS.compared_pairs
+    for old, new in sorted(_gaps(target, pairs), key=lambda gap: len(gap[0]) * len(gap[1])):
+        cells_left -= len(old) * len(new)
+        if cells_left < 0:
+            break
+        pairs.update(_changed_lines(target, old, new))
+    return dict(sorted(pairs.items()))
+
+
+def find_seeds(target: SearchText) -> Pairs:
+    """Return every telling line of the window that stood once at capture and stands once now."""
+    return {
+        index: target.text.single_lines[char]
+        for index, (char, fingerprint) in enumerate(
+            zip(target.window, target.anchor.window, strict=True)
+        )
+        if not fingerprint & (TRIVIAL | REPEATED) and char in target.text.single_lines
+    }
+
+
+def longest_rising_part(seeds: Pairs) -> Pairs:
+    """Return the longest part of ``seeds`` that rises on both sides (patience sorting)."""
+    tails: list[int] = []
+    heads: list[int] = []
+    previous: dict[int, int | None] = {}
+    for old, new in sorted(seeds.items()):
+        rank = bisect_left(tails, new)
+        previous[old] = heads[rank - 1] if rank else None
+        tails[rank : rank + 1] = [new]
+        heads[rank : rank + 1] = [old]
+    rising: list[int] = []
+    last: int | None = heads[-1] if heads else None
+    while last is not None:
+        rising.append(last)
+        last = previous[last]
+    return {old: seeds[old] for old in reversed(rising)}
+
+
+def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
+    # Unpaired runs of the window with those of the text that face them; both may be empty.
+    if not pairs:
+        return
+    edges = sorted(pairs.items())
+    (first_old, first_new), (last_old, last_new) = edges[0], edges[-1]
+    yield range(first_old), range(first_new)
+    for (old, new), (next_old, next_new) in itertools.pairwise(edges):
+        yield range(old + 1, next_old), range(new + 1, next_new)
+    yield range(last_old + 1, len(target.window)), range(last_new + 1, len(target.text.lines))
+
+
+def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
+    if not old or not new:
+        return {}
+    old_coded, new_coded = (
+        target.window[old.start : old.stop],
+        target.text.coded[new.start : new.stop],
+    )
+    if len(old) * len(new) > THRESHOLDS.fill_cells:  # too large for more than its ends
+        head = common_prefix(old_coded, new_coded)
+        tail = common_prefix(old_coded[::-1], new_coded[::-1])
+        tail = min(tail, min(len(old), len(new)) - head)
+        pairs = {old.start + k: new.start + k for k in range(head)}
+        return pairs | {old.stop - 1 - k: new.stop - 1 - k for k in range(tail)}
+    blocks = Indel.editops(old_coded, new_coded).as_matching_blocks()
+    return {
+        old.start + block.a + k: new.start + block.b + k
+        for block in blocks
+        for k in range(block.size)
+    }
+
+
+def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
+    # In order, so that the sum of their likeness is largest.
+    if not old or not new:
+        return {}
+    clip = THRESHOLDS.compared_characters
+    texts = target.anchor.texts
+    least = THRESHOLDS.line_likeness
+    old_lines = [
+        comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old
+    ]
+    new_lines = [comparable(target.text.lines[index], clip) for index in new]
+    likenesses = (
+        [
+            line_likeness(old_line, new_line) if old_line and new_line else 0.0
+            for new_line in new_lines
+        ]
+        for old_line in old_lines
+    )
+    # 0.0 says that they are no pair.
+    gains = [[each if each >= least else 0.0 for each in row] for row in likenesses]
+    return {old.start + row: new.start + column for row, column in best_pairs(gains)}
+
+
+def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """Return the rising pairs ``(row, column)`` of the largest sum; of equal sums the pairs that come first."""
+    rows, columns = len(gain), len(gain[0])
+    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    for i in range(rows - 1, -1, -1):
+        for j in range(columns - 1, -1, -1):
+            paired = gain[i][j] + best[i + 1][j + 1] if gain[i][j] else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
+    pairs, i, j = [], 0, 0
+    while i < rows and j < columns:
+        if gain[i][j] and best[i][j] == gain[i][j] + best[i + 1][j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyMatch:
+    """Where a changed slice stands."""
+
+    start: int
+    end: int
+    alike: float
+    held: int  # how many of its two sides still touch the line that they touched before
+    sure: bool  # whether this is enough to show the lines
+    gone: bool = False  # whether both sides are there and nothing is left between them
+
+
+def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
+    """Return the places that a changed slice may have, the best first; none where nothing is left."""
+    anchor, seeds = target.anchor, find_seeds(target)
+    own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
+    places = set()
+    for start_from in (seeds, own_seeds):
+        pairs = align(target, longest_rising_part(start_from)) if start_from else {}
+        span = _span(target, pairs)
+        if span is not None:
+            places.add(_place(target, pairs, own_seeds, *span))
+    return sorted(
+        places,
+        key=lambda place: (not place.sure, -place.held, -place.alike, place.start, place.end),
+    )
+
+
+def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
+    anchor = target.anchor
+    above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
+    below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
+    held = above_held + below_held
+    if start >= end:
+        return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
+    inside = range(anchor.before, anchor.after)
+    old_lines = [
+        target.text.lines[pairs[index]]
+        if _unchanged(target, pairs, index)
+        else anchor.texts.get(code_of(anchor.window[index]))
+        for index in inside
+    ]
+    own = [(i - anchor.before, j - start) for i, j in pairs.items() if i in inside]
+    alike = likeness(old_lines, target.text.lines[start:end], own)
+    if held == 2:
+        telling = [index for index in inside if not anchor.window[index] & TRIVIAL]
+        kept = sum(_unchanged(target, pairs, index) for index in telling)
+        kept_share = kept / len(telling) if telling else 0.0
+        sure = alike >= THRESHOLDS.held_likeness or kept_share >= THRESHOLDS.kept_share
+        return FuzzyMatch(start, end, alike, held, sure)
+    sure = alike >= THRESHOLDS.likeness
+    if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
+        needed = THRESHOLDS.seedless_context
+        if anchor.copies:
+            needed = max(needed, anchor.rival / 100 + THRESHOLDS.lead)
+        sure = score_context(target, start, end) >= needed
+    return FuzzyMatch(start, end, alike, held, sure)
+
+
+def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
+    return index in pairs and target.window[index] == target.text.coded[pairs[index]]
+
+
+def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
+    # Lines that a slice lost at an edge are taken to be replaced by the free lines there, one by one.
+    anchor = target.anchor
+    own = [old for old in pairs if anchor.before <= old < anchor.after]
+    above = max((old for old in pairs if old < anchor.before), default=None)
+    below = min((old for old in pairs if old >= anchor.after), default=None)
+    top = -1 if above is None else pairs[above]
+    bottom = len(target.text.lines) if below is None else pairs[below]
+    if own:
+        first, last = min(own), max(own)
+        lead = min(first - anchor.before, pairs[first] - top - 1)
+        trail = min(anchor.after - 1 - last, bottom - pairs[last] - 1)
+        return pairs[first] - lead, pairs[last] + 1 + trail
+    if above is None or below is None:
+        return None
+    return top + 1, bottom

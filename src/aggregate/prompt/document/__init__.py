@@ -1,0 +1,17 @@
+"""The finished prompt: its segments and images, and the origin of every line."""
+
+from aggregate.base.door import TYPE_CHECKING, door
+
+if TYPE_CHECKING:
+    from aggregate.prompt.document.document import *
+    from aggregate.prompt.document.packed_map import *
+    from aggregate.prompt.document.source_map import *
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "document": "Cut Image Prompt SEPARATOR Screenshot Section Segment Stability",
+            "packed_map": "pack_map unpack_map",
+            "source_map": "Label Origin OriginKind PackedRuns SourceMap",
+        },
+    )

@@ -1,0 +1,159 @@
+"""Turns of a discussion as text in which no content can pass for another turn.
+
+The ordinary form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content that holds a line
+that could be taken for a heading of a turn, for the rule between two, or for the beginning of what somebody says, is
+fenced, and so is content that leaves a block open, which would take in the turns behind it; the role stays outside. All
+else keeps its bytes. Roles of the whole discussion count, also those that speak later only; so a further turn changes
+what was sent before only if it has a new role that an earlier content begins a line with.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence, Set as AbstractSet
+from typing import Any, NamedTuple
+
+from aggregate.base.text import RARE_BREAKS, fence, heading_text, leaves_open
+
+# Roles that are known without a turn of theirs.
+_USUAL = frozenset(
+    {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
+)
+
+
+_USERS = frozenset({"user", "human"})
+
+
+_ASSISTANTS = frozenset({"ai", "assistant", "model", "bot"})
+
+
+_LETTER = re.compile(r"[^\W_]")
+
+
+# Longer beginnings of lines are no roles: they are sentences.
+_LONGEST = 60
+
+
+# A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
+_HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORECASE | re.MULTILINE)
+
+
+_RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
+
+
+_LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
+
+
+_ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
+
+
+# A text that begins like a turn that is fenced; no role holds a colon and a blank.
+_FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
+
+
+# A turn's text as ``turn_texts`` writes it, with a role.
+_SPOKEN = re.compile(
+    r"(?P<role>(?:(?!: )[^\n])*?):"
+    r"(?:\n\n(?P<fence>`{3,})text\n(?P<fenced>.*)\n(?P=fence)\Z|(?: (?P<plain>.*))?\Z)",
+    re.DOTALL,
+)
+
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+# What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown.
+_MARKS = frozenset("#-+*>`~=|<[_")
+
+
+class SpokenTurn(NamedTuple):
+    words: str  # with a role before them that is neither the user's nor the model's
+    is_assistant: bool  # the model has said it
+
+
+def turn_texts(history: Sequence[object]) -> list[str]:
+    """Return the text of each turn, a text or a mapping with ``role`` and ``content``; all else is shown as ``str``."""
+    roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
+    return [_turn(entry, roles) for entry in history]
+
+
+def spoken_turn(text: str) -> SpokenTurn:
+    """Return who has said a turn, and the plain words, from its text as ``turn_texts`` writes it.
+
+    A text with another role, with none, or with no words at all is what the user shows the model, as it stands.
+    """
+    match = _SPOKEN.fullmatch(text)
+    role = _name(match["role"]) if match else ""
+    if match is None or role not in _USERS | _ASSISTANTS:
+        return SpokenTurn(text, is_assistant=False)
+    words = match["plain"] if match["fence"] is None else match["fenced"]
+    has_words = bool((words or "").strip())
+    return SpokenTurn(words if has_words else text, has_words and role in _ASSISTANTS)
+
+
+def fenced_lines(text: str) -> int:
+    """Return in which line of a turn's text the fence begins that is around what was said, ``0`` for none."""
+    opening = _FENCED.match(text)
+    return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
+
+
+def _turn(entry: object, roles: AbstractSet[str]) -> str:
+    if isinstance(entry, Mapping):
+        name, content = _role_of(entry), entry.get("content")
+        text = "" if content is None else str(content).strip()
+        if _misleads(text, roles, behind=True):  # the first line stands behind the role
+            return f"{name}:\n\n{fence(text, 'text')}"
+        return f"{name}: {text}"
+    text = str(entry).strip()
+    if not (_misleads(text, roles) or _FENCED.match(text)):
+        return text
+    label = _ROLE_AND_COLON.match(text)
+    if label and _name(label[1]) in roles:
+        return f"{label[1]}:\n\n{fence(text[label.end() :], 'text')}"
+    return fence(text, "text")
+
+
+def _role_of(turn: Mapping[Any, Any]) -> str:
+    role = turn.get("role")
+    return _safe_role("Unknown" if role is None else str(role))
+
+
+def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
+    """Tell whether a line could pass for the beginning of a turn of these roles, or hide that of the next one.
+
+    With ``behind`` the first line stands behind something and so begins no line.
+    """
+    text = f"x{text}" if behind else text
+    lines = _plain(text)
+    if leaves_open(text) or _RULE.search(lines) or _HEADING.search(lines):
+        return True
+    labels = _LABEL.finditer(lines)
+    first = None if behind else 0  # a text may begin with its own role
+    return any(_name(label[1]) in roles for label in labels if label.start() != first)
+
+
+def _plain(text: str) -> str:
+    """Return a text as a reader sees it: one kind of line break, no invisible characters, no wide or styled letters."""
+    if text.isascii():
+        return RARE_BREAKS.sub("\n", text)
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", RARE_BREAKS.sub("\n", text)))
+
+
+def _name(role: str) -> str:
+    text = _plain(role)
+    first, last = _LETTER.search(text), _LETTER.search(text[::-1])
+    return text[first.start() : len(text) - last.start()].casefold() if first and last else ""
+
+
+def _safe_role(role: str) -> str:
+    r"""Return a role that is one line, ends at its colon, and begins no heading, rule or fence.
+
+    What would is written as ``\xNN``, and so is a backslash that would read like one of these.
+    """
+    text = re.sub(r"\\(?=[xu])", r"\\x5c", role)
+    text = heading_text(text).replace(": ", "\\x3a ")
+    start = len(text) - len(text.lstrip())
+    if text[start : start + 1] in _MARKS:
+        text = f"{text[:start]}\\x{ord(text[start]):02x}{text[start + 1 :]}"
+    return text

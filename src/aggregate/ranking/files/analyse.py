@@ -1,0 +1,287 @@
+"""Analysing one file: from its name and its text to definitions, pieces, terms and references."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate, chain, takewhile
+from typing import Final
+
+from aggregate.base.errors import DeadlineError
+from aggregate.base.text import generated_reason
+from aggregate.code.syntax import (
+    Language,
+    LanguageKind,
+    Module,
+    fence_tag,
+    language_of,
+    read_definitions,
+    read_references,
+    shared_parse,
+    uninstalled_language_of,
+)
+from aggregate.ranking.files.analysis import Analysis, FileTraits, column, deflated
+from aggregate.ranking.files.corpus import DefinedName, Piece, Reference
+from aggregate.ranking.files.pieces import LineKind, Run, cut, line_kinds, owned_runs
+from aggregate.ranking.terms import hashed_terms
+
+_MOST_LINES: Final = 120  # looked at above a definition: a longer comment documents more than that
+
+
+_MARKS: Final = ("//", "/*", "* ", "*/", "--", ";;", "%%", "(*", "<!--", '"""', "@", "#[")
+
+
+_HASH_IS_NO_COMMENT: Final = frozenset(
+    {"c", "cpp", "csharp", "objectivec", "markdown", "css", "html"}
+)  # languages where ``#`` begins a directive, a heading or a selector
+
+
+_BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]]", "--[["))
+
+
+def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str) -> int:
+    """Return the line with which the comments and attributes directly above a definition begin, else ``first``."""
+    marks = _MARKS if language in _HASH_IS_NO_COMMENT else (*_MARKS, "#")
+    lowest = max(above, first - 1 - _MOST_LINES)
+    line = first - 1
+    while line > lowest:
+        text = lines[line - 1].strip()
+        begin = 0  # of a comment of many lines that ends here and has its first line for itself
+        if text.endswith(_ENDS):
+            opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
+            holding = (each for each in range(line, lowest, -1) if opening in lines[each - 1])
+            begin = next(holding, 0)
+            if begin and lines[begin - 1].partition(opening)[0].strip():
+                begin = 0
+        if begin:
+            line = begin - 1
+        elif text.startswith(marks) or text == "*":
+            line -= 1
+        else:
+            break
+    start = line + 1
+    # A shebang or a coding line belongs to the file.
+    return start + 1 if start == 1 < first and lines[0].startswith("#!") else start
+
+
+_ENDS: Final = tuple(end for end, _ in _BLOCKS)
+
+
+# Of a text that is parsed: a larger one holds data, and no prompt has room for it.
+_MOST_CHARACTERS: Final = 2_000_000
+
+
+# Of one that a program has written: tables and parsers, of which nobody reads more.
+_MOST_GENERATED: Final = 200_000
+
+
+# Characters of a line that no person writes; where it makes up the text, that is no program to be parsed.
+_LONG_LINE: Final = 5_000
+
+
+# Characters that count of a text that is not parsed; what is behind them is one piece without terms.
+_SAMPLE: Final = 100_000
+
+
+# Of a file; the rest, of tables in most cases, belongs to what stands around it.
+_MOST_DEFINITIONS: Final = 5_000
+
+
+# Levels of definitions in one another; data are nested deeper, programs are not.
+_DEEPEST: Final = 30
+
+
+_MOST_REFERENCES: Final = 20_000  # of a file: a hundred times what a long one has
+
+
+_NOT_CODE: Final = frozenset(
+    {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
+)
+
+
+_UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
+
+
+# ``json.dumps`` makes an encoder for each call that asks for this form.
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+
+# One byte; a term that is so frequent in a piece is saturated in any formula long before.
+_MOST_COUNT: Final = 255
+
+
+def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
+    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds."""
+    is_generated = bool(generated_reason(path, text))
+    language = language_of(path, text)
+    if known := language or uninstalled_language_of(path, text):
+        name, is_code = known.name, known.kind is not LanguageKind.DATA
+    else:
+        tag = fence_tag(path, text)
+        name, is_code = "" if tag == "text" else tag, tag not in _NOT_CODE
+    lines = text.split("\n")
+    if len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    if not text:
+        lines = []
+    is_parsed = len(text) <= (_MOST_GENERATED if is_generated else _MOST_CHARACTERS)
+    if is_parsed and len(text) >= _LONG_LINE:
+        is_parsed = 2 * sum(len(line) for line in lines if len(line) > _LONG_LINE) < len(text)
+    definitions: Sequence[DefinedName] = ()
+    references: Sequence[Reference] = ()
+    if language and is_parsed and with_grammar:
+        definitions, references = _read(text, lines, language)
+    owned = owned_runs(definitions, len(lines), is_code=is_code)
+    kinds = line_kinds(lines, name) if is_code and is_parsed else ()
+    runs = list(cut(owned, lines, kinds=kinds)) if lines else []
+    if not is_parsed:
+        sizes = (sum(map(len, lines[run.first - 1 : run.last])) for run in runs)
+        before = accumulate(sizes, initial=0)
+        kept = list(takewhile(lambda pair: pair[0] <= _SAMPLE, zip(before, runs, strict=False)))
+        if len(kept) < len(runs):
+            rest = Run(runs[len(kept)].first, runs[-1].last, -1)
+            runs = [*(run for _, run in kept), rest]
+    pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text), kinds=kinds)
+    traits = FileTraits(
+        name, is_code, len(text), sum(piece.terms for piece in pieces), len(pieces), is_generated
+    )
+    return Analysis(
+        [
+            deflated(_ENCODE(traits).encode()),
+            deflated(_ENCODE(_definition_rows(definitions)).encode()),
+            deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
+            deflated(_ENCODE(references).encode()),
+            deflated(postings),
+        ]
+    )
+
+
+def _read(
+    text: str, lines: Sequence[str], language: Language
+) -> tuple[Sequence[DefinedName], Sequence[Reference]]:
+    definitions: Sequence[DefinedName] = ()
+    try:
+        with shared_parse():
+            definitions = _defined_names(read_definitions(text, language), lines, language)
+            return definitions, _references(text, language, definitions)
+    except DeadlineError:
+        return definitions, ()
+
+
+def _references(
+    text: str, language: Language, definitions: Sequence[DefinedName]
+) -> list[Reference]:
+    # Once for each innermost definition that uses a name, where it first does.
+    known: dict[tuple[str, str, int], Reference] = {}
+    around: list[int] = []
+    upcoming = 0
+    for name, kind, _, line, scope in read_references(text, language):
+        while upcoming < len(definitions) and definitions[upcoming].first <= line:
+            around.append(upcoming)
+            upcoming += 1
+        while around and definitions[around[-1]].last < line:
+            around.pop()
+        owner = around[-1] if around else -1
+        key = name, kind, owner
+        if key not in known:
+            known[key] = Reference(name, kind, line, owner, scope)
+            if len(known) >= _MOST_REFERENCES:
+                break
+    return list(known.values())
+
+
+def _defined_names(module: Module, lines: Sequence[str], language: Language) -> list[DefinedName]:
+    names: list[DefinedName] = []
+    around: list[
+        tuple[int, int, int]
+    ] = []  # place, end and depth of the definitions that the present one stands in
+    taken = 0  # the last line that is surely another one's
+    has_leading = language.kind is not LanguageKind.DATA
+    for definition in module.definitions[:_MOST_DEFINITIONS]:
+        if definition.depth >= _DEEPEST or definition.first_line > len(lines):
+            continue
+        while around and around[-1][1] <= definition.start:
+            taken = max(taken, names[around[-1][0]].last)
+            around.pop()
+        outer = around[-1][0] if around else -1
+        if outer >= 0:
+            taken = max(taken, names[outer].signature)
+        first = definition.first_line
+        if has_leading and first > taken + 1:
+            first = first_line_of(lines, first, above=taken, language=language.name)
+        last = min(max(definition.last_line, definition.first_line), len(lines))
+        if outer >= 0:
+            last = min(last, names[outer].last)
+        body = last + 1
+        if definition.header_end < definition.end:
+            header = module.source[definition.start : definition.header_end].rstrip()
+            # The underline of a heading; without its line it is none.
+            breaks = header.count(b"\n") + bool(
+                _UNDERLINE.match(module.source, definition.header_end)
+            )
+            body = min(definition.first_line + breaks + 1, body)
+        names.append(
+            DefinedName(
+                definition.kind,
+                definition.path,
+                min(first, last),
+                min(definition.first_line, last),
+                body,
+                last,
+                outer,
+            )
+        )
+        around.append((len(names) - 1, definition.end, definition.depth))
+    return names
+
+
+def _counted(
+    lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
+) -> tuple[list[Piece], bytes]:
+    """Return the pieces, and their terms as columns: hashes, places of pieces, how often."""
+    pieces: list[Piece] = []
+    keys: list[int] = []
+    left = most
+    for place, run in enumerate(runs):
+        text = "\n".join(lines[run.first - 1 : run.last])
+        counts = Counter(hashed_terms(text if len(text) <= left else text[: max(left, 0)]))
+        left -= len(text)
+        comments = preamble = 0
+        for line in range(run.first - 1, run.last) if kinds else ():
+            kind = kinds[line]
+            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
+                comments += len(lines[line]) + 1
+            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
+                preamble += len(lines[line]) + 1
+        pieces.append(
+            Piece(
+                run.first,
+                run.last,
+                run.owner,
+                counts.total(),
+                len(text) + 1,
+                comments=comments,
+                preamble=preamble,
+            )
+        )
+        # One number for each posting sorts faster than a tuple.
+        low = place << 8
+        keys += [
+            hashed << 40 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
+            for hashed, count in counts.items()
+        ]
+    keys.sort()
+    hashes = column("I", [key >> 40 for key in keys])
+    places = column("I", [key >> 8 & 0xFFFFFFFF for key in keys])
+    return pieces, hashes + places + bytes([key & 0xFF for key in keys])
+
+
+def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:
+    # Paths are shortened by what they share with the one around.
+    rows: list[tuple[object, ...]] = []
+    for definition in definitions:
+        around = definitions[definition.outer].path if definition.outer >= 0 else ()
+        inside = definition.path[: len(around)] == around and len(definition.path) > len(around)
+        shared = len(around) if inside else 0
+        rows.append((definition.kind, shared, definition.path[shared:], *definition[2:]))
+    return rows
