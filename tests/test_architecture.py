@@ -8,7 +8,7 @@ from aggregate import load_config
 
 PACKAGE = Path("src/aggregate")
 PATH = re.compile(r"(?<![\w/.])[a-z_]+/(?:[a-z_0-9]+(?:\.py|/)?)*")
-"""``cli/``, ``sending/turn``, ``base/files/files.py``, ``tests/code/syntax/``."""
+"""``cli/``, ``sending/turn``, ``base/files.py``, ``tests/code/syntax/``."""
 OWN = {"__init__.py", "__main__.py", "__pycache__", "py.typed"}
 
 
@@ -26,7 +26,7 @@ def test_every_path_exists() -> None:
     """Rooms, modules and folders of tests that the page names are there."""
     page = Path("docs/architecture.md").read_text(encoding="utf-8")
     paths = PATH.findall(page)
-    assert {"sending/turn", "cli/", "base/files/files.py", "tests/code/syntax/"} <= set(paths)
+    assert {"sending/turn", "cli/", "base/files.py", "tests/code/syntax/"} <= set(paths)
     assert [path for path in paths if not exists(path)] == []
 
 

@@ -5,14 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import NeuronAgent, ToolRegistry
-from aggregate.agents.goals import (
-    Completion,
-    EngineLimits,
-    Question,
-    ScriptedModel,
-    Trace,
-    scripted_model,
-)
+from aggregate.agents.goals import EngineLimits, Trace, scripted_model
+from aggregate.agents.goals.models import ScriptedModel
+from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.tools import Tool
 
 Script = Mapping[str, str | list[str]]

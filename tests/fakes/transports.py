@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 
 from aggregate import Client, ProviderError, Reply, Usage
-from aggregate.sending.clients import OnText
 from aggregate.sending.clients.client import Retry, Script, ScriptedTransport, scripted_client
-from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.protocol import ModelRequest, OnText
 
 ONCE, QUICK = Retry(attempts=1), Retry(first=0.01)
 

@@ -11,14 +11,15 @@ from aggregate import View, ViewMode
 from aggregate.base.files import Span, ViewRequest
 from aggregate.code.syntax import read_module
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
-from aggregate.prompt import render_all, turn_texts
+from aggregate.code.views.view_pool import render_all
+from aggregate.prompt import turn_texts
 from tests.viewing import language_called, viewed
 
 _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, -1))
 from aggregate.prompt.view_pool import render_all
-from aggregate.base.files.files import View, ViewMode, ViewRequest
+from aggregate.base.files import View, ViewMode, ViewRequest
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
     print(name, flush=True)

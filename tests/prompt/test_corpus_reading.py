@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.prompt import FileCorpus, Request, Selection, read_files
+from aggregate.prompt import FileCorpus, Request, read_files
+from aggregate.prompt.selection import Selection
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project

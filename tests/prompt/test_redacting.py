@@ -20,7 +20,8 @@ from aggregate import (
     request_for,
     run,
 )
-from aggregate.agents.goals import ChatModel, Question, QuestionKind
+from aggregate.agents.goals import ChatModel
+from aggregate.agents.goals.questions import Question, QuestionKind
 from aggregate.prompt import redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import RedactingClient

@@ -38,7 +38,7 @@ HISTORY_CODE: Final = (
     "prompt.commit_history",
     "base.disk.programs",
     "base.disk.reading",
-    "base.files.files",
+    "base.files",
     "ranking.message_text",
     "ranking.terms",
     "base.redaction",

@@ -47,7 +47,7 @@ VIEW_CODE = (
     "prompt.file_rendering",
     "base.disk.reading",
     "base.errors",
-    "base.files.files",
+    "base.files",
     "base.redaction",
     "project.files.file_content",
     "code.syntax",

@@ -213,8 +213,8 @@ ANALYSIS_CODE = (
     "base.concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "base.disk.reading",
     "base.errors",
-    "base.files.files",
-    "base.values.values",
+    "base.files",
+    "base.values",
     "ranking.files.analyse",
     "ranking.files.analysis",
     "ranking.files.corpus",

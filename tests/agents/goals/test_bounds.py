@@ -16,15 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate import NeuronAgent, Prompt, Reply, RequestOptions, ToolRegistry, Usage, open_client
-from aggregate.agents.goals import (
-    ChatModel,
-    Completion,
-    EngineLimits,
-    Question,
-    ScriptedModel,
-    scripted_model,
-)
-from aggregate.agents.goals.models import as_model
+from aggregate.agents.goals import ChatModel, EngineLimits, scripted_model
+from aggregate.agents.goals.models import ScriptedModel, as_model
+from aggregate.agents.goals.questions import Completion, Question
 from tests.fakes.models import agent, nodes
 from tests.fakes.user_files import by_user
 from tests.hostile.running import ends

@@ -12,15 +12,14 @@ from simulation.killed_goals import PARCELS, killed_goal
 
 from aggregate import ClientSetupError, GoalResult, NeuronAgent, ToolRegistry
 from aggregate.agents.goals import (
-    Completion,
     EngineLimits,
-    Question,
-    ScriptedModel,
     new_record,
     recorded,
     scripted_model,
     unfinished_goals,
 )
+from aggregate.agents.goals.models import ScriptedModel
+from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.tools import make_tool
 from aggregate.base.errors import StateError
 from tests.fakes.models import calls

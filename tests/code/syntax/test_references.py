@@ -6,14 +6,9 @@ from time import thread_time
 
 import pytest
 
-from aggregate.code.syntax import (
-    LANGUAGES,
-    SyntaxReference,
-    read_definitions,
-    read_references,
-    shared_parse,
-)
+from aggregate.code.syntax import LANGUAGES, read_definitions, read_references, shared_parse
 from aggregate.code.syntax.parsing import query_of
+from aggregate.code.syntax.references import SyntaxReference
 from tests.viewing import language_called
 
 PROGRAMS = {

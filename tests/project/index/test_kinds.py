@@ -15,7 +15,7 @@ CODE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from aggregate.project.index.kinds import code_version
-print(code_version(("project.index", "base.text", "code.syntax", "base.files.files"), installed=tuple(sys.argv[2:])))
+print(code_version(("project.index", "base.text", "code.syntax", "base.files"), installed=tuple(sys.argv[2:])))
 """
 
 

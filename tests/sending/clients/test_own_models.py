@@ -10,23 +10,18 @@ from hypothesis import given, strategies as st
 
 from aggregate import ConfigError, Prompt, PromptTooLongError, Usage, open_project
 from aggregate.sending import ModelSelection, select_model
-from aggregate.sending.clients import (
-    OWN_COUNT,
-    TokenRatio,
-    age_note,
-    cache_policy,
-    context_window,
-    cost,
-    shipped_ratio,
-    token_ratio,
-)
+from aggregate.sending.clients import cache_policy, context_window, cost, shipped_ratio
 from aggregate.sending.clients.own_models import (
     HIGHEST,
     LOWEST,
+    OWN_COUNT,
     RATIOS_FILE,
+    TokenRatio,
+    age_note,
     check_window,
     record_usage,
     reported_ratio,
+    token_ratio,
 )
 from tests.fakes.prompts import part, plan_of
 from tests.fakes.user_files import by_user

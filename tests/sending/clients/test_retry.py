@@ -24,8 +24,8 @@ from aggregate import (
     Usage,
     open_client,
 )
-from aggregate.sending.clients import RequestStop, cost
-from aggregate.sending.clients.client import Retry
+from aggregate.sending.clients import cost
+from aggregate.sending.clients.client import RequestStop, Retry
 from aggregate.sending.clients.connection import seconds_of
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK, BreaksOff, scripted

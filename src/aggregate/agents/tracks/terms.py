@@ -17,9 +17,9 @@ from aggregate.prompt import auto_budget, find_persona
 from aggregate.sending import ModelSelection, SelectedModel, select_model
 from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
-    DEFAULT_OPTIONS,
     PROVIDERS,
     ChatClient,
+    RequestOptions,
     context_window,
     cost,
     shipped_ratio,
@@ -221,7 +221,7 @@ def grant_budget(
     if named is None:
         tokens = default_tokens(recipient, most=table.most)
     elif named == AUTO:
-        answer = DEFAULT_OPTIONS.max_output  # what auto leaves free
+        answer = RequestOptions().max_output  # what auto leaves free
         tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
         tokens = named

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
-from aggregate.base.disk.programs.programs import guard_process
+from aggregate.base.disk.programs import guard_process
 from aggregate.base.errors import AggregateError
 
 HEADER_BYTES: Final = 8  # of a message's length, big-endian, before the message

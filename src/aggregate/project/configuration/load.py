@@ -15,7 +15,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
 from aggregate.base.text import printable
 from aggregate.project.configuration.discover import CONFIG_NAME
-from aggregate.project.tables.tables import UNION_TAGS, Config
+from aggregate.project.tables import UNION_TAGS, Config
 from aggregate.project.toml_text import MOST_BYTES
 from aggregate.project.toml_text.toml_text import parse_untrusted_toml
 

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Final
 
 from aggregate.base.messages import shorten
-from aggregate.base.values.values import (
+from aggregate.base.values import (
     LONG,
     MOST_REPEATED,
     MOST_REPEATED_TEXT,
