@@ -71,7 +71,7 @@ def test_reading_a_configuration_builds_one_validator(tmp_path: Path) -> None:
     config = tmp_path / "manual_slop.toml"
     config.write_text("[files]\npaths = ['a.py']\n[output]\nnamespace = 'x'\n", encoding="utf-8")
     code = (
-        "from pathlib import Path; from aggregate.project.configuration import load; from aggregate.project.tables import tables as schema\n"
+        "from pathlib import Path; from aggregate.project.configuration import load; from aggregate.project import tables as schema\n"
         f"load.load_config(Path({str(config)!r}))\n"
         "tables = [value for name, value in vars(schema).items() if name.endswith('Table')]\n"
         "print([table.__name__ for table in tables if table.__pydantic_complete__])"

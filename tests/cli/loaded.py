@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -44,7 +44,8 @@ class Command:
 
     def end(self) -> None:
         if self._code is None:
-            self.interrupt(signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended by itself, and its code is on the way
+                self.interrupt(signal.SIGKILL)
             self.wait()
 
 

@@ -57,7 +57,7 @@ def test_a_version_is_the_same_for_the_same_code(site: Path, tmp_path: Path) -> 
 def test_a_version_changes_with_what_takes_part(site: Path) -> None:
     """With a module, a query file, a new module, and what others have made, never imported; not with others (I-1)."""
     versions = [version_of(site, "some_grammar")]
-    for change in ("text/lines.py", "files/files.py"):
+    for change in ("text/lines.py", "files.py"):
         with (site / "aggregate/base" / change).open("a", encoding="utf-8") as file:
             file.write("\n")
         versions.append(version_of(site, "some_grammar"))

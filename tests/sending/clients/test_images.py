@@ -171,7 +171,7 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
 
     client = scripted(answer, "compatible", model="local")
     planned = plan("compatible", "local")
-    reply = client.exchange(planned)
+    reply = client.exchange(client.request(planned))
     assert (reply.text, reply.raw["left_out"]) == ("I read.", ("images",))
     assert requests_of(client)[-1].plan.text == planned.text
 
@@ -184,4 +184,4 @@ def test_another_failure_is_no_reason() -> None:
 
     client = scripted(answer, "compatible", model="local")
     with pytest.raises(ProviderError, match="no key"):
-        client.exchange(plan("compatible", "local"))
+        client.exchange(client.request(plan("compatible", "local")))

@@ -30,7 +30,7 @@ CHECK_SECONDS: Final = 20.0
 _CHECK: Final = """\
 import json, sys
 sys.path += sys.argv[1:]
-from aggregate.base.disk import guard_process
+from aggregate.base.disk.programs import guard_process
 guard_process()
 from aggregate.agents.tracks.answer_schema import faults_of
 print(json.dumps(faults_of(*json.load(sys.stdin))))
