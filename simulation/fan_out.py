@@ -13,10 +13,9 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate import RunOptions, RunStatus, conduct, open_project
+from aggregate import RunOptions, RunStatus, WorkerError, conduct, open_project
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_files import PollingOptions, TrackResult
-from aggregate.base.errors import WorkerError
 from simulation.trees import write_track
 
 TRACK = "faults_1"

@@ -17,10 +17,9 @@ from signal import SIGKILL
 from tempfile import TemporaryDirectory
 from time import sleep
 
-from aggregate import Project, open_project
+from aggregate import Project, StateError, TrackError, WorkerError, open_project
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import TrackProgress, decide, status
-from aggregate.base.errors import StateError, TrackError, WorkerError
 from simulation.killed_goals import Journal, forked
 from simulation.kills import LOG, TRACK, live
 from simulation.trees import write_track

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from dbos import WorkflowStatus
 
-from aggregate import Project, Prompt, RunOptions, conduct, open_project
+from aggregate import Project, Prompt, RunOptions, StateError, conduct, open_project
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
 from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url, open_engine
 from aggregate.agents.tracks.durable.dbos_queue import (
@@ -22,7 +22,6 @@ from aggregate.agents.tracks.durable.dbos_queue import (
 from aggregate.agents.tracks.durable.run_table import RunRow
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.disk.writing import state_folder
-from aggregate.base.errors import StateError
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked
 from tests.fakes.conducting import TRACK, Says, track_project
 from tests.hostile.running import aggregate

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import StateError
 from aggregate.agents.tools import state_store
-from aggregate.base.errors import BeadsError, StateError
+from aggregate.base.errors import BeadsError
 from aggregate.project.beads.record import read_sqlite
 from tests.fakes.beads_project import record, write_database
 from tests.hostile.databases import BUILDERS, HARMLESS, Builder

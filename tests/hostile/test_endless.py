@@ -9,11 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import AggregateError, ContextPresetManager, build_beads_section, load_data_reference
+from aggregate import (
+    AggregateError,
+    ContextPresetManager,
+    DataReferenceError,
+    ToolError,
+    TrackError,
+    build_beads_section,
+    load_data_reference,
+)
 from aggregate.agents.goals import read_script
 from aggregate.agents.tools import discover_tools
 from aggregate.agents.tracks.track import Track, TrackStatus, open_track
-from aggregate.base.errors import DataReferenceError, ToolError, TrackError
 from aggregate.project.beads.board import find_beads_files
 from tests.cli.command_line import Ended
 from tests.fakes.beads_project import record, write_jsonl

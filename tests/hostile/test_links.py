@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import compact_data, prune_data_cache, run as run_pipeline
+from aggregate import OutputError, StateError, compact_data, prune_data_cache, run as run_pipeline
 from aggregate.agents.tools import state_store
 from aggregate.agents.tracks import Ticket, open_track
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.track import TrackStatus
-from aggregate.base.errors import OutputError, StateError
 from aggregate.prompt import prune_outputs, write_numbered
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.hostile.running import aggregate, refused

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import SandboxError
 from aggregate.agents.sandbox import run_full_python
 from aggregate.agents.sandbox.bubblewrap import MISSING
-from aggregate.base.errors import SandboxError
 from aggregate.project.beads.board import find_bd
 from tests.fakes.bd import install_bd
 from tests.hostile.planted import Planted, plant

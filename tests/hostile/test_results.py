@@ -11,7 +11,9 @@ from hypothesis import example, given, strategies as st
 
 from aggregate import (
     Answer,
+    DataReferenceError,
     LabelledOutput,
+    OutputError,
     SubagentSession,
     build_tier3_context,
     compact_data,
@@ -20,7 +22,6 @@ from aggregate import (
     run,
 )
 from aggregate.agents.goals.heuristics import resolve_reference
-from aggregate.base.errors import DataReferenceError, OutputError
 from aggregate.base.values import is_reference
 from aggregate.prompt import recognise_reference
 from aggregate.prompt.results import AnswerKind, AnswerSource

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import execute_data_analysis
+from aggregate import SandboxError, execute_data_analysis
 from aggregate.agents.sandbox import SandboxLimits, run_full_python, run_javascript, run_python
 from aggregate.agents.sandbox.bubblewrap import tree_usage
 from aggregate.agents.sandbox.limits import (
@@ -23,7 +23,7 @@ from aggregate.agents.sandbox.limits import (
     parse_reply,
 )
 from aggregate.agents.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
-from aggregate.base.errors import SandboxError, Stopped
+from aggregate.base.errors import Stopped
 from tests.hostile.running import ends, full_python
 from tests.hostile.sandbox_escapes import ESCAPES, PLAY
 

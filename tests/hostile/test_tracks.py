@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from aggregate import ConfigError
+from aggregate import ConfigError, WorkerError
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.tickets import load_tickets
-from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import TRACK, Says, conducted, track_project
 
 

@@ -14,6 +14,7 @@ from aggregate import (
     ConfigError,
     LabelledOutput,
     MetadataBasedResultCompiler,
+    OutputError,
     Place,
     SubagentSession,
     Task,
@@ -23,7 +24,6 @@ from aggregate import (
     run,
     select_answer,
 )
-from aggregate.base.errors import OutputError
 from aggregate.base.json_forms import json_text, jsonable
 from aggregate.base.values import Value
 from tests.hostile.values import ODD, SHOWN, Endless, anything

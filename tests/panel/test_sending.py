@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import ProviderError, Reply, Usage
-from aggregate.base.errors import ToolError
+from aggregate import ProviderError, Reply, ToolError, Usage
 from aggregate.panel.sending import Sender
 from aggregate.sending import PreparedTurn, prepare_turn
 from aggregate.sending.clients.protocol import ModelRequest, OnText

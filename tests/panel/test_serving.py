@@ -19,8 +19,7 @@ import pytest
 from click.testing import CliRunner
 from starlette.requests import Request
 
-from aggregate import ConfigError
-from aggregate.base.errors import ToolError
+from aggregate import ConfigError, ToolError
 from aggregate.cli.serve import panel as command
 from aggregate.panel.access import Access
 from aggregate.panel.answers import Broadcast, body_of

@@ -11,12 +11,12 @@ from aggregate import (
     AggregateError,
     ConfigError,
     FinishReason,
+    OutputError,
     ProviderError,
     Reply,
     Usage,
     load_config,
 )
-from aggregate.base.errors import OutputError
 from aggregate.sending import (
     ModelSelection,
     compact_discussion,

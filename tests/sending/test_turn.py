@@ -9,6 +9,7 @@ import pytest
 from aggregate import (
     ConfigError,
     FinishReason,
+    OutputError,
     PromptTooLongError,
     ProviderError,
     Reply,
@@ -20,7 +21,6 @@ from aggregate import (
     load_config,
     open_project,
 )
-from aggregate.base.errors import OutputError
 from aggregate.prompt import request_log_path
 from aggregate.sending import (
     CompletedTurn,

@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, NeuronAgent, execute_data_analysis, select_answer, standard_tools
+from aggregate import (
+    ConfigError,
+    ModelError,
+    NeuronAgent,
+    execute_data_analysis,
+    select_answer,
+    standard_tools,
+)
 from aggregate.agents.goals import EngineLimits, read_script, scripted_model
 from aggregate.agents.goals.agent import verdict
 from aggregate.agents.goals.goal_result import MAX_DEPTH, MAX_RETRIES, Neuron
 from aggregate.agents.goals.questions import Question, QuestionKind
 from aggregate.agents.tools import ToolContext
-from aggregate.base.errors import ModelError
 from tests.fakes.models import agent, asked, calls
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from simulation.killed_goals import PARCELS, killed_goal
 
-from aggregate import ClientSetupError, GoalResult, NeuronAgent, ToolRegistry
+from aggregate import ClientSetupError, GoalResult, NeuronAgent, StateError, ToolRegistry
 from aggregate.agents.goals import (
     EngineLimits,
     new_record,
@@ -21,7 +21,6 @@ from aggregate.agents.goals import (
 from aggregate.agents.goals.models import ScriptedModel
 from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.tools import make_tool
-from aggregate.base.errors import StateError
 from tests.fakes.models import calls
 
 PLAN = "1. List the parcels\n2. Ship each parcel\n3. Say what was done"

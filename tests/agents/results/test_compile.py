@@ -9,13 +9,13 @@ from hypothesis import given, strategies as st
 
 from aggregate import (
     CompilationContext,
+    CompilerError,
     MetadataBasedResultCompiler,
     ResultCompiler,
     compile_results as compile_globally,
     register_compiler as register_globally,
     result_compiler,
 )
-from aggregate.base.errors import CompilerError
 
 NOON = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TIME = "2024-01-15T10:30:00Z"

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import SandboxError
 from aggregate.agents.sandbox import SandboxLimits, run_javascript, run_python
-from aggregate.base.errors import SandboxError, Stopped
+from aggregate.base.errors import Stopped
 
 
 def python(code: str, **environment: str) -> str:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import ToolRegistry, standard_tools
-from aggregate.base.errors import ToolError
+from aggregate import ToolError, ToolRegistry, standard_tools
 from tests.projects import project
 
 HIDDEN = "HIDDEN-7f3a"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate import ToolRegistry
+from aggregate import ToolError, ToolRegistry
 from aggregate.agents.tools import (
     CallLimits,
     Permission,
@@ -21,7 +21,6 @@ from aggregate.agents.tools import (
     make_tool,
     tool,
 )
-from aggregate.base.errors import ToolError
 from tests.hostile.running import ends
 
 

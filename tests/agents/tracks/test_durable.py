@@ -18,7 +18,16 @@ import pytest
 import sqlalchemy as sa
 from simulation.kills import LOG, TRACK, LoggedWorker, read_leftovers, start, write_project
 
-from aggregate import Project, Prompt, RunOptions, RunStatus, conduct, open_project
+from aggregate import (
+    Project,
+    Prompt,
+    RunOptions,
+    RunStatus,
+    StateError,
+    TrackError,
+    conduct,
+    open_project,
+)
 from aggregate.agents.tracks import PollingOptions, open_track
 from aggregate.agents.tracks.durable.database import (
     LEASES,
@@ -39,7 +48,6 @@ from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import TrackProgress, cancel, forget, status
 from aggregate.agents.tracks.worker import Worker
-from aggregate.base.errors import StateError, TrackError
 from tests.fakes.conducting import Says, assigned
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 from tests.fakes.prompts import part

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import RunStatus
+from aggregate import OutputError, RunStatus, TrackError
 from aggregate.agents.tracks import Ticket, new_track, open_track
 from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
 from aggregate.agents.tracks.track import (
@@ -19,7 +19,6 @@ from aggregate.agents.tracks.track import (
     read_tracks_file,
     set_values,
 )
-from aggregate.base.errors import OutputError, TrackError
 from aggregate.cli.program import run_program
 from tests.fakes.conducting import TIME, TRACK, track_project
 from tests.projects import project

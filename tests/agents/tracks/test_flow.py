@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, RunStatus
+from aggregate import ConfigError, RunStatus, WorkerError
 from aggregate.agents.tracks import PollingOptions, open_track
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome
-from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (
     TRACK,
     Conducted,

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from simulation.kills import TRACK, write_project
 
-from aggregate import Project, RunOptions, conduct, open_project
+from aggregate import Project, RunOptions, TrackError, conduct, open_project
 from aggregate.agents.tracks.run_control import decide, forget, status
 from aggregate.agents.tracks.run_files import TicketEvent, TrackResult
-from aggregate.base.errors import TrackError
 from tests.agents.tracks.test_durable import server, until, url
 from tests.fakes.conducting import Says
 

@@ -18,11 +18,11 @@ from aggregate import (
     Reply,
     RunStatus,
     Usage,
+    WorkerError,
     open_project,
     run_worker_lifecycle,
 )
 from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
-from aggregate.base.errors import WorkerError
 from tests.fakes.conducting import (
     TRACK,
     MemoryQueue,

@@ -70,7 +70,7 @@ def test_a_version_changes_with_what_takes_part(site: Path) -> None:
     (site / "some_grammar" / "binding.so").write_bytes(b"another")
     versions.append(version_of(site, "some_grammar"))
     assert len(set(versions)) == len(versions) == 7
-    with (site / "aggregate" / "sending" / "entry.py").open("a") as file:
+    with (site / "aggregate" / "project" / "presets" / "entry.py").open("a") as file:
         file.write("\n")
     (site / "some_other-1.0.dist-info").mkdir()
     assert version_of(site, "some_grammar") == versions[-1]
