@@ -18,7 +18,7 @@ from tests.viewing import language_called, viewed
 _TIMED = """\
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, -1))
-from aggregate.prompt.view_pool import render_all
+from aggregate.code.views import render_all
 from aggregate.base.files import View, ViewMode, ViewRequest
 from tests.hostile.test_texts import TEXTS
 for name, (path, build) in TEXTS.items():
