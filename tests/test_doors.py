@@ -57,11 +57,17 @@ ONE_MODULE = (
     "base.addresses",
     "base.disk.databases",
     "base.disk.programs",
+    "base.disk.reading",
+    "base.disk.writing",
     "base.files",
     "base.json_forms",
     "base.messages",
+    "base.request",
     "base.values",
+    "project.presets",
     "project.tables",
+    "project.toml_text",
+    "prompt.results",
     "sending.models",
 )
 

@@ -19,36 +19,26 @@ _USUAL = frozenset(
     {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
 )
 
-
 _USERS = frozenset({"user", "human"})
-
 
 _ASSISTANTS = frozenset({"ai", "assistant", "model", "bot"})
 
-
 _LETTER = re.compile(r"[^\W_]")
-
 
 # Longer beginnings of lines are no roles: they are sentences.
 _LONGEST = 60
 
-
 # A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
 _HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORECASE | re.MULTILINE)
 
-
 _RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
-
 
 _LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
 
-
 _ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
-
 
 # A text that begins like a turn that is fenced; no role holds a colon and a blank.
 _FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
-
 
 # A turn's text as ``turn_texts`` writes it, with a role.
 _SPOKEN = re.compile(
@@ -57,11 +47,9 @@ _SPOKEN = re.compile(
     re.DOTALL,
 )
 
-
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-
 
 # What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown.
 _MARKS = frozenset("#-+*>`~=|<[_")

@@ -20,7 +20,6 @@ _CHUNK: Final = 1_000  # Keys of one statement: from some hundreds on it no long
 _CHECK_BYTES: Final = 16
 _LEADS: Final = Struct(">q24x")  # The first 64 of a key's 256 bits
 
-
 _USED_KIND: Final = (
     "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
     " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"
