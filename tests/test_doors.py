@@ -67,7 +67,14 @@ ONE_MODULE = (
     "project.presets",
     "project.tables",
     "project.toml_text",
+    "prompt.file_sizes",
+    "prompt.numbered_output",
+    "prompt.ranked_files",
+    "prompt.references",
     "prompt.results",
+    "prompt.source_map",
+    "prompt.tier3",
+    "prompt.turns",
     "sending.models",
 )
 

@@ -16,11 +16,12 @@ from aggregate.base.request import FileChoice, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
 from aggregate.project.tables import BEADS_MODE
-from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment
+from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.layout import Omitted, files_segments, in_order
+from aggregate.prompt.layout import files_segments, screenshots_section
 from aggregate.prompt.request import Request, is_named, unknown_focus
 from aggregate.prompt.selection import MOST_NAMED
+from aggregate.prompt.turns import Omitted, discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.document import Origin, SourceMap
@@ -292,16 +293,19 @@ def section_segments(
     results: "Sequence[Results]" = (),
     omitted: tuple[Omitted | None, Omitted | None] = (None, None),
 ) -> Iterator[Segment]:
-    """Return the segments of all sections in their order, each only if not empty (rule M-9)."""
+    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9)."""
     omitted_turns, omitted_results = omitted
-    of_results: Sequence[Segment] = ()
+    yield from files
+    if images:
+        yield Segment(Section.SCREENSHOTS, screenshots_section(images), Stability.STABLE)
+    if beads:
+        yield Segment(Section.BEADS, beads, Stability.SLOW)
     if results or omitted_results:
-        from aggregate.prompt.sections.subagent_results import (
-            results_segments,  # few prompts have results
-        )
+        # Few prompts have results.
+        from aggregate.prompt.sections.subagent_results import results_segments
 
-        of_results = results_segments(results, omitted_results)
-    return in_order(files, images, beads, of_results, history, omitted_turns)
+        yield from results_segments(results, omitted_results)
+    yield from discussion_segments(history, omitted_turns)
 
 
 PromptStream = Composition  # What ``stream_prompt`` returns

@@ -22,14 +22,13 @@ from aggregate.prompt.layout import (
     FILES,
     FILES_SUMMARY,
     FILES_TIER3,
-    Omitted,
-    discussion_segments,
     files_section,
     rendered_segment,
 )
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
+from aggregate.prompt.turns import Omitted, discussion_segments
 from aggregate.ranking import WEIGHTS
 
 if TYPE_CHECKING:

@@ -1,15 +1,13 @@
-"""Sections to one prompt, in the order that keeps the changing parts behind the stable ones."""
+"""Files and screenshots as the text of a prompt: their headings, fences and links, which no content can break."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
-from typing import NamedTuple
 
 from aggregate.base.files import RenderedFile, ShownText, View, ViewMode, ViewRequest
 from aggregate.base.text import fence, heading_text
 from aggregate.code.views import render_all
-from aggregate.prompt.document import SEPARATOR, Screenshot, Section, Segment, Stability
-from aggregate.prompt.turns import SpokenTurn, spoken_turn, turn_texts
+from aggregate.prompt.document import Screenshot, Section, Segment, Stability
 
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"
@@ -48,7 +46,9 @@ def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
 
 def rendered_segment(file: RenderedFile) -> Segment:
     language = "text" if file.error else file.language or "text"
-    block = file_block(file.path, file.content, language=language, excluded=file.is_excluded)
+    is_none = file.view_mode is ViewMode.NONE
+    is_excluded = is_none and not file.error and not file.force_full
+    block = file_block(file.path, file.content, language=language, excluded=is_excluded)
     return file_segment(file.path, block, file.shown)
 
 
@@ -63,72 +63,6 @@ def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segmen
 
 def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
     return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"
-
-
-_RULE = f"---{SEPARATOR}"
-_NAME = "Discussion Excerpt"
-_EXCERPT = re.compile(rf"(?:{_RULE})?### {_NAME} [0-9]+{SEPARATOR}")
-
-
-class Omitted(NamedTuple):
-    """The first of some turns or results, which a budget leaves out: how many, and the tokens they have (rule B-5)."""
-
-    number: int
-    tokens: int
-
-    def sentence(self, what: str) -> str:
-        number = f"1 {what} is" if self.number == 1 else f"{self.number:,} {what}s are"
-        return f"- {number} left out: {self.tokens:,} tokens"
-
-
-def build_discussion_section(history: Sequence[object]) -> str:
-    """Render the excerpts without the section's heading (rules M-6, M-50).
-
-    Args:
-        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
-
-    Returns:
-        ``### Discussion Excerpt i`` and the text for each, with a rule between two; ``""`` for no history.
-    """
-    return SEPARATOR.join(segment.text for segment in discussion_segments(history)[1:])
-
-
-def build_discussion_text(history: Sequence[object]) -> str:
-    """Render the whole section with its heading, or ``""`` for no history (rules M-11, M-X4)."""
-    return SEPARATOR.join(segment.text for segment in discussion_segments(history))
-
-
-def discussion_segments(
-    history: Sequence[object], omitted: Omitted | None = None
-) -> tuple[Segment, ...]:
-    """Return the section as a heading and one segment for each excerpt, none for no history.
-
-    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it. Behind
-    turns that are ``omitted``, the others keep their numbers.
-    """
-    return tuple(
-        Segment(Section.HISTORY, text, Stability.VOLATILE, source)
-        for text, source in _parts(history, omitted)
-    )
-
-
-def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple[str, str]]:
-    if history:
-        yield "## Discussion History", ""
-    if history and omitted:
-        yield omitted.sentence("earlier turn"), ""
-    first = omitted.number + 1 if omitted else 1
-    for number, text in enumerate(turn_texts(history), first):
-        rule = _RULE if number > first else ""
-        yield f"{rule}### {_NAME} {number}{SEPARATOR}{text}", f"{_NAME} {number}"
-
-
-def excerpt_turn(segment: Segment) -> SpokenTurn | None:
-    """Return what was said in an excerpt of the discussion, and by whom; ``None`` for any other segment."""
-    if segment.section is not Section.HISTORY:
-        return None
-    heading = _EXCERPT.match(segment.text)
-    return spoken_turn(segment.text[heading.end() :]) if heading else None
 
 
 def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -> Iterator[Segment]:
@@ -160,24 +94,6 @@ def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
 
 def _is_as_it_is(file: RenderedFile) -> bool:
     return file.force_full or file.error or file.view_mode is ViewMode.NONE
-
-
-def in_order(
-    files: Iterable[Segment],
-    images: Sequence[Screenshot],
-    beads: str,
-    results: Iterable[Segment],
-    history: Sequence[object],
-    omitted: Omitted | None,
-) -> Iterator[Segment]:
-    """Yield the segments of all sections: what changes stands behind what stays as it is (rule M-9)."""
-    yield from files
-    if images:
-        yield Segment(Section.SCREENSHOTS, screenshots_section(images), Stability.STABLE)
-    if beads:
-        yield Segment(Section.BEADS, beads, Stability.SLOW)
-    yield from results
-    yield from discussion_segments(history, omitted)
 
 
 HEADING = "## Screenshots"

@@ -8,7 +8,6 @@ from aggregate.base.json_forms import entries, members, message_text
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import DataReference, Value, behaves_as, is_reference, unawaited
 from aggregate.prompt.document import Section, Segment, Stability
-from aggregate.prompt.layout import Omitted
 from aggregate.prompt.results import (
     AggregatedResult,
     Answer,
@@ -17,6 +16,7 @@ from aggregate.prompt.results import (
     result_text,
     value_text,
 )
+from aggregate.prompt.turns import Omitted
 
 # A result, the results of a session by name, an answer, or a compiled report.
 Results = AggregatedResult | Answer | Mapping[str, Any]
