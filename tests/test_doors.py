@@ -68,12 +68,12 @@ ONE_MODULE = (
     "project.tables",
     "project.toml_text",
     "prompt.file_sizes",
+    "prompt.layout",
     "prompt.numbered_output",
     "prompt.ranked_files",
     "prompt.references",
     "prompt.results",
     "prompt.source_map",
-    "prompt.tier3",
     "prompt.turns",
     "sending.models",
 )

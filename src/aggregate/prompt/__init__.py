@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.file_rendering import *
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
-    from aggregate.prompt.layout import *
     from aggregate.prompt.project import *
     from aggregate.prompt.request import *
     from aggregate.prompt.selection import *
@@ -28,7 +27,6 @@ else:
             "file_rendering": "RenderedFiles render_files",
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget",
-            "layout": "files_segments",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
             "request": "ALL_FILES FOCUS_TIER Request Strategy auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",

@@ -18,14 +18,14 @@ from aggregate.project.files import FolderListing, display_path, read_file, read
 from aggregate.project.tables import BEADS_MODE
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.layout import files_segments, screenshots_section
+from aggregate.prompt.layout import files_segments, screenshots_section, tier3_segments
 from aggregate.prompt.request import Request, is_named, unknown_focus
 from aggregate.prompt.selection import MOST_NAMED
 from aggregate.prompt.turns import Omitted, discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.document import Origin, SourceMap
-    from aggregate.prompt.sections.subagent_results import Results
+    from aggregate.prompt.results import Results
 
 
 def find_screenshots(
@@ -243,8 +243,6 @@ class Composition:
         if self.lay_out is not None:
             return self.lay_out(noted())
         if request.is_tier3:
-            from aggregate.prompt.tier3 import tier3_segments  # few prompts are a worker's
-
             return tier3_segments(noted(), request.focus_files)
         return files_segments(noted(), is_summary=request.is_summary)
 

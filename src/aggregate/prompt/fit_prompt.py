@@ -32,7 +32,7 @@ from aggregate.prompt.turns import Omitted, discussion_segments
 from aggregate.ranking import WEIGHTS
 
 if TYPE_CHECKING:
-    from aggregate.prompt.sections.subagent_results import Results
+    from aggregate.prompt.results import Results
 
 _REMAINDER = 0.025  # Of the budget, for what is not shown; the contract allows 0.03 (rule B-7)
 _LEAST_REMAINDER = 64  # Tokens for it in any case (rule B-7)

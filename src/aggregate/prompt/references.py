@@ -33,8 +33,8 @@ from aggregate.base.values import (
     extent,
     is_reference,
 )
-from aggregate.prompt.results import AggregatedResult, Answer
-from aggregate.prompt.sections.subagent_results import Results, flatten_results
+from aggregate.prompt.results import AggregatedResult, Answer, Results
+from aggregate.prompt.sections.subagent_results import flatten_results
 
 REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of such a value (rule D-42)
 

@@ -1,6 +1,7 @@
 """What sub-agents and steps gave, merged to one value with its provenance, and its text as a prompt folds it in."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -84,8 +85,9 @@ class Answer:
     missing: str = ""  # what a check found the answer to lack, ``""`` for nothing
 
 
+# A result, the results of a session by name, an answer, or a compiled report.
+Results = AggregatedResult | Answer | Mapping[str, Any]
 _BREAK: Final = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-
 # A line's break, and its words up to a colon; labels are shorter.
 _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
 

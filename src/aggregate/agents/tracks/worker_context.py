@@ -28,8 +28,8 @@ from aggregate.project.index import user_index
 from aggregate.prompt import ALL_FILES, Composition, Request, with_references
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Prompt, Section, Segment, Stability
-from aggregate.prompt.results import AggregatedResult
-from aggregate.prompt.sections import Results, results_segments
+from aggregate.prompt.results import AggregatedResult, Results
+from aggregate.prompt.sections import results_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.ranked_files import ReadFiles

@@ -10,6 +10,6 @@ else:
         __name__,
         {
             "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told patched shown_in_older told_lines unified_diff",
-            "subagent_results": "Results one_line results_segments",
+            "subagent_results": "one_line results_segments",
         },
     )

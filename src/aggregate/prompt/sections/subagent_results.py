@@ -13,13 +13,11 @@ from aggregate.prompt.results import (
     Answer,
     GroupStatus,
     MergeStrategy,
+    Results,
     result_text,
     value_text,
 )
 from aggregate.prompt.turns import Omitted
-
-# A result, the results of a session by name, an answer, or a compiled report.
-Results = AggregatedResult | Answer | Mapping[str, Any]
 
 
 def flatten_results(results: object) -> Iterator[Results]:
