@@ -97,12 +97,8 @@ if (
     )
     from aggregate.prompt import (
         Composition as Composition,
-        build_discussion_section as build_discussion_section,
-        compact_data as compact_data,
         compose_prompt as compose_prompt,
-        load_data_reference as load_data_reference,
         open_project as open_project,
-        prune_data_cache as prune_data_cache,
         request_for as request_for,
         stream_prompt as stream_prompt,
     )
@@ -125,10 +121,18 @@ if (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
     )
-    from aggregate.prompt.layout import build_discussion_text as build_discussion_text
     from aggregate.prompt.live_prompt import LivePrompt as LivePrompt
     from aggregate.prompt.numbered_output import find_next_increment as find_next_increment
+    from aggregate.prompt.references import (
+        compact_data as compact_data,
+        load_data_reference as load_data_reference,
+        prune_data_cache as prune_data_cache,
+    )
     from aggregate.prompt.results import AggregatedResult as AggregatedResult, Answer as Answer
+    from aggregate.prompt.turns import (
+        build_discussion_section as build_discussion_section,
+        build_discussion_text as build_discussion_text,
+    )
     from aggregate.sending.clients import (
         Client as Client,
         RequestOptions as RequestOptions,
@@ -165,15 +169,16 @@ _HOMES = {
     "aggregate.project.configuration": "Project load_config",
     "aggregate.project.files": "resolve_paths",
     "aggregate.project.presets": "ContextFileEntry ContextPreset ContextPresetManager",
-    "aggregate.prompt": "Composition build_discussion_section compact_data compose_prompt load_data_reference open_project prune_data_cache request_for stream_prompt",
+    "aggregate.prompt": "Composition compose_prompt open_project request_for stream_prompt",
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context run",
     "aggregate.prompt.assemble": "PromptStream build_beads_section",
     "aggregate.prompt.document": "Prompt Segment",
     "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
-    "aggregate.prompt.layout": "build_discussion_text",
     "aggregate.prompt.live_prompt": "LivePrompt",
     "aggregate.prompt.numbered_output": "find_next_increment",
+    "aggregate.prompt.references": "compact_data load_data_reference prune_data_cache",
     "aggregate.prompt.results": "AggregatedResult Answer",
+    "aggregate.prompt.turns": "build_discussion_section build_discussion_text",
     "aggregate.sending.clients": "Client RequestOptions open_client",
     "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.models": "FinishReason Reply Usage",

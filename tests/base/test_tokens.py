@@ -13,7 +13,8 @@ from aggregate import Prompt, count
 from aggregate.base.files import RenderedFile
 from aggregate.base.tokens import TokenCounter, count_all, count_batch
 from aggregate.base.tokens.counter import cut
-from aggregate.prompt import SavedCounts, count_prompt, files_segments
+from aggregate.prompt import SavedCounts, count_prompt
+from aggregate.prompt.layout import files_segments
 from aggregate.prompt.token_counts import COUNT, token_kind
 from tests.base.tokens.plain_count import encoding, plain_count
 from tests.project.index.samples import opened

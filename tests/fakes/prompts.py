@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
 from aggregate.prompt.document import Image, Section, Stability
-from aggregate.prompt.layout import Omitted, discussion_segments
+from aggregate.prompt.turns import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.policy import CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of

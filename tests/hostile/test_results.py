@@ -23,7 +23,7 @@ from aggregate import (
 )
 from aggregate.agents.goals.heuristics import resolve_reference
 from aggregate.base.values import is_reference
-from aggregate.prompt import recognise_reference
+from aggregate.prompt.references import recognise_reference
 from aggregate.prompt.results import AnswerKind, AnswerSource
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project

@@ -15,7 +15,8 @@ from mcp.client.client import Client
 from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Progress, Workspace
 from aggregate.project.index import open_index
-from aggregate.prompt import ReadFiles, Request
+from aggregate.prompt import Request
+from aggregate.prompt.ranked_files import ReadFiles
 
 
 class Said(NamedTuple):

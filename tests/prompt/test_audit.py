@@ -20,7 +20,7 @@ from aggregate import (
 )
 from aggregate.base.request import FileOrder, Level, Missing, Reason
 from aggregate.cli.explain import compare_manifests
-from aggregate.prompt import Request, audit_path, count_prompt, prune_outputs, write_numbered
+from aggregate.prompt import Request, count_prompt
 from aggregate.prompt.audit import (
     Audit,
     audit_of,
@@ -30,6 +30,7 @@ from aggregate.prompt.audit import (
     write_audit,
 )
 from aggregate.prompt.document import Cut, Section
+from aggregate.prompt.numbered_output import audit_path, prune_outputs, write_numbered
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 from tests.prompt.composing import kept_nothing

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from aggregate.prompt import FileCorpus, Request, read_files
+from aggregate.prompt import FileCorpus, Request
+from aggregate.prompt.ranked_files import read_files
 from aggregate.prompt.selection import Selection
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from aggregate import AggregateError, find_next_increment
-from aggregate.prompt import audit_path, prune_outputs, request_log_path, write_numbered
+from aggregate.prompt.numbered_output import (
+    audit_path,
+    prune_outputs,
+    request_log_path,
+    write_numbered,
+)
 
 LINE = "a line of the prompt, with an é\n"
 LINES = 40_000

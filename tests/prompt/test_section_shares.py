@@ -16,9 +16,9 @@ from aggregate.prompt.fit_prompt import (
     least_sections,
     with_more,
 )
-from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.prompt.sections import results_segments
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
+from aggregate.prompt.turns import Omitted, discussion_segments
 from tests.prompt.composing import result as merged
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from aggregate import BudgetError, Usage, count, load_config
-from aggregate.prompt import audit_path, request_log_path
 from aggregate.prompt.audit import read_audit
+from aggregate.prompt.numbered_output import audit_path, request_log_path
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.clients.own_models import record_usage
 from tests.fakes.topics import TOPICS, module_about

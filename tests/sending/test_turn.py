@@ -21,7 +21,7 @@ from aggregate import (
     load_config,
     open_project,
 )
-from aggregate.prompt import request_log_path
+from aggregate.prompt.numbered_output import request_log_path
 from aggregate.sending import (
     CompletedTurn,
     ModelSelection,

@@ -235,10 +235,6 @@ class RenderedFile:
         return ShownText(self.source, None, self.redacted)
 
     @property
-    def is_excluded(self) -> bool:
-        return self.view_mode is ViewMode.NONE and not self.error and not self.force_full
-
-    @property
     def row(self) -> FileRow:
         return FileRow(self.path, self.entry, self.view_mode, self.auto_aggregate, self.error)
 

@@ -30,25 +30,19 @@ from aggregate.base.values import (
 # Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level.
 DEPTH: Final = 100
 
-
 # Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page.
 _KEY_DEPTH: Final = 3
-
 
 # Taken of a container that is no list or dictionary: its iterator may never end.
 _MOST_ITEMS: Final = 300_000
 
-
 # Integers that are longer have more digits than Python converts by default (4,300); they are written in hex.
 _MOST_BITS: Final = 14_000
 
-
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
-
 
 # Kinds that have no parts.
 _LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
-
 
 _UNREADABLE: Final = "its message cannot be read"
 

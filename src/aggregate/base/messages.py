@@ -5,7 +5,6 @@ from collections.abc import Sequence
 # Names that a message lists: more are not read.
 _MOST = 20
 
-
 # Hundredths that two names have in common: of three letters one is another one or elsewhere.
 _ALIKE = 66.0
 

@@ -10,32 +10,24 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
-
 Value: TypeAlias = Any  # whatever an agent, a step, a tool or foreign code returned
 
-
 ATOMS = (str, int, float, bool, bytes, type(None))  # cannot change: they are shared, not copied
-
 
 # Lists and dictionaries that a copy without sharing may hold beyond those that there are: forty lists, each of which
 # holds the next one twice, are a million million written out.
 MOST_REPEATED: Final = 20_000
 
-
 # Characters of long texts that a copy may hold beyond those that there are: one text of a megabyte in a list a million
 # times is a few megabytes here, and a million of them written out.
 MOST_REPEATED_TEXT: Final = 20_000_000
 
-
 # From how many on a text counts for that; the place that a shorter one takes in a list is hardly less.
 LONG: Final = 100
 
-
 CACHE_DIR: Final = "state/data_cache"
 
-
 THRESHOLD: Final = 5000  # bytes of JSON from which a value is written to disk (rules D-9, X-1)
-
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 

@@ -14,7 +14,7 @@ from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.cli.program import Described
 from aggregate.project.history import DEFAULT, named_discussions
-from aggregate.prompt import build_discussion_section
+from aggregate.prompt.turns import build_discussion_section
 from aggregate.sending import Discussion
 
 

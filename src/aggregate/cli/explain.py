@@ -27,7 +27,7 @@ from aggregate.cli.output import (
 )
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob
-from aggregate.prompt import Request, is_named, is_prompt, prune_outputs, request_for
+from aggregate.prompt import Request, is_named, request_for
 from aggregate.prompt.audit import (
     Audit,
     audit_data,
@@ -37,6 +37,7 @@ from aggregate.prompt.audit import (
     row_lines,
 )
 from aggregate.prompt.document import Origin, OriginKind, SourceMap
+from aggregate.prompt.numbered_output import is_prompt, prune_outputs
 from aggregate.sending import find_prompt, read_request
 from aggregate.sending.cache import compare_prefixes
 

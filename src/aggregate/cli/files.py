@@ -25,7 +25,8 @@ from aggregate.cli.output import is_terminal, progress, say, warn_all, write_ren
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
-from aggregate.prompt import FileSizes, measure_files, missing_grammars, request_for
+from aggregate.prompt import missing_grammars, request_for
+from aggregate.prompt.file_sizes import FileSizes, measure_files
 
 
 @click.command()

@@ -33,7 +33,8 @@ from aggregate.cli.output import progress, warn, warn_all, write_path, write_pie
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import Request, compose_prompt, for_reader, request_for, write_numbered
+from aggregate.prompt import Request, compose_prompt, for_reader, request_for
+from aggregate.prompt.numbered_output import write_numbered
 
 
 @dataclass

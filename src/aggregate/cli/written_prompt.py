@@ -29,14 +29,8 @@ from aggregate.cli.output import (
 )
 from aggregate.project.configuration import CONFIG_NAME, Project, global_config_path
 from aggregate.project.index import Index
-from aggregate.prompt import (
-    Request,
-    files_of_sections,
-    for_reader,
-    is_output,
-    stream_prompt,
-    write_numbered,
-)
+from aggregate.prompt import Request, files_of_sections, for_reader, stream_prompt
+from aggregate.prompt.numbered_output import is_output, write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:

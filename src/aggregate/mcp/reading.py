@@ -17,14 +17,8 @@ from aggregate.base.text import printable
 from aggregate.mcp.arguments import FindArguments, OutlineArguments, ReadArguments, parse
 from aggregate.mcp.workspace import Connection, Progress, Workspace, capped, fitting, is_handle
 from aggregate.project.files import OUTSIDE, SECRET
-from aggregate.prompt import (
-    FileCorpus,
-    compose_prompt,
-    numbered_files,
-    presets_of,
-    redact_text,
-    render_files,
-)
+from aggregate.prompt import FileCorpus, compose_prompt, presets_of, redact_text, render_files
+from aggregate.prompt.numbered_output import numbered_files
 from aggregate.prompt.sections import unified_diff
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts

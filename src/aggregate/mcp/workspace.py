@@ -16,15 +16,8 @@ from aggregate.base.request import Task
 from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import (
-    Composition,
-    OpenFiles,
-    ReadFiles,
-    Request,
-    SavedCounts,
-    open_project,
-    request_for,
-)
+from aggregate.prompt import Composition, Request, SavedCounts, open_project, request_for
+from aggregate.prompt.ranked_files import OpenFiles, ReadFiles
 
 Count = Callable[[str], int]  # returns the tokens of a text
 

@@ -50,9 +50,9 @@ from aggregate.prompt import (
     redact_text,
     scope_of,
     shared_personas,
-    write_numbered,
 )
 from aggregate.prompt.document import Section
+from aggregate.prompt.numbered_output import write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:

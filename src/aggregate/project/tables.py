@@ -20,22 +20,16 @@ from aggregate.project.paths.globs import is_glob
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 
-
 GeneratedName = Literal["name", "outline", "full"]
-
 
 MaskName = Literal["def", "sig", "hide"]
 
-
 OrderName = Literal["configured", "edges"]
-
 
 BEADS_MODE = "beads"  # The ``execution_mode`` that adds the section of beads
 
-
 # Of a namespace: file systems take names of 255 bytes, and numbers and endings are put behind it.
 _NAME_BYTES = 200
-
 
 # What common file systems take; a longer path is a mistake, or made to break a program.
 _PATH_BYTES, _PART_BYTES = 4_000, 255
@@ -58,18 +52,14 @@ def _path(text: str) -> str:
 
 PathText = Annotated[str, AfterValidator(_path)]
 
-
 # What the published schema says of a number of tokens; what counts is ``models.amounts``.
 _Number = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
-
 
 # A number of tokens, or a text such as ``"32k"``.
 TokenNumber = Annotated[int, BeforeValidator(parse_number, json_schema_input_type=_Number | str)]
 
-
 # The same, or ``"auto"``.
 TokenAmount = Annotated[Amount, BeforeValidator(parse_amount, json_schema_input_type=_Number | str)]
-
 
 _Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -229,7 +219,6 @@ Turn = Annotated[
     Annotated[str, Tag("text")] | Annotated[TurnTable, Tag("turn")],
     Discriminator(lambda turn: "text" if isinstance(turn, str) else "turn"),
 ]
-
 
 # What pydantic puts into an error's location where a value may have two forms.
 UNION_TAGS = frozenset({"text", "turn"})

@@ -9,20 +9,12 @@ if TYPE_CHECKING:
     from aggregate.prompt.file_corpus import *
     from aggregate.prompt.file_reading import *
     from aggregate.prompt.file_rendering import *
-    from aggregate.prompt.file_sizes import *
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
-    from aggregate.prompt.layout import *
-    from aggregate.prompt.numbered_output import *
     from aggregate.prompt.project import *
-    from aggregate.prompt.ranked_files import *
-    from aggregate.prompt.references import *
     from aggregate.prompt.request import *
     from aggregate.prompt.selection import *
-    from aggregate.prompt.source_map import *
-    from aggregate.prompt.tier3 import *
     from aggregate.prompt.token_counts import *
-    from aggregate.prompt.turns import *
 else:
     __getattr__ = door(
         __name__,
@@ -33,19 +25,11 @@ else:
             "file_corpus": "FileCorpus",
             "file_reading": "missing_grammars redact_file",
             "file_rendering": "RenderedFiles render_files",
-            "file_sizes": "FileSizes measure_files",
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget",
-            "layout": "build_discussion_section excerpt_turn files_segments",
-            "numbered_output": "audit_path is_output is_prompt numbered_files prune_outputs reply_path request_log_path write_numbered",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
-            "ranked_files": "OpenFiles ReadFiles read_files",
-            "references": "NOTES_SHOWN NOTE_CHARACTERS compact_data load_data_reference prune_data_cache recognise_reference",
             "request": "ALL_FILES FOCUS_TIER Request Strategy auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",
-            "source_map": "SourceMapBuilder",
-            "tier3": "Tier3Files tier3_segments",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
-            "turns": "SpokenTurn spoken_turn turn_texts",
         },
     )

@@ -26,14 +26,14 @@ from aggregate.prompt.assemble import (
 from aggregate.prompt.document import Prompt, Screenshot
 from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.layout import files_segments, screenshots_section
+from aggregate.prompt.layout import files_segments, screenshots_section, tier3_segments
 from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
 from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy
 from aggregate.prompt.selection import resolve_entries
 
 if TYPE_CHECKING:
-    from aggregate.prompt.sections.subagent_results import Results
+    from aggregate.prompt.results import Results
 
 
 def build_file_items(
@@ -161,8 +161,6 @@ def build_tier3_context(
         cache_dir: Where large values among the results are kept.
         results_threshold: As for ``run``.
     """
-    from aggregate.prompt.tier3 import tier3_segments  # few prompts are a worker's
-
     with get_monitor().scope("build_tier3_context"):
         segments = section_segments(
             tier3_segments(_files(file_items), list(map(str, focus_files))),

@@ -16,15 +16,16 @@ from aggregate.base.request import FileChoice, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
 from aggregate.project.tables import BEADS_MODE
-from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment
+from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.layout import Omitted, files_segments, in_order
+from aggregate.prompt.layout import files_segments, screenshots_section, tier3_segments
 from aggregate.prompt.request import Request, is_named, unknown_focus
 from aggregate.prompt.selection import MOST_NAMED
+from aggregate.prompt.turns import Omitted, discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.document import Origin, SourceMap
-    from aggregate.prompt.sections.subagent_results import Results
+    from aggregate.prompt.results import Results
 
 
 def find_screenshots(
@@ -242,8 +243,6 @@ class Composition:
         if self.lay_out is not None:
             return self.lay_out(noted())
         if request.is_tier3:
-            from aggregate.prompt.tier3 import tier3_segments  # few prompts are a worker's
-
             return tier3_segments(noted(), request.focus_files)
         return files_segments(noted(), is_summary=request.is_summary)
 
@@ -292,16 +291,19 @@ def section_segments(
     results: "Sequence[Results]" = (),
     omitted: tuple[Omitted | None, Omitted | None] = (None, None),
 ) -> Iterator[Segment]:
-    """Return the segments of all sections in their order, each only if not empty (rule M-9)."""
+    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9)."""
     omitted_turns, omitted_results = omitted
-    of_results: Sequence[Segment] = ()
+    yield from files
+    if images:
+        yield Segment(Section.SCREENSHOTS, screenshots_section(images), Stability.STABLE)
+    if beads:
+        yield Segment(Section.BEADS, beads, Stability.SLOW)
     if results or omitted_results:
-        from aggregate.prompt.sections.subagent_results import (
-            results_segments,  # few prompts have results
-        )
+        # Few prompts have results.
+        from aggregate.prompt.sections.subagent_results import results_segments
 
-        of_results = results_segments(results, omitted_results)
-    return in_order(files, images, beads, of_results, history, omitted_turns)
+        yield from results_segments(results, omitted_results)
+    yield from discussion_segments(history, omitted_turns)
 
 
 PromptStream = Composition  # What ``stream_prompt`` returns

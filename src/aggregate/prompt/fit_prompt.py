@@ -22,18 +22,17 @@ from aggregate.prompt.layout import (
     FILES,
     FILES_SUMMARY,
     FILES_TIER3,
-    Omitted,
-    discussion_segments,
     files_section,
     rendered_segment,
 )
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
+from aggregate.prompt.turns import Omitted, discussion_segments
 from aggregate.ranking import WEIGHTS
 
 if TYPE_CHECKING:
-    from aggregate.prompt.sections.subagent_results import Results
+    from aggregate.prompt.results import Results
 
 _REMAINDER = 0.025  # Of the budget, for what is not shown; the contract allows 0.03 (rule B-7)
 _LEAST_REMAINDER = 64  # Tokens for it in any case (rule B-7)

@@ -46,7 +46,6 @@ _LARGE: Final = 200_000
 AnalysisRequest = tuple[str, SourceFile] | None
 _SIZE: Final = struct.Struct("=I")
 
-
 USUAL: Final = ReadFacts()  # What reading most files tells
 
 

@@ -1,15 +1,18 @@
-"""Sections to one prompt, in the order that keeps the changing parts behind the stable ones."""
+"""Files and screenshots as the text of a prompt: their headings, fences and links, which no content can break.
+
+A worker's prompt, of Tier 3, has its focus files as they are, the others by their structure.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
-from typing import NamedTuple
 
 from aggregate.base.files import RenderedFile, ShownText, View, ViewMode, ViewRequest
 from aggregate.base.text import fence, heading_text
+from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
-from aggregate.prompt.document import SEPARATOR, Screenshot, Section, Segment, Stability
-from aggregate.prompt.turns import SpokenTurn, spoken_turn, turn_texts
+from aggregate.prompt.document import Screenshot, Section, Segment, Stability
+from aggregate.prompt.request import FOCUS_TIER, FocusIndex
 
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"
@@ -48,7 +51,9 @@ def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
 
 def rendered_segment(file: RenderedFile) -> Segment:
     language = "text" if file.error else file.language or "text"
-    block = file_block(file.path, file.content, language=language, excluded=file.is_excluded)
+    is_none = file.view_mode is ViewMode.NONE
+    is_excluded = is_none and not file.error and not file.force_full
+    block = file_block(file.path, file.content, language=language, excluded=is_excluded)
     return file_segment(file.path, block, file.shown)
 
 
@@ -63,72 +68,6 @@ def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segmen
 
 def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
     return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"
-
-
-_RULE = f"---{SEPARATOR}"
-_NAME = "Discussion Excerpt"
-_EXCERPT = re.compile(rf"(?:{_RULE})?### {_NAME} [0-9]+{SEPARATOR}")
-
-
-class Omitted(NamedTuple):
-    """The first of some turns or results, which a budget leaves out: how many, and the tokens they have (rule B-5)."""
-
-    number: int
-    tokens: int
-
-    def sentence(self, what: str) -> str:
-        number = f"1 {what} is" if self.number == 1 else f"{self.number:,} {what}s are"
-        return f"- {number} left out: {self.tokens:,} tokens"
-
-
-def build_discussion_section(history: Sequence[object]) -> str:
-    """Render the excerpts without the section's heading (rules M-6, M-50).
-
-    Args:
-        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
-
-    Returns:
-        ``### Discussion Excerpt i`` and the text for each, with a rule between two; ``""`` for no history.
-    """
-    return SEPARATOR.join(segment.text for segment in discussion_segments(history)[1:])
-
-
-def build_discussion_text(history: Sequence[object]) -> str:
-    """Render the whole section with its heading, or ``""`` for no history (rules M-11, M-X4)."""
-    return SEPARATOR.join(segment.text for segment in discussion_segments(history))
-
-
-def discussion_segments(
-    history: Sequence[object], omitted: Omitted | None = None
-) -> tuple[Segment, ...]:
-    """Return the section as a heading and one segment for each excerpt, none for no history.
-
-    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it. Behind
-    turns that are ``omitted``, the others keep their numbers.
-    """
-    return tuple(
-        Segment(Section.HISTORY, text, Stability.VOLATILE, source)
-        for text, source in _parts(history, omitted)
-    )
-
-
-def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple[str, str]]:
-    if history:
-        yield "## Discussion History", ""
-    if history and omitted:
-        yield omitted.sentence("earlier turn"), ""
-    first = omitted.number + 1 if omitted else 1
-    for number, text in enumerate(turn_texts(history), first):
-        rule = _RULE if number > first else ""
-        yield f"{rule}### {_NAME} {number}{SEPARATOR}{text}", f"{_NAME} {number}"
-
-
-def excerpt_turn(segment: Segment) -> SpokenTurn | None:
-    """Return what was said in an excerpt of the discussion, and by whom; ``None`` for any other segment."""
-    if segment.section is not Section.HISTORY:
-        return None
-    heading = _EXCERPT.match(segment.text)
-    return spoken_turn(segment.text[heading.end() :]) if heading else None
 
 
 def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -> Iterator[Segment]:
@@ -160,24 +99,6 @@ def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
 
 def _is_as_it_is(file: RenderedFile) -> bool:
     return file.force_full or file.error or file.view_mode is ViewMode.NONE
-
-
-def in_order(
-    files: Iterable[Segment],
-    images: Sequence[Screenshot],
-    beads: str,
-    results: Iterable[Segment],
-    history: Sequence[object],
-    omitted: Omitted | None,
-) -> Iterator[Segment]:
-    """Yield the segments of all sections: what changes stands behind what stays as it is (rule M-9)."""
-    yield from files
-    if images:
-        yield Segment(Section.SCREENSHOTS, screenshots_section(images), Stability.STABLE)
-    if beads:
-        yield Segment(Section.BEADS, beads, Stability.SLOW)
-    yield from results
-    yield from discussion_segments(history, omitted)
 
 
 HEADING = "## Screenshots"
@@ -227,3 +148,106 @@ def _percent(match: re.Match[str]) -> str:
     is_byte = "\udc80" <= match[0] <= "\udcff"
     raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)
+
+
+_CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
+# Views that may be smaller than those above, the smallest first.
+_BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
+
+
+def tier3_segments(
+    files: Iterable[RenderedFile], focus_files: Sequence[str]
+) -> tuple[Segment, ...]:
+    """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
+
+    Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;
+    files named as focus also where they are excluded or not aggregated (rule M-X8). Of the others,
+    files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
+    outline, everything else as it was rendered.
+    """
+    return Tier3Files(files).section(focus_files)
+
+
+class Tier3Files:
+    """The files of many Tier 3 prompts: whoever has which of them in focus, each is rendered once.
+
+    Args:
+        files: In the order of the prompts.
+        as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
+            prompt shows the same view, or that view is smaller than the one by structure, it is shown as it is.
+            Records that others have written may hold anything.
+        finish: Applied to segments when they are made: it returns as many, to be shown instead.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[RenderedFile],
+        *,
+        as_rendered: bool = False,
+        finish: Callable[[Sequence[Segment]], Sequence[Segment]] = lambda segments: segments,
+    ) -> None:
+        self._files = tuple(files)
+        self._as_rendered = as_rendered
+        self._finish = finish
+        self._index = FocusIndex((file.path, file.entry) for file in self._files)
+        self._raw: dict[int, Segment] = {}
+        self._context: dict[int, Segment] = {}
+
+    def named(self, focus: str) -> list[RenderedFile]:
+        return [self._files[number] for number in self._index.find(focus)]
+
+    def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
+        shown = dict.fromkeys(self._index.find(*focus_files), self._raw)
+        for number, file in enumerate(self._files):
+            if file.auto_aggregate and number not in shown:
+                is_raw = file.tier == FOCUS_TIER or file.force_full
+                shown[number] = self._raw if is_raw else self._context
+        self._make_raw(sorted(number for number in shown if shown[number] is self._raw))
+        self._make_context(sorted(number for number in shown if shown[number] is self._context))
+        title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
+        return (title, *(shown[number][number] for number in sorted(shown))) if shown else ()
+
+    def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
+        numbers = self._index.find(*focus_files)
+        self._make_raw(numbers)
+        return {self._files[number].path: self._raw[number] for number in numbers}
+
+    def _make_raw(self, numbers: Iterable[int]) -> None:
+        new = [number for number in numbers if number not in self._raw]
+        segments = []
+        for file in (self._files[number] for number in new):
+            if file.error and not file.source:
+                segments.append(rendered_segment(file))
+            else:
+                language = fence_tag(file.path, file.source)
+                block = file_block(file.path, file.source, language=language)
+                segments.append(file_segment(file.path, block, file.shown_raw))
+        self._raw.update(zip(new, self._finish(segments), strict=True))
+
+    def _make_context(self, numbers: Iterable[int]) -> None:
+        new = [number for number in numbers if number not in self._context]
+        files = [self._files[number] for number in new]
+        requests = [_context_request(file, as_rendered=self._as_rendered) for file in files]
+        views = iter(render_all([request for request in requests if request]))
+        segments = [
+            view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
+            for file, request in zip(files, requests, strict=True)
+        ]
+        self._context.update(zip(new, self._finish(segments), strict=True))
+
+
+def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
+    """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
+    if file.error or file.view_mode is ViewMode.NONE:
+        return None
+    mode: ViewMode | None = ViewMode.CUSTOM
+    if not file.custom_slices:
+        language = language_of(file.path, file.source)
+        mode = _CONTEXT_MODES.get(language.name) if language else None
+    if mode is None:
+        return None
+    if as_rendered and file.language:
+        no_larger = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
+        if file.view_mode in (mode, *no_larger):
+            return None
+    return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))

@@ -33,39 +33,30 @@ from aggregate.base.values import (
     extent,
     is_reference,
 )
-from aggregate.prompt.results import AggregatedResult, Answer
-from aggregate.prompt.sections.subagent_results import Results, flatten_results
+from aggregate.prompt.results import AggregatedResult, Answer, Results
+from aggregate.prompt.sections.subagent_results import flatten_results
 
 REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of such a value (rule D-42)
 
-
 MOST_BYTES: Final = 2_000_000_000  # Of a file that is loaded
-
 
 # Errors and warnings that are shown of lists that are too long, and the characters of each one.
 NOTES_SHOWN: Final = 20
 
-
 NOTE_CHARACTERS: Final = 200
-
 
 _KEY_CHARACTERS: Final = 100
 
-
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-
 
 _OURS: Final = re.compile(
     r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?|\.[A-Za-z0-9_.-]{1,100}-[0-9a-f]{16}\.tmp"
 )
 
-
 _SECONDS_A_DAY: Final = 86_400
-
 
 # What a summary shows of a value.
 _FIELDS, _SAMPLES, _SAMPLE_CHARACTERS, _NAME_CHARACTERS = 5, 3, 500, 80
-
 
 # Entries from which an object of objects counts as a list of them, as the merge strategy ``json`` makes one.
 _ALIKE: Final = 3

@@ -29,7 +29,7 @@ from aggregate.project.tables import BudgetTable, Config, TaskTable
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset
-    from aggregate.prompt.sections.subagent_results import Results
+    from aggregate.prompt.results import Results
 
 FOCUS_TIER = 3
 _REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"

@@ -1,4 +1,4 @@
-"""Turns of a discussion as text in which no content can pass for another turn.
+"""The section of the discussion: turns as text in which no content can pass for another turn.
 
 The ordinary form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content that holds a line
 that could be taken for a heading of a turn, for the rule between two, or for the beginning of what somebody says, is
@@ -9,46 +9,37 @@ what was sent before only if it has a new role that an earlier content begins a 
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from typing import Any, NamedTuple
 
 from aggregate.base.text import RARE_BREAKS, fence, heading_text, leaves_open
+from aggregate.prompt.document import SEPARATOR, Section, Segment, Stability
 
 # Roles that are known without a turn of theirs.
 _USUAL = frozenset(
     {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
 )
 
-
 _USERS = frozenset({"user", "human"})
-
 
 _ASSISTANTS = frozenset({"ai", "assistant", "model", "bot"})
 
-
 _LETTER = re.compile(r"[^\W_]")
-
 
 # Longer beginnings of lines are no roles: they are sentences.
 _LONGEST = 60
 
-
 # A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
 _HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORECASE | re.MULTILINE)
 
-
 _RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
-
 
 _LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
 
-
 _ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
-
 
 # A text that begins like a turn that is fenced; no role holds a colon and a blank.
 _FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
-
 
 # A turn's text as ``turn_texts`` writes it, with a role.
 _SPOKEN = re.compile(
@@ -57,19 +48,81 @@ _SPOKEN = re.compile(
     re.DOTALL,
 )
 
-
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
-
 # What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown.
 _MARKS = frozenset("#-+*>`~=|<[_")
+_BETWEEN = f"---{SEPARATOR}"
+_NAME = "Discussion Excerpt"
+_EXCERPT = re.compile(rf"(?:{_BETWEEN})?### {_NAME} [0-9]+{SEPARATOR}")
 
 
 class SpokenTurn(NamedTuple):
     words: str  # with a role before them that is neither the user's nor the model's
     is_assistant: bool  # the model has said it
+
+
+class Omitted(NamedTuple):
+    """The first of some turns or results, which a budget leaves out: how many, and the tokens they have (rule B-5)."""
+
+    number: int
+    tokens: int
+
+    def sentence(self, what: str) -> str:
+        number = f"1 {what} is" if self.number == 1 else f"{self.number:,} {what}s are"
+        return f"- {number} left out: {self.tokens:,} tokens"
+
+
+def build_discussion_section(history: Sequence[object]) -> str:
+    """Render the excerpts without the section's heading (rules M-6, M-50).
+
+    Args:
+        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
+
+    Returns:
+        ``### Discussion Excerpt i`` and the text for each, with a rule between two; ``""`` for no history.
+    """
+    return SEPARATOR.join(segment.text for segment in discussion_segments(history)[1:])
+
+
+def build_discussion_text(history: Sequence[object]) -> str:
+    """Render the whole section with its heading, or ``""`` for no history (rules M-11, M-X4)."""
+    return SEPARATOR.join(segment.text for segment in discussion_segments(history))
+
+
+def discussion_segments(
+    history: Sequence[object], omitted: Omitted | None = None
+) -> tuple[Segment, ...]:
+    """Return the section as a heading and one segment for each excerpt, none for no history.
+
+    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it. Behind
+    turns that are ``omitted``, the others keep their numbers.
+    """
+    return tuple(
+        Segment(Section.HISTORY, text, Stability.VOLATILE, source)
+        for text, source in _parts(history, omitted)
+    )
+
+
+def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple[str, str]]:
+    if history:
+        yield "## Discussion History", ""
+    if history and omitted:
+        yield omitted.sentence("earlier turn"), ""
+    first = omitted.number + 1 if omitted else 1
+    for number, text in enumerate(turn_texts(history), first):
+        rule = _BETWEEN if number > first else ""
+        yield f"{rule}### {_NAME} {number}{SEPARATOR}{text}", f"{_NAME} {number}"
+
+
+def excerpt_turn(segment: Segment) -> SpokenTurn | None:
+    """Return what was said in an excerpt of the discussion, and by whom; ``None`` for any other segment."""
+    if segment.section is not Section.HISTORY:
+        return None
+    heading = _EXCERPT.match(segment.text)
+    return spoken_turn(segment.text[heading.end() :]) if heading else None
 
 
 def turn_texts(history: Sequence[object]) -> list[str]:

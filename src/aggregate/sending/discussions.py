@@ -34,13 +34,8 @@ from aggregate.project.history import (
     replace_first_turns,
     replace_last_turns,
 )
-from aggregate.prompt import (
-    DiscussionTurns,
-    Request,
-    build_discussion_section,
-    discussion_turns,
-    scope_of,
-)
+from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
+from aggregate.prompt.turns import build_discussion_section
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason, Usage

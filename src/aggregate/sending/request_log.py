@@ -25,8 +25,9 @@ from aggregate.base.disk.writing import (
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 from aggregate.base.request import Level, SentFile
-from aggregate.prompt import Request, numbered_files, request_log_path
+from aggregate.prompt import Request
 from aggregate.prompt.document import SEPARATOR, Section, Segment
+from aggregate.prompt.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.fingerprint import (
     SYSTEM,
     PrefixReport,
@@ -267,7 +268,9 @@ class PromptMeter:
         self._hashes: list[SegmentHash] = []
         self._source_map = None
         if has_account:
-            from aggregate.prompt import SourceMapBuilder  # prompts without an account need none
+            from aggregate.prompt.source_map import (
+                SourceMapBuilder,  # prompts without an account need none
+            )
 
             self._source_map = SourceMapBuilder()
 

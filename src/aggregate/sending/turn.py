@@ -23,9 +23,10 @@ from aggregate.project.history import (
     history_file,
     replace_last_turns,
 )
-from aggregate.prompt import Composition, Request, reply_path, request_log_path, write_numbered
+from aggregate.prompt import Composition, Request
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Prompt
+from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
 from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED

@@ -16,15 +16,9 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import is_trusted
 from aggregate.project.git import touched_files
 from aggregate.project.history import NO_DISCUSSION
-from aggregate.prompt import (
-    Composition,
-    Request,
-    compose_prompt,
-    count_prompt,
-    grown_files,
-    request_log_path,
-)
+from aggregate.prompt import Composition, Request, compose_prompt, count_prompt, grown_files
 from aggregate.prompt.document import Image, Prompt, Section
+from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, Pauses
 from aggregate.sending.cache.file_order import (

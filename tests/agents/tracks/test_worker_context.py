@@ -10,7 +10,7 @@ import pytest
 
 from aggregate import AggregatedResult, BudgetError, ConfigError, Segment, count, open_project
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
-from aggregate.prompt import audit_path
+from aggregate.prompt.numbered_output import audit_path
 from tests.fakes.conducting import TRACK, run_files, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
 

@@ -14,7 +14,7 @@ PACKAGE = Path(aggregate.__file__).parent
 CODE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from aggregate.project.index.kinds import code_version
+from aggregate.project.index import code_version
 print(code_version(("project.index", "base.text", "code.syntax", "base.files"), installed=tuple(sys.argv[2:])))
 """
 
@@ -70,7 +70,7 @@ def test_a_version_changes_with_what_takes_part(site: Path) -> None:
     (site / "some_grammar" / "binding.so").write_bytes(b"another")
     versions.append(version_of(site, "some_grammar"))
     assert len(set(versions)) == len(versions) == 7
-    with (site / "aggregate" / "project" / "presets" / "entry.py").open("a") as file:
+    with (site / "aggregate" / "project" / "presets.py").open("a") as file:
         file.write("\n")
     (site / "some_other-1.0.dist-info").mkdir()
     assert version_of(site, "some_grammar") == versions[-1]

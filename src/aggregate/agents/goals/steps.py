@@ -19,7 +19,7 @@ from aggregate.agents.tools import Tool
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
-from aggregate.prompt import compact_data
+from aggregate.prompt.references import compact_data
 
 # Tools that the question for the steps names; it stays short however many there are
 TOOLS_NAMED = 24

@@ -22,7 +22,7 @@ from aggregate.agents.tools.registry import ToolRegistry, failure_envelope
 from aggregate.agents.tools.tool import ToolContext, make_tool
 from aggregate.base.errors import DataReferenceError, SandboxError, Stopped
 from aggregate.base.values import CACHE_DIR, Value
-from aggregate.prompt import load_data_reference
+from aggregate.prompt.references import load_data_reference
 
 ANALYSIS: Final = "executeDataAnalysis"
 TIMEOUT: Final = 10.0  # seconds (rule D-11)

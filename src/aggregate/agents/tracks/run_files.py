@@ -20,8 +20,8 @@ from aggregate.base.disk.writing import replace_own
 from aggregate.base.json_forms import first_of
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD
-from aggregate.prompt import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.prompt.document import Prompt
+from aggregate.prompt.references import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.prompt.results import AggregatedResult
 from aggregate.prompt.sections import one_line, results_segments
 

@@ -33,16 +33,14 @@ from aggregate.prompt import (
     RenderedFiles,
     Request,
     Strategy,
-    Tier3Files,
     assemble,
-    files_segments,
     find_persona,
     focus_paths,
     render_files,
     request_for,
-    tier3_segments,
 )
 from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
+from aggregate.prompt.layout import Tier3Files, files_segments, tier3_segments
 
 TIER3 = "tier3"  # the strategy of tickets that name no other
 # What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's

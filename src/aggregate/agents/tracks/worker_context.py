@@ -28,11 +28,11 @@ from aggregate.project.index import user_index
 from aggregate.prompt import ALL_FILES, Composition, Request, with_references
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Prompt, Section, Segment, Stability
-from aggregate.prompt.results import AggregatedResult
-from aggregate.prompt.sections import Results, results_segments
+from aggregate.prompt.results import AggregatedResult, Results
+from aggregate.prompt.sections import results_segments
 
 if TYPE_CHECKING:
-    from aggregate.prompt import ReadFiles
+    from aggregate.prompt.ranked_files import ReadFiles
 
 # The part of its budget that a ticket's own files and task must leave, so that it shares a beginning with others: a
 # larger focus would make the beginning small for all.
@@ -326,7 +326,8 @@ class WorkerContexts:
 
     def _compose(self, request: Request) -> Composition:
         # Ranking is another half of the program, which tickets without a budget do without.
-        from aggregate.prompt import compose_within_budget, read_files
+        from aggregate.prompt import compose_within_budget
+        from aggregate.prompt.ranked_files import read_files
 
         index = user_index()
         key = repr(request.entries)

@@ -5,23 +5,18 @@ process, and more are started where calls pile up. They stay for the calls of la
 """
 
 import os
-from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Final, TypeVar
+from itertools import chain
+from typing import Final, TypeVar
 
 from aggregate.base.concurrency.call import Call
 from aggregate.base.errors import DeadlineError
-
-if TYPE_CHECKING:
-    from aggregate.base.concurrency.lanes import Lanes
 
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
 
 # Seconds that a child has for a call, whatever it does: it computes for less, so only one that sleeps is given up.
 PATIENCE: Final = 60.0
-# Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second.
-_MOST_WAITING: Final = 4_000_000
 _MOST_WORKERS: Final = 8  # Each holds its own grammars in memory
 
 
@@ -44,48 +39,21 @@ def in_children(
     process can be started. There are ``workers`` processes at the most, by default one per core, with ``patience``
     seconds for a call.
     """
-    lanes: Lanes | None = None
-    waiting: deque[Call[_About, _Answer]] = deque()
     upcoming = iter(calls)
-    held, is_at_end = 0, False
-    try:
-        while waiting or not is_at_end:
-            while not is_at_end and (
-                # What needs no child is handed on at once.
-                lanes.have_room and held < _MOST_WAITING if lanes else not waiting
-            ):
-                call = next(upcoming, None)
-                if call is None:
-                    is_at_end = True
-                    break
-                if call.function is None:
-                    call.settle(None)
-                else:
-                    lanes = lanes or _lanes(workers, patience)
-                    lanes.add(call)
-                waiting.append(call)
-                held += call.size
-            if waiting and waiting[0].is_answered:
-                call = waiting.popleft()
-                held -= call.size
-                if isinstance(call.answer, Exception) and not isinstance(
-                    call.answer, DeadlineError
-                ):
-                    raise call.answer
-                yield call
-            elif waiting and lanes:
-                lanes.await_answers()
-    finally:
-        if lanes:
-            lanes.give_back()
+    for call in upcoming:
+        if call.function is not None:
+            # Processes and pipes, which a run in which nothing is new does without.
+            from aggregate.base.concurrency.lanes import Lanes
+
+            yield from Lanes(_workers(workers), patience).answered(chain((call,), upcoming))
+            return
+        call.settle(None)
+        yield call
 
 
-def _lanes(workers: int | None, patience: float) -> "Lanes":
-    # Processes and pipes, which a run in which nothing is new does without.
-    from aggregate.base.concurrency.lanes import Lanes
-
-    if workers is None:
-        can_tell = hasattr(os, "sched_getaffinity")
-        cores = len(os.sched_getaffinity(0)) if can_tell else os.cpu_count() or 1
-        workers = min(cores, _MOST_WORKERS)
-    return Lanes(max(1, workers), patience)
+def _workers(asked: int | None) -> int:
+    if asked is not None:
+        return max(1, asked)
+    can_tell = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if can_tell else os.cpu_count() or 1
+    return min(cores, _MOST_WORKERS)

@@ -15,9 +15,11 @@ import select
 import signal
 import sys
 import time
+from collections import deque
+from collections.abc import Generator, Iterable
 from itertools import count, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aggregate.base.concurrency.call import Call
 from aggregate.base.concurrency.child_server import serve_calls
@@ -32,12 +34,17 @@ from aggregate.base.errors import DeadlineError, SyntaxViewError
 if TYPE_CHECKING:
     import subprocess
 
+_About = TypeVar("_About")
+_Answer = TypeVar("_Answer")
+
 _SERVE: Final = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from aggregate.base.concurrency.child_server import serve_calls; serve_calls()"
 )
 # Bytes that a child is asked for ahead, and beyond which another child pays: some 0.1 seconds of work.
 _AHEAD: Final = 300_000
+# Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second.
+_MOST_WAITING: Final = 4_000_000
 # Bytes after which a child is renewed: tree-sitter 0.26.1 for Python never frees what its parser was given to read in
 # pieces, as texts from 8 KB on are, so that a child grows by a megabyte with each million.
 _MOST_SPENT: Final = 20_000_000
@@ -177,14 +184,47 @@ class Lanes:
         self._most = most
         self._patience = patience
 
+    def answered(
+        self, calls: Iterable[Call[_About, _Answer]]
+    ) -> Generator[Call[_About, _Answer], None, None]:
+        """Yield the calls in their order, each with its answer, and raise what is none."""
+        waiting: deque[Call[_About, _Answer]] = deque()
+        upcoming = iter(calls)
+        held, is_at_end = 0, False
+        try:
+            while waiting or not is_at_end:
+                while not is_at_end and self._have_room and held < _MOST_WAITING:
+                    call = next(upcoming, None)
+                    if call is None:
+                        is_at_end = True
+                        break
+                    if call.function is None:
+                        call.settle(None)
+                    else:
+                        self._add(call)
+                    waiting.append(call)
+                    held += call.size
+                if waiting and waiting[0].is_answered:
+                    call = waiting.popleft()
+                    held -= call.size
+                    if isinstance(call.answer, Exception) and not isinstance(
+                        call.answer, DeadlineError
+                    ):
+                        raise call.answer
+                    yield call
+                elif waiting:
+                    self._await_answers()
+        finally:
+            self._give_back()
+
     @property
-    def have_room(self) -> bool:
+    def _have_room(self) -> bool:
         """Whether a child needs more, or another one may be started; a worn one answers first what it was asked."""
         return len(self._lanes) < self._most or any(
             lane.ahead < _AHEAD and not (lane.calls and lane.is_worn) for lane in self._lanes
         )
 
-    def add(self, call: Call[Any, Any]) -> None:
+    def _add(self, call: Call[Any, Any]) -> None:
         lane = min(self._lanes, key=lambda lane: lane.ahead, default=None)
         if lane is None or (lane.ahead >= _AHEAD and len(self._lanes) < self._most):
             try:
@@ -195,7 +235,7 @@ class Lanes:
             self._lanes.append(lane)
         lane.add(call)
 
-    def await_answers(self) -> None:
+    def _await_answers(self) -> None:
         """Wait until a child has answered, or one has not in time, and let all that are busy take that up."""
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()
@@ -207,7 +247,7 @@ class Lanes:
         for lane in busy:
             lane.advance(waited)
 
-    def give_back(self) -> None:
+    def _give_back(self) -> None:
         """Keep some children for the calls of later, and end the others."""
         for lane in self._lanes:
             is_fit = lane.process and not lane.calls and not lane.is_worn

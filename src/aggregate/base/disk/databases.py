@@ -7,9 +7,8 @@ import stat
 import time
 from pathlib import Path
 
-from aggregate.base.disk.reading.files import UnreadableError
-from aggregate.base.disk.reading.paths import without_links
-from aggregate.base.disk.writing.files import create_private, private_folder
+from aggregate.base.disk.reading import UnreadableError, without_links
+from aggregate.base.disk.writing import create_private, private_folder
 
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 20_000_000,  # bytes of a text or a row; zeroblob(1000000000) makes a billion
@@ -18,7 +17,6 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
 }
-
 
 # Instructions of SQLite's machine between two looks at the clock: a millisecond or so.
 _STEPS = 5_000

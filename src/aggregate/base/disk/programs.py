@@ -18,14 +18,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from aggregate.base.disk.reading.paths import is_inside, project_root, real_path
+from aggregate.base.disk.reading import is_inside, project_root, real_path
 
 # How the names of modules begin that the user has asked to run: what these start is the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"
 
-
 _STARTS: Final = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
-
 
 # Whose projects are guarded against; empty in a process that is not ours.
 _FOLDERS: Final[set[str]] = set()

@@ -40,10 +40,8 @@ class Finding:
 
 _SHORT, _SHORTEST = b"[REDACTED]", b"***"
 
-
 # The redacted text is longer than the text by this part at the most, at every point of it.
 _GROWTH = 0.2
-
 
 # How often a text is searched again before lines that hold secrets go as a whole: ordinary texts need one pass.
 _PASSES = 4

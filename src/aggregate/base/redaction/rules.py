@@ -21,40 +21,30 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 
-
 # A variable, a template, an escape, a path or an address: what refers to a value elsewhere.
 _REFERENCE = re.compile(
     r"^[{<(\[]|\{\w*\}|\{\{|[$#]\{|\$\(|%\(|%[sd]\b|<\w+>|\(\)|^\$\w+$|^%\w+%$|\\[ux]|://|^(?:\.{0,2}|~)/[a-z]|\.\.\."
 )
 
-
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\[)\w+\]?)*[;,]?")
-
 
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
 
-
 _DIGIT = re.compile("[0-9]")
 
-
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
-
 
 # What names, versions and paths do not have.
 _SPECIAL = frozenset("!#$%^&*+=@?~|;")
 
-
 # Characters of the pieces that upper case letters and digits part: names have longer ones.
 _SHORT_PIECES = 2.9
 
-
 _MARKS = ("[REDACTED", "***")
-
 
 # Bits per character of a secret: eight characters that occur equally often have 3.0, words and runs less. A value of
 # fewer than twelve characters can hardly reach that: six different ones have 2.6.
 _LEAST_BITS, _LEAST_BITS_OF_SHORT, _SHORT = 3.0, 2.5, 12
-
 
 # Characters of a token behind its known beginning, and of one without. Services' tokens have 16 and more, of which a
 # word that occurs by chance takes some.
@@ -178,7 +168,6 @@ _PARTS: Final = {
     "BARE": r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)""",
 }
 
-
 _JUDGES: Final[dict[str, Callable[[str], bool] | None]] = {
     "-": None,
     "key": lambda value: not value.endswith("EXAMPLE"),
@@ -189,7 +178,6 @@ _JUDGES: Final[dict[str, Callable[[str], bool] | None]] = {
     "scrambled": is_scrambled_password,
     "unquoted": is_unquoted_password,
 }
-
 
 # Id, judge (with ``!`` where values are guessable) and pattern, in a line or in more that are indented. The specific
 # ones before the general ones: of two that overlap the earlier one counts.
@@ -334,7 +322,6 @@ def _rules() -> Iterator[SecretRule]:
 
 
 RULES: Final = tuple(_rules())
-
 
 # The id of what ``find_secrets`` finds beside them, the one secret that has many lines.
 PRIVATE_KEY: Final = "private-key"

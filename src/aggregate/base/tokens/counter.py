@@ -22,22 +22,17 @@ if TYPE_CHECKING:
 
 NAME = "o200k_base"
 
-
 # The vocabulary's own token that ends a text, https://github.com/openai/tiktoken (tiktoken_ext/openai_public.py).
 END_OF_TEXT, END_OF_TEXT_RANK = "<|endoftext|>", 199_999
 
-
 _SHA256 = "c827535adb586ac7e9903aec876b73cfea83d3dbb0a079ee8256d22528ad911e"
-
 
 # The vocabulary's published splitting rule, from the same place as its special token. The alternatives without a look-
 # ahead stand in a group, which changes no match: one search by the fast engine then tries them all, which takes a
 # quarter off the instructions of a count.
 _LOWER, _UPPER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 
-
 _SUFFIX = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-
 
 _WITHOUT_LOOK_AHEAD = "|".join(
     [
@@ -49,9 +44,7 @@ _WITHOUT_LOOK_AHEAD = "|".join(
     ]
 )
 
-
 _PATTERN = rf"(?:{_WITHOUT_LOOK_AHEAD})|\s+(?!\S)|\s+"
-
 
 _LOADING = Lock()
 
@@ -92,11 +85,9 @@ def _load() -> Tokenizer:
 
 _RANK_BYTES = 4
 
-
 # No other four bytes of a buffer are these, also where they begin inside of a rank: ranks are below 2**18, so that
 # their high bytes are 0 and at most 3, where this one has 0x3f and 0x0d.
 _END_BYTES = END_OF_TEXT_RANK.to_bytes(_RANK_BYTES, sys.byteorder)
-
 
 # No alternative of the splitting rule goes on from a letter to one of these characters, and none looks at what stands
 # before it: the tokens of both sides are the same with and without the other one. An apostrophe would go on.
@@ -132,10 +123,8 @@ def _encode(text: str, special: set[str]) -> bytes:
 # Of the texts that one call counts: about 10 ms. Threads cost more than they save on a stream that has less.
 _BATCH_CHARACTERS = 200_000
 
-
 # Of the texts that wait to be counted, which bounds the memory that they hold.
 _WAITING_CHARACTERS = 8_000_000
-
 
 _THREADS = 4
 

@@ -23,21 +23,15 @@ from aggregate.project.paths import ALLOW_OUTSIDE
 # The most bytes of a file that holds a path in a line: no system takes a path of that length.
 _LINE_BYTES = 65_536
 
-
 _MOCK_DIR = ".beads_mock"
-
 
 _MOCK_FILE = "beads.json"
 
-
 _DOLT_DIRS = ("dolt", "embeddeddolt")
-
 
 _DATABASE = "beads.db"
 
-
 _PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
-
 
 _OTHER_JSONL = (
     "deletions.jsonl", "interactions.jsonl", "routes.jsonl", "molecules.jsonl", "beads.base.jsonl", "beads.left.jsonl",
@@ -166,21 +160,16 @@ def _line_file(path: Path) -> str:
 
 NAME = "bd"
 
-
 # After which bd is given up: it may wait for a lock or a network, and somebody waits for the prompt.
 TIMEOUT_SECONDS = 10.0
-
 
 # Bytes of a list that are read into memory: a bead has a kilobyte or two.
 _MAX_OUTPUT = 256 * 1024 * 1024
 
-
 _MAX_MESSAGE = 200  # Characters of what bd says went wrong: a line or two of a warning
-
 
 # --all lists closed beads too and lifts the limit of 50; gates are hidden by default, but they block others.
 _LIST = ("list", "--json", "--all", "--limit", "0")
-
 
 _CURRENT = ("--readonly", *_LIST, "--include-gates")
 
@@ -281,7 +270,6 @@ def _reason(message: str) -> str:
 
 
 _EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"
-
 
 _ELSEWHERE = f"The beads lie outside the project, so they are not read: allow it with {ALLOW_OUTSIDE} or BEADS_DIR."
 

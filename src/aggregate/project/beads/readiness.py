@@ -46,18 +46,13 @@ class Board:
 
 _NEVER_READY = frozenset({"merge-request", "gate", "molecule", "message", "agent", "role", "rig"})
 
-
 _HIDDEN_TYPES = frozenset({"gate", "message", "agent", "role", "rig"})
-
 
 _BLOCKING = frozenset({"blocks", "conditional-blocks"})
 
-
 _PARENT = "parent-child"
 
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 

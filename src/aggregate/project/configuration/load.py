@@ -16,15 +16,12 @@ from aggregate.base.messages import path_meant
 from aggregate.base.text import printable
 from aggregate.project.configuration.discover import CONFIG_NAME
 from aggregate.project.tables import UNION_TAGS, Config
-from aggregate.project.toml_text import MOST_BYTES
-from aggregate.project.toml_text.toml_text import parse_untrusted_toml
+from aggregate.project.toml_text import MOST_BYTES, parse_untrusted_toml
 
 # Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where.
 _LOCATED = 500_000
 
-
 _SHORT = 120  # Characters of a value or a name in a message, so that it stays on a line or two
-
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -99,7 +96,7 @@ def validate_table(
         return model.model_validate(dict(data))
     except ValidationError as error:
         # A parser, needed only to explain a mistake.
-        from aggregate.project.toml_text.key_position import key_lines, nearest_line
+        from aggregate.project.toml_text import key_lines, nearest_line
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}

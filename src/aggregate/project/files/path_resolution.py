@@ -18,7 +18,7 @@ from aggregate.project.paths.ignore_rules import (
     TooManyRulesError,
     dependency_rules,
 )
-from aggregate.project.paths.secret_files import is_secret
+from aggregate.project.paths.scope import is_secret
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"

@@ -22,7 +22,6 @@ PATCH_OPTIONS: Final = (
     "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
 
-
 _HUNK: Final = re.compile(
     rb"@@ -(?P<old>\d{1,9})(?:,(?P<removed>\d{1,9}))? \+(?P<new>\d{1,9})(?:,(?P<added>\d{1,9}))? @@ ?(?P<context>.*)",
     re.DOTALL,
@@ -95,18 +94,14 @@ def _binary_path(line: bytes) -> str:
 # How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two.
 _MOST_PARTS: Final = 12
 
-
 _PATCHES_AT_ONCE: Final = 40  # Commits whose changes git compares at once
-
 
 # Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
 # and git matches some patterns for minutes.
 _PATCH_SECONDS: Final = 2
 
-
 # Git compares no larger files: they are data, and a comparison can take the square of their lines.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
-
 
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
@@ -178,10 +173,8 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
 # Of what git prints of the differences: what is longer is told by files alone.
 _MOST_BYTES: Final = 32_000_000
 
-
 # Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about.
 _MOST_CHANGES: Final = 5_000
-
 
 _LONGEST_REVISION: Final = 200  # Characters; longer ones name nothing
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
-from aggregate.project.toml_text.toml_text import parse_untrusted_toml
+from aggregate.project.toml_text import parse_untrusted_toml
 
 # The most bytes of a file with a discussion: no model takes a tenth of that.
 HISTORY_BYTES = 20_000_000

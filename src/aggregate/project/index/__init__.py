@@ -4,16 +4,14 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.project.index.database import *
-    from aggregate.project.index.kinds import *
     from aggregate.project.index.rows import *
     from aggregate.project.index.store import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "rows": "FileState describe file_state look_at",
-            "store": "INDEX_FILE INDEX_FOLDER Index byte_limit index_path open_index user_index",
+            "rows": "Kind code_version",
+            "store": "FileState INDEX_FILE INDEX_FOLDER Index byte_limit describe file_state index_path look_at open_index user_index",
             "database": "clear_index read_report",
-            "kinds": "Kind code_version",
         },
     )

@@ -24,6 +24,7 @@ from aggregate.base.disk.writing import (
     temporary_name,
 )
 from aggregate.base.errors import OutputError
+from aggregate.project.index.rows import in_transaction
 
 _Answer = TypeVar("_Answer")
 _BUSY_SECONDS: Final = 1.0  # How long a write waits for another process's. Reads wait for nobody.
@@ -249,20 +250,6 @@ def put_aside(path: Path, *, inode: int | None = None) -> None:
     except FileNotFoundError:
         return
     shutil.rmtree(aside, ignore_errors=True)
-
-
-def in_transaction(
-    connection: sqlite3.Connection, change: Callable[[sqlite3.Connection], None]
-) -> None:
-    """Call ``change`` in a transaction, whole or not at all; what cannot be had within a second raises."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        change(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _open_database(path: Path) -> sqlite3.Connection:

@@ -1,30 +1,110 @@
-"""Rows of the index, keyed, checked, read and written in few statements; among them the states of files (rule I-4)."""
+"""Rows of the index: their kinds, how they are keyed and checked, read, written and trimmed in few statements.
+
+The version of a kind follows from the code that computes what is kept.
+"""
 
 import os
-import stat
+import sys
+import time
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache, partial
 from hashlib import sha256
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
-
-from aggregate.project.index.kinds import Kind
 
 if TYPE_CHECKING:
     import sqlite3
 
+_PACKAGE = Path(__file__).parents[2]
+_SOURCES = (".py", ".scm", ".json", ".toml", ".txt")
+_BINARIES = (".so", ".pyd", ".dylib")
 _DAY_NS: Final = 86_400_000_000_000  # Use is written down by the day, so that reading seldom writes
 _CHUNK: Final = 1_000  # Keys of one statement: from some hundreds on it no longer matters
 _CHECK_BYTES: Final = 16
 _LEADS: Final = Struct(">q24x")  # The first 64 of a key's 256 bits
-
-
 _USED_KIND: Final = (
     "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
     " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"
 )
+# Of the limit: so that the next runs have room, and not each of them has to trim.
+_TARGET: Final = 0.9
+_MOST_ROWS: Final = 5_000  # What is deleted in one transaction; others write in between
+_PAGES: Final = 2_000  # Pages that are given back to the file system at once
+_SECONDS: Final = 1.0  # After which the rest is left to the next run
+_STEPS: Final = 100_000  # Instructions of SQLite's machine between two looks at the clock
+# What goes first: rows of kinds of which another version was used on a later day, then those used longest ago.
+_NEXT: Final = (
+    # In the order in which rows lie, so that whole pages become free.
+    "SELECT id FROM entries WHERE kind IN (SELECT number FROM kinds old WHERE EXISTS (SELECT 1 FROM kinds new"
+    " WHERE new.name = old.name AND new.used > old.used)) ORDER BY place LIMIT ?",
+    "SELECT id FROM entries WHERE used <= (SELECT min(used) FROM entries) ORDER BY place LIMIT ?",
+)
+
+
+class Kind(NamedTuple):
+    name: str
+    version: str
+
+
+@cache
+def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -> str:
+    # The interpreter's minor version stands for its tables of Unicode too.
+    digest = sha256(f"{sys.implementation.cache_tag}".encode())
+    try:
+        for module in modules:
+            digest.update(_source_digest(module))
+        for name in installed:
+            digest.update(_installed_identity(name).encode())
+    except (OSError, ImportError, ValueError):
+        return ""
+    return digest.hexdigest()[:32]
+
+
+@cache
+def _source_digest(module: str) -> bytes:
+    place = _PACKAGE.joinpath(*module.split("."))
+    files = [place.with_name(f"{place.name}.py")]
+    if place.is_dir():
+        files = sorted(path for path in place.rglob("*") if path.name.endswith(_SOURCES))
+    digest = sha256()
+    for path in files:
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(_PACKAGE).as_posix()}\0{len(data)}\0".encode())
+        digest.update(data)
+    return digest.digest()
+
+
+@cache
+def _installed_identity(name: str) -> str:
+    """Return what changes whenever a package is installed anew: its version, and size and time of its binaries."""
+    spec = find_spec(name)
+    if spec is None or not spec.origin:
+        raise ImportError(name)
+    place = Path(spec.origin)
+    folder = place.parent if spec.submodule_search_locations else None
+    site = str((folder or place).parent)
+    parts = [entry for entry in _distributions(site) if entry.startswith(f"{name}-")]
+    binaries = sorted(os.scandir(folder), key=lambda entry: entry.name) if folder else [place]
+    for entry in binaries:
+        if entry.name.endswith(_BINARIES):
+            info = entry.stat()
+            parts.append(f"{entry.name}:{info.st_size}:{info.st_mtime_ns}")
+    if not parts:
+        raise ImportError(name)
+    return "\0".join((name, *parts))
+
+
+@cache
+def _distributions(site: str) -> tuple[str, ...]:
+    return tuple(
+        sorted(entry.name for entry in os.scandir(site) if entry.name.endswith(".dist-info"))
+    )
 
 
 class Seal(NamedTuple):
@@ -103,77 +183,56 @@ def _chunks(ids: Iterable[int]) -> Iterator[tuple[Sequence[int], str]]:
         yield chunk, f"({','.join('?' * len(chunk))})"
 
 
-# A file that was changed so shortly before it was read may change again without a new time: clocks of file systems
-# tick in steps of up to two seconds.
-RACY_NS: Final = 2_000_000_000
-_SEEN: Final = Struct("<q")
-_DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
-
-
-class FileState(NamedTuple):
-    device: int
-    inode: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int  # when content or description was changed last; no program can set it
-    seen_ns: int  # when it was looked at, not later than that
-    content_hash: bytes | None = None  # SHA-256 of the content, ``None`` if it has to be read
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether its times would show a later change: it was not changed shortly before it was seen."""
-        return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
-
-    def still_holds(self, now: "FileState") -> bool:
-        """Tell whether the file, as it is ``now``, surely holds what it held when this was seen (rule I-4)."""
-        return self.is_settled and self[:_DESCRIBED] == now[:_DESCRIBED]
-
-
-def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
-    """Return the state of an open file.
-
-    Args:
-        info: From its descriptor, before the content is read.
-        seen_ns: Unix time in nanoseconds from before ``info`` was asked for. A later change of the content then shows
-            in the file's times, or falls into the two seconds in which no state is recorded.
-    """
-    return FileState(
-        info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen_ns
-    )
-
-
-def look_at(path: str, *, seen_ns: int) -> FileState | None:
+def in_transaction(
+    connection: "sqlite3.Connection", change: Callable[["sqlite3.Connection"], None]
+) -> None:
+    """Call ``change`` in a transaction, whole or not at all; what cannot be had within a second raises."""
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path: this runs for each file
-    except (OSError, ValueError):
-        return None
-    return file_state(info, seen_ns=seen_ns) if stat.S_ISREG(info.st_mode) else None
+        change(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        import sqlite3  # who has a connection has loaded it, nobody else needs it
+
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
-def describe(states: Sequence[FileState | None], *, settled: bool = False) -> bytes:
-    """Return what files are known again by, ``b""`` where one is none, or not ``settled`` and that is asked for."""
-    parts: list[bytes] = []
-    for state in states:
-        if state is None or (settled and not state.is_settled):
-            return b""
-        parts.append(b"%d %d %d %d %d\n" % state[:_DESCRIBED])
-    return b"".join(parts)
+def trim(connection: "sqlite3.Connection", limit: int) -> None:
+    if _bytes(connection) <= limit:
+        return
+    end = time.monotonic() + _SECONDS
+    # A damaged file could have a scan go round in circles.
+    connection.set_progress_handler(lambda: time.monotonic() > end + _SECONDS, _STEPS)
+    try:
+        while time.monotonic() < end and (ids := _excess(connection, limit)):
+            in_transaction(connection, partial(delete_rows, ids=ids))
+        while (
+            _bytes(connection) > limit and _pragma(connection, "freelist_count")
+        ) and time.monotonic() < end:
+            connection.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
-def state_key(state: FileState) -> bytes:
-    return sha256(b"%d %d" % (state.device, state.inode)).digest()
+def _excess(connection: "sqlite3.Connection", limit: int) -> list[int]:
+    """Return the rows to delete now, about as many as are too many by their average size; none if there is room."""
+    free = _pragma(connection, "freelist_count") * _pragma(connection, "page_size")
+    used = _bytes(connection) - free
+    surplus = used - limit * _TARGET
+    if surplus <= 0:
+        return []
+    rows = connection.execute("SELECT count(*) FROM entries").fetchone()[0]
+    count = max(1, min(int(surplus * rows / used), _MOST_ROWS))
+    found = ([row[0] for row in connection.execute(query, (count,))] for query in _NEXT)
+    return next(filter(None, found), [])
 
 
-def state_row(states: Sequence[FileState], kept: bytes) -> bytes | None:
-    """Return a row that keeps something of files while they are as seen; nothing where times prove nothing."""
-    described = describe(states, settled=True)
-    return described and described + _SEEN.pack(max(state.seen_ns for state in states)) + kept
+def _bytes(connection: "sqlite3.Connection") -> int:
+    return _pragma(connection, "page_count") * _pragma(connection, "page_size")
 
 
-def kept_of(row: bytes | None, states: Sequence[FileState | None], *, now_ns: int) -> bytes | None:
-    """Return what a row keeps if its files are unchanged and the clock has not run backwards, else ``None``."""
-    described = describe(states)
-    if row is None or not described or not row.startswith(described):
-        return None
-    (seen_ns,) = _SEEN.unpack_from(row, len(described))
-    return row[len(described) + _SEEN.size :] if seen_ns <= now_ns else None
+def _pragma(connection: "sqlite3.Connection", name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

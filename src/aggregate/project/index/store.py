@@ -1,90 +1,24 @@
-"""The index as the rest of the program sees it, where it lies, and how it keeps to its limit (rules I-1 to I-3)."""
+"""The index as the rest of the program sees it, where it lies, and by what files are known again (rules I-1 to I-4)."""
 
 import atexit
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
+from struct import Struct
 from threading import RLock
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
-from aggregate.project.index.database import in_transaction
-from aggregate.project.index.kinds import Kind
-from aggregate.project.index.rows import (
-    Changes,
-    FileState,
-    Seal,
-    delete_rows,
-    kept_of,
-    look_at,
-    select_rows,
-    state_key,
-    state_row,
-    write_changes,
-)
+from aggregate.project.index.rows import Changes, Kind, Seal, select_rows, trim, write_changes
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from aggregate.project.index.database import IndexFile
-
-# Of the limit: so that the next runs have room, and not each of them has to trim.
-_TARGET: Final = 0.9
-_MOST_ROWS: Final = 5_000  # What is deleted in one transaction; others write in between
-_PAGES: Final = 2_000  # Pages that are given back to the file system at once
-_SECONDS: Final = 1.0  # After which the rest is left to the next run
-_STEPS: Final = 100_000  # Instructions of SQLite's machine between two looks at the clock
-# What goes first: rows of kinds of which another version was used on a later day, then those used longest ago.
-_NEXT: Final = (
-    # In the order in which rows lie, so that whole pages become free.
-    "SELECT id FROM entries WHERE kind IN (SELECT number FROM kinds old WHERE EXISTS (SELECT 1 FROM kinds new"
-    " WHERE new.name = old.name AND new.used > old.used)) ORDER BY place LIMIT ?",
-    "SELECT id FROM entries WHERE used <= (SELECT min(used) FROM entries) ORDER BY place LIMIT ?",
-)
-
-
-def trim(connection: "sqlite3.Connection", limit: int) -> None:
-    if _bytes(connection) <= limit:
-        return
-    end = time.monotonic() + _SECONDS
-    # A damaged file could have a scan go round in circles.
-    connection.set_progress_handler(lambda: time.monotonic() > end + _SECONDS, _STEPS)
-    try:
-        while time.monotonic() < end and (ids := _excess(connection, limit)):
-            in_transaction(connection, partial(delete_rows, ids=ids))
-        while (
-            _bytes(connection) > limit and _pragma(connection, "freelist_count")
-        ) and time.monotonic() < end:
-            connection.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    finally:
-        connection.set_progress_handler(None, 0)
-
-
-def _excess(connection: "sqlite3.Connection", limit: int) -> list[int]:
-    """Return the rows to delete now, about as many as are too many by their average size; none if there is room."""
-    free = _pragma(connection, "freelist_count") * _pragma(connection, "page_size")
-    used = _bytes(connection) - free
-    surplus = used - limit * _TARGET
-    if surplus <= 0:
-        return []
-    rows = connection.execute("SELECT count(*) FROM entries").fetchone()[0]
-    count = max(1, min(int(surplus * rows / used), _MOST_ROWS))
-    found = ([row[0] for row in connection.execute(query, (count,))] for query in _NEXT)
-    return next(filter(None, found), [])
-
-
-def _bytes(connection: "sqlite3.Connection") -> int:
-    return _pragma(connection, "page_count") * _pragma(connection, "page_size")
-
-
-def _pragma(connection: "sqlite3.Connection", name: str) -> int:
-    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-
 
 # The environment variable with the most bytes that the index may have on the disk.
 LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"
@@ -100,6 +34,11 @@ _MOST_BYTES: Final = 8_000_000  # Of one entry
 _PORTION: Final = 1_000  # Rows that are in memory twice while they are checked
 _ROW_BYTES: Final = 250  # What a row that waits takes in memory besides its data
 _UNCHANGED: Final = Kind("unchanged", "1")  # What is kept of files as long as these are unchanged
+# A file that was changed so shortly before it was read may change again without a new time: clocks of file systems
+# tick in steps of up to two seconds.
+RACY_NS: Final = 2_000_000_000
+_SEEN: Final = Struct("<q")
+_DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
 
 
 def index_path() -> Path | None:
@@ -116,6 +55,75 @@ def byte_limit() -> int:
         )
     number, unit, binary = size.groups()
     return int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
+
+
+class FileState(NamedTuple):
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int  # when content or description was changed last; no program can set it
+    seen_ns: int  # when it was looked at, not later than that
+    content_hash: bytes | None = None  # SHA-256 of the content, ``None`` if it has to be read
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its times would show a later change: it was not changed shortly before it was seen."""
+        return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
+
+    def still_holds(self, now: "FileState") -> bool:
+        """Tell whether the file, as it is ``now``, surely holds what it held when this was seen (rule I-4)."""
+        return self.is_settled and self[:_DESCRIBED] == now[:_DESCRIBED]
+
+
+def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
+    """Return the state of an open file.
+
+    Args:
+        info: From its descriptor, before the content is read.
+        seen_ns: Unix time in nanoseconds from before ``info`` was asked for. A later change of the content then shows
+            in the file's times, or falls into the two seconds in which no state is recorded.
+    """
+    return FileState(
+        info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen_ns
+    )
+
+
+def look_at(path: str, *, seen_ns: int) -> FileState | None:
+    try:
+        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path: this runs for each file
+    except (OSError, ValueError):
+        return None
+    return file_state(info, seen_ns=seen_ns) if stat.S_ISREG(info.st_mode) else None
+
+
+def describe(states: Sequence[FileState | None], *, settled: bool = False) -> bytes:
+    """Return what files are known again by, ``b""`` where one is none, or not ``settled`` and that is asked for."""
+    parts: list[bytes] = []
+    for state in states:
+        if state is None or (settled and not state.is_settled):
+            return b""
+        parts.append(b"%d %d %d %d %d\n" % state[:_DESCRIBED])
+    return b"".join(parts)
+
+
+def state_key(state: FileState) -> bytes:
+    return sha256(b"%d %d" % (state.device, state.inode)).digest()
+
+
+def state_row(states: Sequence[FileState], kept: bytes) -> bytes | None:
+    """Return a row that keeps something of files while they are as seen; nothing where times prove nothing."""
+    described = describe(states, settled=True)
+    return described and described + _SEEN.pack(max(state.seen_ns for state in states)) + kept
+
+
+def kept_of(row: bytes | None, states: Sequence[FileState | None], *, now_ns: int) -> bytes | None:
+    """Return what a row keeps if its files are unchanged and the clock has not run backwards, else ``None``."""
+    described = describe(states)
+    if row is None or not described or not row.startswith(described):
+        return None
+    (seen_ns,) = _SEEN.unpack_from(row, len(described))
+    return row[len(described) + _SEEN.size :] if seen_ns <= now_ns else None
 
 
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
@@ -243,8 +251,6 @@ class Index:
         """
         with self._lock:
             if self._write() and self._file:
-                # Behind the prompt, and with SQLite.
-
                 self._file.read(lambda connection: trim(connection, self._limit))
 
     def close(self) -> None:

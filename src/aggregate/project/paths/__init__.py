@@ -5,15 +5,13 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.project.paths.globs import compile_glob, is_glob, split_root
     from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, TooManyRulesError
-    from aggregate.project.paths.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
-    from aggregate.project.paths.secret_files import is_secret
+    from aggregate.project.paths.scope import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope, is_secret
 else:
     __getattr__ = door(
         __name__,
         {
+            "scope": "ALLOW_OUTSIDE ALLOW_SECRETS Scope is_secret",
             "globs": "compile_glob is_glob split_root",
             "ignore_rules": "IgnoreRules MARKERS TooManyRulesError",
-            "scope": "ALLOW_OUTSIDE ALLOW_SECRETS Scope",
-            "secret_files": "is_secret",
         },
     )

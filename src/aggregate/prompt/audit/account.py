@@ -55,9 +55,7 @@ class Audit:
 
 VERSION = 1  # Of the format; a reader refuses another one
 
-
 OF_FILES = (Section.FILES, Section.CHANGED)  # The sections whose blocks belong to files
-
 
 # What a row is called by in JSON, in the order of ``FileChoice``; ``evidence`` are its reasons.
 ROW_KEYS = (
@@ -65,9 +63,7 @@ ROW_KEYS = (
     *("evidence", "definitions", "next", "content_hash", "size"),
 )
 
-
 _ROWS_OF_PIECE: Final = 1_000  # Rows that are in memory as text at once: some hundred kilobytes
-
 
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 

@@ -21,19 +21,14 @@ def bar(share: float) -> str:
 # Files that the prompt does not show which the table lists, the likeliest first.
 _MOST_UNSHOWN = 10
 
-
 _STRONGEST = 2  # Reasons that the table gives for a file
 
-
 _TASK_CHARACTERS = 200  # Of a task in the table's heading; the audit has all of it
-
 
 # Columns of a path: on the narrowest terminal, and where the reasons would not be seen any more.
 _LEAST_NAME, _MOST_NAME = 10, 60
 
-
 _WIDE = 90  # Columns from which there is room for bars
-
 
 # Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear.
 _PLAIN_WORDS = {
@@ -198,28 +193,21 @@ def _or_null(value: Mapping[str, Any]) -> dict[str, Any]:
 
 _TEXT = {"type": "string"}
 
-
 _TEXTS = _list(_TEXT)
-
 
 _COUNT = {"type": "integer", "minimum": 0}
 
-
 _NUMBER = {"type": "integer", "minimum": 1}
-
 
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 
-
 _LEVEL = {"enum": [level.value for level in Level]}
-
 
 _SEEDS: dict[str, _Key] = {
     "focus": ("Files and places that are shown whatever they cost.", _TEXTS),
     "symbols": ("Names of definitions.", _TEXTS),
     "since": ("A git revision, empty for none.", _TEXT),
 }
-
 
 _BUDGET: dict[str, _Key] = {
     "tokens": ("The most tokens of the prompt.", _NUMBER),
@@ -228,9 +216,7 @@ _BUDGET: dict[str, _Key] = {
     "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
 
-
 _MISSING = {"evidence": ("Its kind.", _TEXT), "reason": ("Why there was none.", _TEXT)}
-
 
 _CUT: dict[str, _Key] = {
     "section": ("Which one.", _TEXT),
@@ -239,13 +225,11 @@ _CUT: dict[str, _Key] = {
     "reason": ("Why.", _TEXT),
 }
 
-
 _EVIDENCE: dict[str, _Key] = {
     "kind": ("What was observed.", _TEXT),
     "weight": ("What it added to the score.", {"type": "number"}),
     "matched": ("Terms, a symbol, another file.", _TEXT),
 }
-
 
 # By ``ROW_KEYS``.
 _ROW = (
@@ -264,19 +248,16 @@ _ROW = (
     ("Tokens of the whole file, as far as they are known.", _COUNT),
 )
 
-
 _MAP = {
     "sources": ("Those that no row has; they follow on the paths of the rows.", _TEXTS),
     "runs": ("Runs of lines, packed: columns of numbers, compressed by zlib, in base 85.", _TEXT),
 }
-
 
 _SECTIONS = {
     "type": "object",
     "propertyNames": {"enum": [section.value for section in Section]},
     "additionalProperties": _COUNT,
 }
-
 
 _AUDIT: dict[str, _Key] = {
     "version": ("Of this format.", {"const": VERSION}),

@@ -4,14 +4,12 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.document.document import *
-    from aggregate.prompt.document.packed_map import *
     from aggregate.prompt.document.source_map import *
 else:
     __getattr__ = door(
         __name__,
         {
+            "source_map": "Label Origin OriginKind PackedRuns SourceMap pack_map unpack_map",
             "document": "Cut Image Prompt SEPARATOR Screenshot Section Segment Stability",
-            "packed_map": "pack_map unpack_map",
-            "source_map": "Label Origin OriginKind PackedRuns SourceMap",
         },
     )

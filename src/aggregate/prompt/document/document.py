@@ -4,13 +4,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aggregate.base.files import ShownText
 from aggregate.base.values import escape_surrogates
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

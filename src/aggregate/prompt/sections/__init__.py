@@ -4,14 +4,12 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.sections.changed_files import *
-    from aggregate.prompt.sections.line_diff import *
     from aggregate.prompt.sections.subagent_results import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told shown_in_older told_lines",
-            "line_diff": "patched unified_diff",
-            "subagent_results": "Results one_line results_segments",
+            "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told patched shown_in_older told_lines unified_diff",
+            "subagent_results": "one_line results_segments",
         },
     )

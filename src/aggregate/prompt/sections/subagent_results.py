@@ -8,18 +8,16 @@ from aggregate.base.json_forms import entries, members, message_text
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import DataReference, Value, behaves_as, is_reference, unawaited
 from aggregate.prompt.document import Section, Segment, Stability
-from aggregate.prompt.layout import Omitted
 from aggregate.prompt.results import (
     AggregatedResult,
     Answer,
     GroupStatus,
     MergeStrategy,
+    Results,
     result_text,
     value_text,
 )
-
-# A result, the results of a session by name, an answer, or a compiled report.
-Results = AggregatedResult | Answer | Mapping[str, Any]
+from aggregate.prompt.turns import Omitted
 
 
 def flatten_results(results: object) -> Iterator[Results]:

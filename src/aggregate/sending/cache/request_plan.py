@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate, groupby, pairwise
 
-from aggregate.prompt import excerpt_turn
 from aggregate.prompt.document import SEPARATOR, Image, Segment
+from aggregate.prompt.turns import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
     BlockLayout,
     CacheLifetime,

@@ -1,7 +1,8 @@
-"""Context presets in TOML files: one for all projects, one in the project, the project's winning."""
+"""Context presets, named sets of files and screenshots, in TOML files: the user's, and the project's, which wins."""
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,27 @@ from aggregate.base.messages import short_list
 from aggregate.project.configuration.edit import changing, open_document, write_document
 from aggregate.project.configuration.load import load_config, parse_toml, validate
 from aggregate.project.paths.globs import is_glob
-from aggregate.project.presets.preset import ContextPreset
+
+ContextFileEntry = FileItem  # An entry of a preset; a plain string is promoted to one
+
+
+@dataclass
+class ContextPreset:
+    """A named set of files and screenshots (rule M-43)."""
+
+    name: str
+    # Entries; strings are promoted to ``FileItem``.
+    files: list[ContextFileEntry] = field(default_factory=list)
+    # Paths or globs, relative to the screenshots' base directory.
+    screenshots: list[str] = field(default_factory=list)
+    description: str = ""  # one line for lists
+    # The most tokens of a prompt with it, such as ``32000``, ``"32k"`` or ``"auto"``; ``None`` for what the
+    # configuration says (rule B-4).
+    budget: int | str | None = None
+
+    def __post_init__(self) -> None:
+        self.files = [FileItem.of(entry) for entry in self.files]
+
 
 TABLE = "context_presets"
 
