@@ -23,8 +23,8 @@ from aggregate.sending.cache.breakpoints import (
     CacheLifetime,
     Pauses,
 )
-from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.models import CacheLookup, CachePolicy, policy_for
 from simulation.replay import Commit, Replay, SimTurn, make_replay, run_sim
 
 MODELS = (

@@ -10,9 +10,9 @@ from aggregate import Prompt, Segment, Usage
 from aggregate.prompt.document import Image, Section, Stability
 from aggregate.prompt.layout import Omitted, discussion_segments
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.policy import CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.models import CachePolicy, policy_for
 
 
 def part(section: str, text: str, source: str = "", *, stability: str = "stable") -> Segment:

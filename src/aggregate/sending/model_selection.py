@@ -19,7 +19,6 @@ from aggregate.project.configuration import Project, global_config_path, is_trus
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.cache.breakpoints import CacheLifetime
-from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, Effort, RequestOptions
 from aggregate.sending.clients.providers import (
@@ -29,7 +28,7 @@ from aggregate.sending.clients.providers import (
     open_client,
     provider_of_model,
 )
-from aggregate.sending.models import CLOUDS
+from aggregate.sending.models import CLOUDS, COMPATIBLE, SCRIPTED
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"

@@ -41,7 +41,6 @@ from aggregate.sending.cache.fingerprint import (
     compare_prefixes,
     digest,
 )
-from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.cache.request_plan import (
     RequestPlan,
     SimulatedCache,
@@ -52,6 +51,7 @@ from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.model_selection import SelectedModel
+from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
 from aggregate.sending.turn import PreparedTurn
 

@@ -20,8 +20,8 @@ from aggregate.sending.cache.file_order import (
     order_for_sending,
 )
 from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
-from aggregate.sending.cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.retention import LARGEST, CachedPrompt, continued_segments
+from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy, policy_for
 from tests.fakes.prompts import part
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")

@@ -19,8 +19,8 @@ from aggregate.sending.cache import (
     plan_request,
 )
 from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
-from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import block_prefixes, expected_usage
+from aggregate.sending.models import AS_OF, CacheLookup, CachePolicy, policy_for
 from tests.fakes.prompts import State, discussions, part, run_through, state
 
 MARKS = CachePolicy(

@@ -4,7 +4,6 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.cache.fingerprint import *
-    from aggregate.sending.cache.policy import *
     from aggregate.sending.cache.request_plan import *
 else:
     __getattr__ = door(
@@ -12,6 +11,5 @@ else:
         {
             "request_plan": "SimulatedCache charge plan_request",
             "fingerprint": "HashedPrompt PrefixReport compare_prefixes",
-            "policy": "COMPATIBLE SCRIPTED",
         },
     )

@@ -13,7 +13,6 @@ from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Prompt, Section
 from aggregate.prompt.sections import changed_heading
 from aggregate.sending.cache.fingerprint import CountTokens, HashedPrompt, HashedSegment, digest
-from aggregate.sending.cache.policy import CachePolicy
 from aggregate.sending.cache.retention import (
     CachedPrompt,
     RetainedFile,
@@ -22,6 +21,7 @@ from aggregate.sending.cache.retention import (
     retained_files,
     reusable_diffs,
 )
+from aggregate.sending.models import CachePolicy
 
 FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
 

@@ -27,8 +27,7 @@ from aggregate.sending.cache.breakpoints import (
     layout_with_breakpoints,
 )
 from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
-from aggregate.sending.models import Usage
+from aggregate.sending.models import SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
 
 NO_PAUSES = Pauses()
 

@@ -29,7 +29,7 @@ from aggregate.sending.cache.fingerprint import (
     PromptFingerprint,
     SegmentHash,
 )
-from aggregate.sending.cache.policy import CachePolicy
+from aggregate.sending.models import CachePolicy
 
 TURNS = 10  # in how many further turns an older version is expected to be sent, and paid
 LARGEST = 0.1  # of all: what older versions with their diffs take at most; they cost attention, which no price shows
