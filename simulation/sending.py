@@ -15,9 +15,8 @@ from aggregate import Prompt, Segment, count, open_client
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache import HashedPrompt, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.file_order import order_for_sending
+from aggregate.sending.cache.file_order import CachedPrompt, order_for_sending
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients import ChatClient
 from aggregate.sending.clients.connection import certificates
 from aggregate.sending.models import CachePolicy, policy_for

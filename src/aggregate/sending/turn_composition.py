@@ -27,13 +27,7 @@ from aggregate.prompt import (
 from aggregate.prompt.document import Image, Prompt, Section
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, Pauses
-from aggregate.sending.cache.file_order import (
-    FORGET,
-    OrderedPrompt,
-    count_changes,
-    file_digests,
-    order_for_sending,
-)
+from aggregate.sending.cache.file_order import CachedPrompt, OrderedPrompt, order_for_sending
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
     HashedSegment,
@@ -41,13 +35,7 @@ from aggregate.sending.cache.fingerprint import (
     compare_prefixes,
     digest,
 )
-from aggregate.sending.cache.request_plan import (
-    RequestPlan,
-    SimulatedCache,
-    expected_usage,
-    plan_request,
-)
-from aggregate.sending.cache.retention import CachedPrompt
+from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.model_selection import SelectedModel
@@ -58,6 +46,7 @@ from aggregate.sending.turn import PreparedTurn
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
 _SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
 _Compose = Callable[[Request], Composition]
+FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
 _LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
 
 
@@ -124,6 +113,25 @@ class LastRequest:
         if text is None or not self.redaction.replaces:
             return text
         return None if redact(text, self.redaction).findings else text
+
+
+def count_changes(
+    prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]
+) -> dict[str, float]:
+    """Return how often each file has changed, this turn included; ``seen`` has the hashes of those sent last."""
+    now = file_digests(prompt)
+    changed = {path for path in now if seen.get(path) != now[path]}
+    fade = FORGET if changed else 1.0
+    counts = {path: changes.get(path, 0.0) * fade + (path in changed) for path in now}
+    return {path: round(often, 4) for path, often in counts.items() if often}
+
+
+def file_digests(prompt: Prompt) -> dict[str, str]:
+    return {
+        segment.source: digest(segment.text)
+        for segment in prompt.segments
+        if segment.section is Section.FILES and segment.source
+    }
 
 
 def _find_last_request(
@@ -342,9 +350,9 @@ class TurnComposer:
             pauses=last.pauses,
         )
         client, before = self.client, last.fingerprint
+        left = SimulatedCache.after(last.layout, age=last.age) if last.layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
-            cache = SimulatedCache.after(last.layout, age=last.age) if last.layout else None
-            client = scripted_client(cache=cache, model=client.model)
+            client = scripted_client(cache=left, model=client.model)
         return PreparedTurn(
             client,
             self.selected,
@@ -352,7 +360,7 @@ class TurnComposer:
             turn.composition,
             turn.ordered,
             plan,
-            expected_usage(plan, last.layout, age=last.age),
+            charge(plan, left)[0],
             self._record(turn, plan),
             compare_prefixes(before, prompt.fingerprint) if before else None,
             None,

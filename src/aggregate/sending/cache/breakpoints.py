@@ -21,8 +21,8 @@ from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Section, Stability
+from aggregate.sending.cache.file_order import TURNS
 from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
-from aggregate.sending.cache.retention import TURNS
 from aggregate.sending.models import CachePolicy
 
 # People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a

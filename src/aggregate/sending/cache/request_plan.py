@@ -278,11 +278,6 @@ def charge(
     return usage, cache.used(used, at=at, lifetimes=lifetimes)
 
 
-def expected_usage(plan: RequestPlan, earlier: BlockLayout | None, *, age: float = 0.0) -> Usage:
-    cache = SimulatedCache.after(earlier, age=age) if earlier else SimulatedCache()
-    return charge(plan, cache)[0]
-
-
 def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:
     """Yield where each block ends, with a hash of everything up to there, the cuts between blocks included."""
     running = hashlib.blake2b(digest_size=12)
