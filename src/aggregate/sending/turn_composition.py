@@ -4,7 +4,7 @@ The files are ordered so that a cache reads most, and with a budget they are fit
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,7 +13,9 @@ from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
 from aggregate.base.request import Budget, SentFile, unknown_names
 from aggregate.base.tokens import count
+from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import is_trusted
+from aggregate.project.files import FolderListing
 from aggregate.project.git import touched_files
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
@@ -21,7 +23,10 @@ from aggregate.prompt import (
     Request,
     compose_prompt,
     count_prompt,
+    find_screenshots,
     grown_files,
+    read_images,
+    redact_text,
     request_log_path,
 )
 from aggregate.prompt.document import Image, Prompt, Section
@@ -37,7 +42,8 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
+from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy, token_ratio
+from aggregate.sending.clients.protocol import LARGEST_FILE, accepted_images
 from aggregate.sending.model_selection import SelectedModel
 from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
@@ -180,6 +186,21 @@ def _last_request(
     return LastRequest(logged, sent, may_be_cached, age, request.redaction, is_own)
 
 
+def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
+    if not request.screenshots:
+        return {}, ()
+    screenshots = find_screenshots(
+        request.screenshot_dir,
+        request.screenshots,
+        shown_from=request.shown_from,
+        listing=FolderListing(request.scope),
+    )
+    images, unread = read_images(screenshots, limit=LARGEST_FILE)
+    accepted, refused = accepted_images(images, client.provider, client.model)
+    tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
+    return tokens, (*unread, *refused)
+
+
 @dataclass(frozen=True, slots=True)
 class _FittedTurn:
     request: Request
@@ -218,19 +239,21 @@ class TurnComposer:
 
     @classmethod
     def behind_last(
-        cls,
-        selected: SelectedModel,
-        client: Client,
-        request: Request,
-        system: str,
-        images: Mapping[Image, int],
-    ) -> "TurnComposer":
+        cls, selected: SelectedModel, request: Request
+    ) -> tuple["TurnComposer", Sequence[str]]:
+        """Return what composes the turn, and what is doubtful about its instructions and images."""
+        client = selected.client
+        client = replace(client, ratio=token_ratio(client.provider, client.model))
+        instructions = escape_surrogates(selected.options.system).strip()
+        system, secrets = redact_text(instructions, "system_prompt", request.redaction)
+        images, refused = _images(request, client)
         is_off = selected.cache is CacheLifetime.OFF
         policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
         # No older version saves anything where nothing is cached: that turns diffs off.
         ordering = policy if selected.project.config.send.diffs else NO_CACHE
         last = _find_last_request(request, client, system, ordering.seconds)
-        return cls(selected, client, policy, ordering, system, images, last)
+        composer = cls(selected, client, policy, ordering, system, images, last)
+        return composer, (*secrets, *refused)
 
     def compose(
         self,
