@@ -31,7 +31,7 @@ from aggregate.prompt import (
 )
 from aggregate.prompt.document import Image, Prompt, Section
 from aggregate.prompt.sections import gone_segment
-from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, Pauses
+from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, EarlierRequest, Pauses
 from aggregate.sending.cache.file_order import CachedPrompt, OrderedPrompt, order_for_sending
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
@@ -361,18 +361,17 @@ class TurnComposer:
 
     def _planned(self, turn: _FittedTurn) -> PreparedTurn:
         last, prompt = self.last, turn.ordered.prompt
-        plan = plan_request(
-            prompt,
-            self.policy,
-            earlier=last.layout,
-            replaced=turn.ordered.replaced,
-            age=last.age,
-            lifetime=self.selected.cache,
+        before = EarlierRequest(
+            last.layout,
+            last.age,
+            self.selected.cache,
+            last.pauses,
             # An entry that is never read costs more than none.
             writes=turn.request.discussion != NO_DISCUSSION,
-            pauses=last.pauses,
+            replaced=turn.ordered.replaced,
         )
-        client, before = self.client, last.fingerprint
+        plan = plan_request(prompt, self.policy, before=before)
+        client, fingerprint = self.client, last.fingerprint
         left = SimulatedCache.after(last.layout, age=last.age) if last.layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             client = scripted_client(cache=left, model=client.model)
@@ -385,7 +384,7 @@ class TurnComposer:
             plan,
             charge(plan, left)[0],
             self._record(turn, plan),
-            compare_prefixes(before, prompt.fingerprint) if before else None,
+            compare_prefixes(fingerprint, prompt.fingerprint) if fingerprint else None,
             None,
             (*unknown_names(turn.composition.missing), *turn.composition.warnings),
         )
