@@ -36,7 +36,6 @@ from aggregate.sending.cache.file_order import CachedPrompt, OrderedPrompt, orde
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
     HashedSegment,
-    PromptFingerprint,
     compare_prefixes,
     digest,
 )
@@ -66,10 +65,6 @@ class LastRequest:
     # What is a secret, and is not sent, not even again
     redaction: Redaction = field(default_factory=Redaction)
     is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
-
-    @property
-    def fingerprint(self) -> PromptFingerprint | None:
-        return self.logged.fingerprint if self.logged else None
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
@@ -371,7 +366,7 @@ class TurnComposer:
             replaced=turn.ordered.replaced,
         )
         plan = plan_request(prompt, self.policy, before=before)
-        client, fingerprint = self.client, last.fingerprint
+        client = self.client
         left = SimulatedCache.after(last.layout, age=last.age) if last.layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             client = scripted_client(cache=left, model=client.model)
@@ -384,7 +379,7 @@ class TurnComposer:
             plan,
             charge(plan, left)[0],
             self._record(turn, plan),
-            compare_prefixes(fingerprint, prompt.fingerprint) if fingerprint else None,
+            compare_prefixes(last.logged.fingerprint, prompt.fingerprint) if last.logged else None,
             None,
             (*unknown_names(turn.composition.missing), *turn.composition.warnings),
         )
