@@ -21,10 +21,11 @@ from aggregate.sending.cache.breakpoints import (
     REMEMBERED_PAUSES,
     BlockLayout,
     CacheLifetime,
+    EarlierRequest,
     Pauses,
 )
-from aggregate.sending.cache.policy import CacheLookup, CachePolicy, policy_for
 from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.models import CacheLookup, CachePolicy, policy_for
 from simulation.replay import Commit, Replay, SimTurn, make_replay, run_sim
 
 MODELS = (
@@ -185,15 +186,14 @@ def _book(
     for one in books:
         one.afresh += sum(tokens)
         policy = one.ours.policy
-        plan = plan_request(
-            ready.ordered.prompt,
-            policy,
-            earlier=one.ours.layout,
+        before = EarlierRequest(
+            one.ours.layout,
+            pauses[-1] if pauses else 0.0,
+            CacheLifetime.AUTO,
+            Pauses(pauses[-REMEMBERED_PAUSES:]),
             replaced=ready.ordered.replaced,
-            age=pauses[-1] if pauses else 0.0,
-            lifetime=CacheLifetime.AUTO,
-            pauses=Pauses(pauses[-REMEMBERED_PAUSES:]),
         )
+        plan = plan_request(ready.ordered.prompt, policy, before=before)
         one.ours.book(plan, at=starts[-1], output=output)
         one.naive.book(naive_plan(plain, tokens, times, policy), at=starts[-1], output=output)
 

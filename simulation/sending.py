@@ -13,14 +13,13 @@ from tests.fakes.http_server import QuietHandler, serving
 
 from aggregate import Prompt, Segment, count, open_client
 from aggregate.prompt.document import Section, Stability
-from aggregate.sending.cache import HashedPrompt, plan_request
+from aggregate.sending.cache import EarlierRequest, HashedPrompt, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.file_order import order_for_sending
-from aggregate.sending.cache.policy import CachePolicy, policy_for
+from aggregate.sending.cache.file_order import CachedPrompt, order_for_sending
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.cache.retention import CachedPrompt
 from aggregate.sending.clients import ChatClient
 from aggregate.sending.clients.connection import certificates
+from aggregate.sending.models import CachePolicy, policy_for
 
 MODEL = "claude-sonnet-5"
 ROUNDS = 42
@@ -92,7 +91,7 @@ def calls() -> Iterator[Row]:
 def _plan(
     prompt: Prompt, tokens: Sequence[int], policy: CachePolicy, earlier: BlockLayout
 ) -> RequestPlan:
-    return plan_request(HashedPrompt.of(prompt, tokens), policy, earlier=earlier)
+    return plan_request(HashedPrompt.of(prompt, tokens), policy, before=EarlierRequest(earlier))
 
 
 def plans() -> Iterator[Row]:

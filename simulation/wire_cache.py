@@ -20,7 +20,7 @@ from tests.fakes.senders import typed
 
 from aggregate import Usage, count, open_project
 from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.cache.policy import policy_for
+from aggregate.sending.models import policy_for
 from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
 from simulation.replay import Replay
 

@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from aggregate import Prompt, Segment, Usage
 from aggregate.prompt.document import Image, Section, Stability
 from aggregate.prompt.turns import Omitted, discussion_segments
-from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.policy import CachePolicy, policy_for
+from aggregate.sending.cache import (
+    EarlierRequest,
+    HashedPrompt,
+    SimulatedCache,
+    charge,
+    plan_request,
+)
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.models import CachePolicy, policy_for
 
 
 def part(section: str, text: str, source: str = "", *, stability: str = "stable") -> Segment:
@@ -42,7 +48,7 @@ def plan_of(
         policy_for(*policy) if isinstance(policy, tuple) else policy,
         message=message,
         message_tokens=7 * bool(message),
-        earlier=earlier,
+        before=EarlierRequest(earlier),
     )
 
 

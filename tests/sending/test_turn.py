@@ -30,7 +30,7 @@ from aggregate.sending import (
     read_request,
     send_turn,
 )
-from aggregate.sending.clients.own_models import truncation_warning
+from aggregate.sending.turn import truncation_warning
 from tests.fakes.images import png
 from tests.fakes.transports import scripted
 from tests.fakes.user_files import by_user, turns_in

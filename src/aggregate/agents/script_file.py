@@ -55,10 +55,6 @@ class ReplyScript(BaseModel):
     )
 
 
-def scripted_reply(answer: object) -> ScriptedReply:
-    return ScriptedReply.model_validate(_table(answer))
-
-
 def is_json(text: str, path: Path) -> bool:
     return path.suffix.lower() == ".json" or text.lstrip().startswith("{")
 

@@ -18,16 +18,9 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import for_reader, shared_personas
 from aggregate.prompt.document import Section
-from aggregate.sending import (
-    Discussion,
-    PreparedTurn,
-    SelectedModel,
-    dollars,
-    plan_lines,
-    select_model,
-)
+from aggregate.sending import Discussion, PreparedTurn, SelectedModel, select_model
 from aggregate.sending.clients import NAMES
-from aggregate.sending.models import Usage
+from aggregate.sending.models import Usage, dollars
 
 
 @dataclass
@@ -325,7 +318,7 @@ _COMMANDS = {
     "plan": _Command(
         "[MESSAGE]",
         "Show what would be sent, read from the cache and paid.",
-        lambda session, text: say(*plan_lines(session.plan(text or _PLANNED))),
+        lambda session, text: say(*session.plan(text or _PLANNED).lines),
     ),
     "cost": _Command(
         "", "Say what this session has cost.", lambda session, _: say(session.totals())

@@ -44,14 +44,11 @@ from aggregate.sending import (
     ModelSelection,
     PreparedTurn,
     compact_discussion,
-    dollars,
-    plan_data,
-    plan_lines,
     prepare_compaction,
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.models import Usage
+from aggregate.sending.models import Usage, dollars
 
 _OPTIONS = (
     config_option,
@@ -196,9 +193,9 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
                 ", ".join(str(file) for file in files if file is not None),
             )
     elif asked.as_json:
-        write_result(json.dumps(plan_data(turn), indent=2))
+        write_result(json.dumps(turn.data, indent=2))
     else:
-        write_rows(*plan_lines(turn))
+        write_rows(*turn.lines)
 
 
 def check_message(text: str) -> None:

@@ -12,16 +12,9 @@ from aggregate.base.request import Task
 from aggregate.panel.session import Session
 from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
-from aggregate.sending import (
-    ModelSelection,
-    PreparedTurn,
-    dollars,
-    plan_data,
-    plan_lines,
-    prepare_turn,
-    send_turn,
-)
+from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window
+from aggregate.sending.models import dollars
 
 _MOST_PLANS: Final = 4  # Plans that wait to be sent; a page shows one
 _MOST_MESSAGE: Final = 200_000  # Characters of a message
@@ -71,14 +64,14 @@ class Sender:
                 self._plans[plan] = turn, project
                 while len(self._plans) > _MOST_PLANS:
                     self._plans.popitem(last=False)
-        data = plan_data(turn)
+        data = turn.data
         return {
             **data,
             "plan": plan if has_key else "",  # sending needs it, which holds once
             "cached": data["expected"]["cache_read"],
             "window": context_window(turn.client.model),
             "key": has_key,
-            "lines": plan_lines(turn),
+            "lines": turn.lines,
             "warnings": warnings,
         }
 

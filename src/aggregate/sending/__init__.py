@@ -15,7 +15,7 @@ else:
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
             "discussions": "Discussion compact_discussion prepare_compaction",
             "model_selection": "ModelSelection SelectedModel select_model",
-            "turn": "CompletedTurn PreparedTurn dollars plan_data plan_lines send_turn",
+            "turn": "CompletedTurn PreparedTurn send_turn",
             "turn_preparation": "prepare_turn",
         },
     )

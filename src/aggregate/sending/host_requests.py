@@ -17,14 +17,13 @@ from aggregate.project.configuration import Project
 from aggregate.prompt import Composition, open_project
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import PrefixReport
-from aggregate.sending.cache.policy import COMPATIBLE
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, RequestOptions
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.models import Reply, Usage, api_family
+from aggregate.sending.models import COMPATIBLE, Reply, Usage, api_family
 from aggregate.sending.turn import ASSISTANT, CompletedTurn, PreparedTurn, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 

@@ -19,7 +19,6 @@ from aggregate.project.configuration import Project, global_config_path, is_trus
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.cache.breakpoints import CacheLifetime
-from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, Effort, RequestOptions
 from aggregate.sending.clients.providers import (
@@ -29,7 +28,7 @@ from aggregate.sending.clients.providers import (
     open_client,
     provider_of_model,
 )
-from aggregate.sending.models import CLOUDS
+from aggregate.sending.models import CLOUDS, COMPATIBLE, SCRIPTED
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
@@ -308,23 +307,18 @@ def _unfollowed(asked: _Sources, provider: str) -> tuple[str, ...]:
     target = asked.projects.aliases.get(name)
     if asked.is_strangers and target is not None and name not in asked.users.aliases:
         warnings += (f'"{name[:_SHOWN]}" is {target} by the project\'s [send.aliases]',)
-    warnings += _unused(asked.in_order, provider)
-    if asked.project.config.models and not is_users_own(asked.project.path):
-        warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
-    return warnings
-
-
-def _unused(sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    option, persona, *_ = sources
+    option, persona, *_ = asked.in_order
     names = []
     if persona.model and not option.model:
         names.append(f"model {persona.model}")
     if persona.base_url and not option.base_url:
         names.append(f"address {display_address(persona.base_url)}")
-    if not names or persona.provider in ("", provider):
-        return ()
-    what = f"{persona.name} names the {' and the '.join(names)} for {persona.provider}"
-    return (f"{what}: not used with --provider {provider}",)
+    if names and persona.provider not in ("", provider):
+        what = f"{persona.name} names the {' and the '.join(names)} for {persona.provider}"
+        warnings += (f"{what}: not used with --provider {provider}",)
+    if asked.project.config.models and not is_users_own(asked.project.path):
+        warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
+    return warnings
 
 
 def _decided_by_project(

@@ -29,16 +29,21 @@ from aggregate.prompt.document import Prompt
 from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
-from aggregate.sending.cache.policy import LONG_LIFETIME, SCRIPTED
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
 from aggregate.sending.clients.client import LEFT_OUT, Client
-from aggregate.sending.clients.own_models import age_note, cost, record_usage, truncation_warning
+from aggregate.sending.clients.own_models import age_note, cost, record_usage
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.model_selection import OPTION, SelectedModel
-from aggregate.sending.models import FinishReason, Reply, Usage
+from aggregate.sending.models import LONG_LIFETIME, SCRIPTED, FinishReason, Reply, Usage, dollars
 from aggregate.sending.request_log import LoggedRequest, SentRecord, write_request
 
 USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them
+_LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
+_WINDOW_STEP = 1024
+# Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
+# chance once in a thousand requests.
+_CUT_SHARE = 0.95
+_FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own weighs too much
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,67 +95,68 @@ class PreparedTurn:
     def fingerprint(self) -> PromptFingerprint:
         return self.ordered.prompt.fingerprint
 
-
-def plan_lines(turn: PreparedTurn) -> list[str]:
-    data = plan_data(turn)
-    lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
-    for block in data["blocks"]:
-        first, last = block["sources"][0], block["sources"][-1]
-        sources = first if first == last else f"{first} … {last}"
-        if images := len(block["images"]):
-            sources += f", with {images:,} image{'s' * (images > 1)}"
+    @property
+    def lines(self) -> list[str]:
+        """The plan, as people read it."""
+        data = self.data
+        lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
+        for block in data["blocks"]:
+            first, last = block["sources"][0], block["sources"][-1]
+            sources = first if first == last else f"{first} … {last}"
+            if images := len(block["images"]):
+                sources += f", with {images:,} image{'s' * (images > 1)}"
+            lines.append(
+                f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
+            )
+            if block["marked"]:
+                lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
+                up_to = f"{block['up_to']:,} tokens{lives}"
+                lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
+        client, usage, total = self.client, self.expected, self.plan.total
+        model = f"{client.provider} {client.model}".strip()
+        address = f" at {self.selected.address}" if self.selected.address else ""
+        segments = f"{len(self.prompt.segments):>9,}"
+        lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
+        lines.append(_origins_sentence(self))
+        if self.budget is not None or self.provider_tokens != total:  # rule B-10
+            counted = (
+                f"about {self.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
+                f"({client.ratio.value:g} for each, {client.ratio.source})"
+            )
+            budget = "" if self.budget is None else f"; the budget is {self.budget:,}"
+            lines.append(f"{counted}{budget}")
         lines.append(
-            f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
+            f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, "
+            f"{usage.fresh:,} fresh; {dollars(self.price(usage))} for the input"
         )
-        if block["marked"]:
-            lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
-            up_to = f"{block['up_to']:,} tokens{lives}"
-            lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
-    client, usage, total = turn.client, turn.expected, turn.plan.total
-    model = f"{client.provider} {client.model}".strip()
-    address = f" at {turn.selected.address}" if turn.selected.address else ""
-    segments = f"{len(turn.prompt.segments):>9,}"
-    lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
-    lines.append(_origins_sentence(turn))
-    if turn.budget is not None or turn.provider_tokens != total:  # rule B-10
-        counted = (
-            f"about {turn.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
-            f"({client.ratio.value:g} for each, {client.ratio.source})"
-        )
-        budget = "" if turn.budget is None else f"; the budget is {turn.budget:,}"
-        lines.append(f"{counted}{budget}")
-    lines.append(
-        f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{dollars(turn.price(usage))} for the input"
-    )
-    return [*lines, *turn.news]
+        return [*lines, *self.news]
 
-
-def plan_data(turn: PreparedTurn) -> dict[str, Any]:
-    usage = turn.expected
-    amount = turn.price(usage)
-    return {
-        "provider": turn.client.provider,
-        "model": turn.client.model,
-        "address": turn.selected.address,
-        "origins": dict(turn.selected.origins),
-        "discussion": turn.request.discussion or DEFAULT,
-        "tokens": turn.plan.total,
-        "provider_tokens": turn.provider_tokens,
-        "ratio": turn.client.ratio.value,
-        "ratio_source": turn.client.ratio.source,
-        "budget": turn.budget,
-        "blocks": _blocks(turn),
-        "expected": {
-            "fresh": usage.fresh,
-            "cache_write": usage.cache_write,
-            "cache_read": usage.cache_read,
-        },
-        "cost": None if amount is None else float(amount),
-        "prefix": turn.report.sentence if turn.report else None,
-        "diffs": list(turn.ordered.older),
-        "warnings": list(turn.warnings),
-    }
+    @property
+    def data(self) -> dict[str, Any]:
+        usage = self.expected
+        amount = self.price(usage)
+        return {
+            "provider": self.client.provider,
+            "model": self.client.model,
+            "address": self.selected.address,
+            "origins": dict(self.selected.origins),
+            "discussion": self.request.discussion or DEFAULT,
+            "tokens": self.plan.total,
+            "provider_tokens": self.provider_tokens,
+            "ratio": self.client.ratio.value,
+            "ratio_source": self.client.ratio.source,
+            "budget": self.budget,
+            "blocks": _blocks(self),
+            "expected": {
+                "fresh": usage.fresh,
+                "cache_write": usage.cache_write,
+                "cache_read": usage.cache_read,
+            },
+            "cost": None if amount is None else float(amount),
+            "prefix": self.report.sentence if self.report else None,
+            "diffs": list(self.ordered.older),
+            "warnings": list(self.warnings),
+        }
 
 
 def _origins_sentence(turn: PreparedTurn) -> str:
@@ -195,10 +201,6 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
             }
         )
     return blocks
-
-
-def dollars(amount: Decimal | None) -> str:
-    return "price unknown" if amount is None else f"${amount:.4f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,20 @@ def send_turn(
     if file.problem:
         warnings += (f"the answer is not whole in {file.path}: {file.problem}",)
     return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
+
+
+def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
+    """Servers on one's own machine cut what exceeds their window in silence: Ollama reads 4,096 tokens by default."""
+    read = usage.input
+    if not read or sent < _FEWEST_TO_JUDGE:
+        return ()
+    equals_a_window = read % _WINDOW_STEP == 0 and read < sent * _CUT_SHARE
+    if read >= sent * _LOWEST_SHARE and not equals_a_window:
+        return ()
+    return (
+        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window, "
+        "and the answer knows only a part of it; give the server a larger window, or send less",
+    )
 
 
 def _record(log: LoggedRequest) -> None:

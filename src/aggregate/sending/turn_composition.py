@@ -4,7 +4,7 @@ The files are ordered so that a cache reads most, and with a budget they are fit
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,45 +13,45 @@ from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
 from aggregate.base.request import Budget, SentFile, unknown_names
 from aggregate.base.tokens import count
+from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import is_trusted
+from aggregate.project.files import FolderListing
 from aggregate.project.git import touched_files
 from aggregate.project.history import NO_DISCUSSION
-from aggregate.prompt import Composition, Request, compose_prompt, count_prompt, grown_files
+from aggregate.prompt import (
+    Composition,
+    Request,
+    compose_prompt,
+    count_prompt,
+    find_screenshots,
+    grown_files,
+    read_images,
+    redact_text,
+)
 from aggregate.prompt.document import Image, Prompt, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
-from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, Pauses
-from aggregate.sending.cache.file_order import (
-    FORGET,
-    OrderedPrompt,
-    count_changes,
-    file_digests,
-    order_for_sending,
-)
+from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, EarlierRequest, Pauses
+from aggregate.sending.cache.file_order import CachedPrompt, OrderedPrompt, order_for_sending
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
     HashedSegment,
-    PromptFingerprint,
     compare_prefixes,
     digest,
 )
-from aggregate.sending.cache.policy import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
-from aggregate.sending.cache.request_plan import (
-    RequestPlan,
-    SimulatedCache,
-    expected_usage,
-    plan_request,
-)
-from aggregate.sending.cache.retention import CachedPrompt
+from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
+from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy, token_ratio
+from aggregate.sending.clients.protocol import LARGEST_FILE, accepted_images
 from aggregate.sending.model_selection import SelectedModel
+from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
 from aggregate.sending.turn import PreparedTurn
 
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
 _SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
 _Compose = Callable[[Request], Composition]
+FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
 _LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
 
 
@@ -65,10 +65,6 @@ class LastRequest:
     # What is a secret, and is not sent, not even again
     redaction: Redaction = field(default_factory=Redaction)
     is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
-
-    @property
-    def fingerprint(self) -> PromptFingerprint | None:
-        return self.logged.fingerprint if self.logged else None
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
@@ -120,6 +116,25 @@ class LastRequest:
         return None if redact(text, self.redaction).findings else text
 
 
+def count_changes(
+    prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]
+) -> dict[str, float]:
+    """Return how often each file has changed, this turn included; ``seen`` has the hashes of those sent last."""
+    now = file_digests(prompt)
+    changed = {path for path in now if seen.get(path) != now[path]}
+    fade = FORGET if changed else 1.0
+    counts = {path: changes.get(path, 0.0) * fade + (path in changed) for path in now}
+    return {path: round(often, 4) for path, often in counts.items() if often}
+
+
+def file_digests(prompt: Prompt) -> dict[str, str]:
+    return {
+        segment.source: digest(segment.text)
+        for segment in prompt.segments
+        if segment.section is Section.FILES and segment.source
+    }
+
+
 def _find_last_request(
     request: Request, client: Client, system: str, lifetime: float
 ) -> LastRequest:
@@ -166,6 +181,21 @@ def _last_request(
     return LastRequest(logged, sent, may_be_cached, age, request.redaction, is_own)
 
 
+def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
+    if not request.screenshots:
+        return {}, ()
+    screenshots = find_screenshots(
+        request.screenshot_dir,
+        request.screenshots,
+        shown_from=request.shown_from,
+        listing=FolderListing(request.scope),
+    )
+    images, unread = read_images(screenshots, limit=LARGEST_FILE)
+    accepted, refused = accepted_images(images, client.provider, client.model)
+    tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
+    return tokens, (*unread, *refused)
+
+
 @dataclass(frozen=True, slots=True)
 class _FittedTurn:
     request: Request
@@ -204,19 +234,21 @@ class TurnComposer:
 
     @classmethod
     def behind_last(
-        cls,
-        selected: SelectedModel,
-        client: Client,
-        request: Request,
-        system: str,
-        images: Mapping[Image, int],
-    ) -> "TurnComposer":
+        cls, selected: SelectedModel, request: Request
+    ) -> tuple["TurnComposer", Sequence[str]]:
+        """Return what composes the turn, and what is doubtful about its instructions and images."""
+        client = selected.client
+        client = replace(client, ratio=token_ratio(client.provider, client.model))
+        instructions = escape_surrogates(selected.options.system).strip()
+        system, secrets = redact_text(instructions, "system_prompt", request.redaction)
+        images, refused = _images(request, client)
         is_off = selected.cache is CacheLifetime.OFF
         policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
         # No older version saves anything where nothing is cached: that turns diffs off.
         ordering = policy if selected.project.config.send.diffs else NO_CACHE
         last = _find_last_request(request, client, system, ordering.seconds)
-        return cls(selected, client, policy, ordering, system, images, last)
+        composer = cls(selected, client, policy, ordering, system, images, last)
+        return composer, (*secrets, *refused)
 
     def compose(
         self,
@@ -324,21 +356,20 @@ class TurnComposer:
 
     def _planned(self, turn: _FittedTurn) -> PreparedTurn:
         last, prompt = self.last, turn.ordered.prompt
-        plan = plan_request(
-            prompt,
-            self.policy,
-            earlier=last.layout,
-            replaced=turn.ordered.replaced,
-            age=last.age,
-            lifetime=self.selected.cache,
+        before = EarlierRequest(
+            last.layout,
+            last.age,
+            self.selected.cache,
+            last.pauses,
             # An entry that is never read costs more than none.
             writes=turn.request.discussion != NO_DISCUSSION,
-            pauses=last.pauses,
+            replaced=turn.ordered.replaced,
         )
-        client, before = self.client, last.fingerprint
+        plan = plan_request(prompt, self.policy, before=before)
+        client = self.client
+        left = SimulatedCache.after(last.layout, age=last.age) if last.layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
-            cache = SimulatedCache.after(last.layout, age=last.age) if last.layout else None
-            client = scripted_client(cache=cache, model=client.model)
+            client = scripted_client(cache=left, model=client.model)
         return PreparedTurn(
             client,
             self.selected,
@@ -346,9 +377,9 @@ class TurnComposer:
             turn.composition,
             turn.ordered,
             plan,
-            expected_usage(plan, last.layout, age=last.age),
+            charge(plan, left)[0],
             self._record(turn, plan),
-            compare_prefixes(before, prompt.fingerprint) if before else None,
+            compare_prefixes(last.logged.fingerprint, prompt.fingerprint) if last.logged else None,
             None,
             (*unknown_names(turn.composition.missing), *turn.composition.warnings),
         )

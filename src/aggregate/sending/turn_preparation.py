@@ -8,21 +8,9 @@ from aggregate.base.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.base.request import AUTO, Task
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project
-from aggregate.project.files import FolderListing
-from aggregate.prompt import (
-    Request,
-    Strategy,
-    compose_prompt,
-    count_prompt,
-    find_screenshots,
-    read_images,
-    redact_text,
-    request_for,
-)
-from aggregate.prompt.document import Image
-from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.own_models import check_window, context_window, token_ratio
-from aggregate.sending.clients.protocol import LARGEST_FILE, accepted_images, unused_options
+from aggregate.prompt import Request, Strategy, compose_prompt, count_prompt, request_for
+from aggregate.sending.clients.own_models import check_window, context_window
+from aggregate.sending.clients.protocol import unused_options
 from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
 from aggregate.sending.turn import USER, PreparedTurn
 from aggregate.sending.turn_composition import TurnComposer
@@ -54,7 +42,7 @@ def prepare_turn(
     )
     request = _request(selected, aside, redact=selection.redact, task=task)
     request = _with_message(request, message, replaces)
-    composer, doubts = _composer(selected, request)
+    composer, doubts = TurnComposer.behind_last(selected, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     _check_window(turn)
     unused = unused_options(turn.client.provider, turn.client.model, selected.options)
@@ -102,31 +90,6 @@ def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str
     request = replace(request, history=(*kept, {"role": USER, "content": message}))
     task = replace(request.task or Task(), text=message) if request.budget else request.task
     return replace(request, task=task)
-
-
-def _composer(selected: SelectedModel, request: Request) -> tuple[TurnComposer, Sequence[str]]:
-    """Return what composes the turn, and what is doubtful about its instructions and images."""
-    client = selected.client
-    client = replace(client, ratio=token_ratio(client.provider, client.model))
-    instructions = escape_surrogates(selected.options.system).strip()
-    system, secrets = redact_text(instructions, "system_prompt", request.redaction)
-    images, refused = _images(request, client)
-    return TurnComposer.behind_last(selected, client, request, system, images), (*secrets, *refused)
-
-
-def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
-    if not request.screenshots:
-        return {}, ()
-    screenshots = find_screenshots(
-        request.screenshot_dir,
-        request.screenshots,
-        shown_from=request.shown_from,
-        listing=FolderListing(request.scope),
-    )
-    images, unread = read_images(screenshots, limit=LARGEST_FILE)
-    accepted, refused = accepted_images(images, client.provider, client.model)
-    tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
-    return tokens, (*unread, *refused)
 
 
 def _check_window(turn: PreparedTurn) -> None:

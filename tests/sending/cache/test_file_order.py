@@ -14,14 +14,15 @@ from aggregate.prompt.sections.changed_files import file_lines
 from aggregate.prompt.source_map import map_sources
 from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.cache.file_order import (
+    LARGEST,
+    CachedPrompt,
     OrderedPrompt,
-    count_changes,
-    file_digests,
+    continued_segments,
     order_for_sending,
 )
 from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
-from aggregate.sending.cache.policy import NO_CACHE, CacheLookup, CachePolicy, policy_for
-from aggregate.sending.cache.retention import LARGEST, CachedPrompt, continued_segments
+from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy, policy_for
+from aggregate.sending.turn_composition import count_changes, file_digests
 from tests.fakes.prompts import part
 
 MARKS = policy_for("anthropic", "claude-sonnet-5")

@@ -18,9 +18,15 @@ from aggregate.sending.cache import (
     compare_prefixes,
     plan_request,
 )
-from aggregate.sending.cache.breakpoints import CacheLifetime, Pauses, WrittenStretch, count_long
-from aggregate.sending.cache.policy import AS_OF, CacheLookup, CachePolicy, policy_for
-from aggregate.sending.cache.request_plan import block_prefixes, expected_usage
+from aggregate.sending.cache.breakpoints import (
+    CacheLifetime,
+    EarlierRequest,
+    Pauses,
+    WrittenStretch,
+    count_long,
+)
+from aggregate.sending.cache.request_plan import block_prefixes
+from aggregate.sending.models import AS_OF, CacheLookup, CachePolicy, policy_for
 from tests.fakes.prompts import State, discussions, part, run_through, state
 
 MARKS = CachePolicy(
@@ -115,7 +121,7 @@ def test_no_breakpoint_stands_behind_what_is_replaced_each_turn() -> None:
     )
     tokens = [3_010, 10, 3_010, 10]
     policy = policy_for("anthropic", "claude-sonnet-5")
-    plan = plan_request(HashedPrompt.of(prompt, tokens), policy, replaced=3)
+    plan = plan_request(HashedPrompt.of(prompt, tokens), policy, before=EarlierRequest(replaced=3))
     assert plan.layout.breakpoints[-1] == 3
     without = plan_request(HashedPrompt.of(prompt, tokens), policy)
     assert without.layout.breakpoints[-1] == 5
@@ -230,7 +236,8 @@ def test_every_token_is_charged_once(turns: list[State]) -> None:
             plain = by_the_book([plan for plan, _ in done], pause=60.0)
             assert [usage.cache_read for _, usage in done] == plain
         if len(done) > 1:
-            assert expected_usage(done[1][0], done[0][0].layout, age=60.0) == done[1][1]
+            cache = SimulatedCache.after(done[0][0].layout, age=60.0)
+            assert charge(done[1][0], cache)[0] == done[1][1]
 
 
 MAKERS = {
@@ -289,10 +296,7 @@ def plan_of(
     return plan_request(
         HashedPrompt.of(turn.prompt, turn.tokens),
         POLICY,
-        earlier=after.layout if after else None,
-        age=age,
-        lifetime=lifetime,
-        pauses=pauses or Pauses(),
+        before=EarlierRequest(after.layout if after else None, age, lifetime, pauses or Pauses()),
     )
 
 

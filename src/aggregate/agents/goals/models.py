@@ -160,6 +160,6 @@ def read_script(path: Path) -> ScriptedModel:
 def _checked(answer: object) -> "str | ScriptedReply":
     if isinstance(answer, str):
         return answer
-    from aggregate.agents.script_file import scripted_reply
+    from aggregate.agents.script_file import ScriptedReply
 
-    return scripted_reply(answer)
+    return ScriptedReply.model_validate(answer)

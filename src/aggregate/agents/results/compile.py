@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 from threading import Lock
 from typing import Any, Final
 
-from aggregate.agents.results.outputs import CompilationContext
 from aggregate.base.errors import CompilerError
 from aggregate.base.json_forms import failure_text, free_key, jsonable, message_text, type_name
 from aggregate.base.messages import shorten
@@ -26,6 +26,16 @@ SHOWN_CHARACTERS: Final = 100
 Compiled = dict[str, Value]
 # Results by tool name, or pairs in the order of execution where a tool may have run more than once
 ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class CompilationContext:
+    """What a result compiler is told beside the results (rule R-3)."""
+
+    user_prompt: str
+    tools_executed: list[str]  # names of the tools, in the order in which they ran
+    timestamp: datetime  # when the analysis ran; a naive time is taken as UTC
+    analysis_type: str = "ai_orchestrated"
 
 
 class ResultCompiler(ABC):

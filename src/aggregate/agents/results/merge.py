@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from aggregate.agents.results.outputs import CustomFunction, LabelledOutput
 from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits
 from aggregate.base.errors import Refusal, SandboxError, SpawnError
 from aggregate.base.json_forms import (
@@ -26,8 +26,24 @@ from aggregate.base.messages import shorten
 from aggregate.base.values import Value, behaves_as, extent, isolated_copy, unawaited
 from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
 
+# A Python callable, a Python expression or lambda as text, or a JavaScript function as text.
+CustomFunction = Callable[[list[Any]], Any] | str
 _FENCE = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
 _JSON = ("", "json", "json5", "jsonc")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledOutput:
+    """One output on its way into a merge."""
+
+    output: Any = None  # any value; ignored where ``error`` is set
+    label: str | None = None  # the name that the user gave it; the key in a ``json`` merge
+    run_id: str = ""  # names it in warnings where it has no label
+    error: str | None = None  # why there is no output, or ``None``
+
+    @property
+    def name(self) -> str:
+        return self.label or self.run_id
 
 
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault

@@ -15,7 +15,6 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona
 from aggregate.sending import ModelSelection, SelectedModel, select_model
-from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
     PROVIDERS,
     ChatClient,
@@ -24,7 +23,7 @@ from aggregate.sending.clients import (
     cost,
     shipped_ratio,
 )
-from aggregate.sending.models import Usage
+from aggregate.sending.models import SCRIPTED, Usage
 
 _USUAL = EngineLimits()
 # The most that a context takes of the tokens of an attempt that sends it once: the answer has the others.

@@ -25,7 +25,6 @@ from aggregate.base.text import fence, heading_text
 from aggregate.base.tokens import count
 from aggregate.prompt.document import Prompt, Section, Segment, Stability
 from aggregate.prompt.results import value_text
-from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import (
     ChatClient,
     RequestOptions,
@@ -34,7 +33,7 @@ from aggregate.sending.clients import (
     cost,
     shipped_ratio,
 )
-from aggregate.sending.models import FinishReason, Reply, Usage
+from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
 
 
 @dataclass(slots=True)

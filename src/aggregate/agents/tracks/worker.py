@@ -26,8 +26,8 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
 from aggregate.prompt.document import Section
-from aggregate.sending.cache import SCRIPTED
 from aggregate.sending.clients import ChatClient, RedactingClient, open_client
+from aggregate.sending.models import SCRIPTED
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 

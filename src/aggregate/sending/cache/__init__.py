@@ -3,15 +3,15 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.sending.cache.breakpoints import *
     from aggregate.sending.cache.fingerprint import *
-    from aggregate.sending.cache.policy import *
     from aggregate.sending.cache.request_plan import *
 else:
     __getattr__ = door(
         __name__,
         {
+            "breakpoints": "EarlierRequest",
             "request_plan": "SimulatedCache charge plan_request",
             "fingerprint": "HashedPrompt PrefixReport compare_prefixes",
-            "policy": "COMPATIBLE SCRIPTED",
         },
     )

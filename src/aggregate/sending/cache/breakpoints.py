@@ -21,9 +21,9 @@ from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Section, Stability
+from aggregate.sending.cache.file_order import TURNS
 from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
-from aggregate.sending.cache.policy import CachePolicy
-from aggregate.sending.cache.retention import TURNS
+from aggregate.sending.models import CachePolicy
 
 # People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
 # normal distribution with this deviation.
@@ -65,6 +65,9 @@ class Pauses:
         return Pauses((*self.seconds, seconds)[-REMEMBERED_PAUSES:])
 
 
+NO_PAUSES = Pauses()
+
+
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
     digests: tuple[str, ...]  # of the segments
@@ -83,12 +86,16 @@ class BlockLayout:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    layout: BlockLayout | None  # of the last request, ``None`` if there was none
-    age: float  # seconds since then
-    lifetime: CacheLifetime  # how long new entries are to live
-    pauses: Pauses  # those between the last turns
-    writes: bool  # whether a request follows that may read what this one writes
-    replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
+    layout: BlockLayout | None = None  # of the last request, ``None`` if there was none
+    age: float = 0.0  # seconds since then
+    lifetime: CacheLifetime = CacheLifetime.SHORT  # how long new entries are to live
+    pauses: Pauses = NO_PAUSES  # those between the last turns
+    writes: bool = True  # whether a request follows that may read what this one writes
+    # Segments before what the next request replaces for certain, 0 where nothing is
+    replaced: int = 0
+
+
+FIRST_REQUEST = EarlierRequest()
 
 
 def layout_with_breakpoints(

@@ -2,36 +2,309 @@
 
 A file that changes ends the cached prefix. What stands behind it is written again, so over many turns the fewest tokens
 are written if files stand in the order of how often they change for each of their tokens (Smith's rule for the weighted
-sum of completion times). The order must not change where the prefix is intact: files that were sent keep their places,
-some of them in older versions (see ``retention``), with diffs of these behind the files.
+sum of completion times). The order must not change where the prefix is intact: files that were sent keep their places.
+
+There are two ways to leave the older version of one that changes where it stands. With the prompt rewritten, a diff
+behind the files shows what became of it (``retained_files``). With the prompt carried on, nothing that was sent moves:
+each change is told once, between the last answer and the question, as a diff from what was told before; the file as it
+is now is what stands in the files with all diffs applied in their order (``continued_segments``). Both take room, and a
+model's attention, in each further turn: it ends once writing the files anew is cheaper, and has its limit.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 
+from aggregate.base.files import ShownText
 from aggregate.base.text import common_prefix
-from aggregate.prompt.document import Prompt, Section
-from aggregate.prompt.sections import changed_heading
-from aggregate.sending.cache.fingerprint import CountTokens, HashedPrompt, HashedSegment, digest
-from aggregate.sending.cache.policy import CachePolicy
-from aggregate.sending.cache.retention import (
-    CachedPrompt,
-    RetainedFile,
-    continued_segments,
-    expected_price,
-    retained_files,
-    reusable_diffs,
+from aggregate.prompt.document import Section, Segment, Stability
+from aggregate.prompt.sections import (
+    changed_heading,
+    changed_segment,
+    changed_since_heading,
+    diff_segment,
+    is_told,
+    shown_in_older,
+    told_lines,
 )
+from aggregate.sending.cache.fingerprint import (
+    CountTokens,
+    HashedPrompt,
+    HashedSegment,
+    PromptFingerprint,
+    SegmentHash,
+)
+from aggregate.sending.models import CachePolicy
 
-FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
-
-
-MOST_TOLD = 0.25  # of the prompt: what is told behind the discussion costs attention; more than ``retention.LARGEST``
+TURNS = 10  # in how many further turns an older version is expected to be sent, and paid
+LARGEST = 0.1  # of all: what older versions with their diffs take at most; they cost attention, which no price shows
+MOST_TOLD = (
+    0.25  # of the prompt: what is told behind the discussion costs attention; more than ``LARGEST``
+)
 # What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
 # prompt, the files are written anew instead, before the discussion.
 MOST_BEHIND = 0.3
 _LEAST_BEHIND = 6_000  # tokens that may stand there in any case: small budgets leave a larger part to the question
 _SELDOM = 0.02  # how often an unseen file changes: what is left of a change after 200 turns, less than any remembered
+_NO_LINES = ShownText("", ())  # what a diff shows for certain of a file as it is now
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPrompt:
+    fingerprint: PromptFingerprint
+    # Of a segment by its number, ``None`` where it is not to be had any more
+    text: Callable[[int], str | None]
+    # behind how many segments it can be read; any where it is ``None``
+    breakpoints: Sequence[int] | None = None
+    gone: Sequence[HashedSegment] = ()  # what is told of its files that are no longer there
+
+    def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
+        digests = tuple(part.hash.digest for part in parts)
+        return self.fingerprint.digests[1 : 1 + len(parts)] == digests
+
+    def numbered(self, section: Section) -> list[tuple[int, SegmentHash]]:
+        """Return the segments of a section before the discussion with their numbers, without its heading."""
+        numbered = enumerate(self.fingerprint.segments[: self.body])
+        return [(number, old) for number, old in numbered if old.section == section and old.source]
+
+    @property
+    def body(self) -> int:
+        numbered = enumerate(self.fingerprint.segments)
+        end = len(self.fingerprint.segments)
+        return next((n for n, old in numbered if old.section == Section.HISTORY), end)
+
+    def readable(self) -> list[int]:
+        """Return how many tokens a cache holds of the first ``n`` segments, for each ``n`` from 0."""
+        sums = accumulate((segment.tokens for segment in self.fingerprint.segments), initial=0)
+        if self.breakpoints is None:
+            return list(sums)
+        breakpoints = frozenset(self.breakpoints)
+        sizes = (size if n in breakpoints else 0 for n, size in enumerate(sums))
+        return list(accumulate(sizes, max))
+
+
+@dataclass(frozen=True, slots=True)
+class RetainedFile:
+    base: HashedSegment
+    diff: HashedSegment | None = None
+
+
+def retained_files(
+    earlier: CachedPrompt,
+    files: Mapping[str, HashedSegment],
+    policy: CachePolicy,
+    *,
+    behind: int,
+    count: CountTokens,
+    grown: Collection[str] | None = None,
+) -> list[RetainedFile]:
+    """Return the files that stay where they stand, so that this turn and those after it cost least.
+
+    ``files`` are those as they are now, and what is told of those that are gone, with ``behind`` tokens behind them.
+    With a budget only those that have ``grown`` may stay in an older version: a diff tells of what is new or edited.
+    """
+    old = earlier.numbered(Section.FILES)
+    readable = earlier.readable()
+    total = sum(file.tokens for file in files.values()) + behind
+    best, lowest_price = 0, policy.write * total
+    # With a budget nothing is reshuffled while older versions are few, though it may cost a little more (rule B-9).
+    stays = grown is not None and policy.read < policy.write and readable[-1] > 0
+    retained: list[RetainedFile] = []
+    extra = 0
+    for file in _candidates(old, earlier, files, count, grown):
+        retained.append(file)
+        extra += file.base.tokens + (file.diff.tokens if file.diff else 0)
+        extra -= files[file.base.path].tokens
+        # Ends here also because diffs take time: a branch may have changed all files.
+        if extra > LARGEST * total:
+            break
+        if len(retained) == len(old) == len(files):
+            same = _same_with_all(earlier, retained)
+        else:
+            same = old[len(retained) - 1][0] + 1
+        price = expected_price(policy, total=total + extra, read=readable[same], extra=extra)
+        if stays or price <= lowest_price:
+            best, lowest_price = len(retained), price
+    return retained[:best]
+
+
+def expected_price(policy: CachePolicy, *, total: int, read: int, extra: int) -> float:
+    """Return what a prompt costs in this turn and those after it, which read the ``extra`` tokens, in input tokens."""
+    return policy.write * (total - read) + policy.read * (read + TURNS * extra)
+
+
+def reusable_diffs(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> list[str]:
+    digests = {file.base.path: file.diff.hash.digest for file in retained if file.diff}
+    old = (diff for _, diff in earlier.numbered(Section.CHANGED))
+    reused = takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
+    return [diff.source for diff in reused]
+
+
+def _candidates(
+    old: Sequence[tuple[int, SegmentHash]],
+    earlier: CachedPrompt,
+    files: Mapping[str, HashedSegment],
+    count: CountTokens,
+    grown: Collection[str] | None,
+) -> Iterator[RetainedFile]:
+    """Yield the old files, up to one that is no longer selected or cannot stay in its older version."""
+    gone = {part.path for part in earlier.gone}
+    for number, base in old:
+        now = files.get(base.source)
+        if now is None:
+            return
+        if now.hash.digest == base.digest:
+            yield RetainedFile(now)
+            continue
+        is_gone = base.source in gone
+        if grown is not None and base.source not in grown and not is_gone:
+            return
+        text = earlier.text(number)
+        or_whole = grown is not None or is_gone
+        diff = changed_segment(text, now.segment, or_whole=or_whole) if text is not None else None
+        if text is None or diff is None:
+            return
+        shown = shown_in_older(text, now.segment)
+        segment = Segment(Section.FILES, text, Stability.STABLE, base.source, shown)
+        older = HashedSegment.counted(segment, count)  # a record may have come with the project
+        yield RetainedFile(older, HashedSegment.counted(diff, count))
+
+
+def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> int:
+    reused = reusable_diffs(earlier, retained)
+    needed = sum(file.diff is not None for file in retained)
+    if len(reused) == needed == len(earlier.numbered(Section.CHANGED)):
+        behind = enumerate(earlier.fingerprint.segments[earlier.body :], start=earlier.body)
+        changes = (number for number, old in behind if old.section == Section.CHANGED)
+        return next(changes, len(earlier.fingerprint.segments))
+    return earlier.numbered(Section.FILES)[-1][0] + 1 + bool(reused) + len(reused)
+
+
+def continued_segments(
+    earlier: CachedPrompt, prompt: HashedPrompt, count: CountTokens
+) -> tuple[HashedSegment, ...] | None:
+    """Return the last prompt with what is new behind it, ``None`` where else than in files it has changed."""
+    parts = (*prompt.segments, *earlier.gone)
+    files = {part.path: part for part in parts if part.section is Section.FILES and part.path}
+    history = [part for part in prompt.segments if part.section is Section.HISTORY]
+    carried = _CarriedPrompt(earlier, prompt, files)
+    staying = carried.shared_prefix(history)
+    changes = carried.untold_changes(staying) if staying is not None else None
+    if staying is not None and changes and carried.excerpts(staying) == len(history):
+        # The question, the last excerpt, was sent before: what has changed since stands before it all the same.
+        staying = carried.shared_prefix(history[:-1])
+        changes = carried.untold_changes(staying) if staying is not None else None
+    if staying is None or changes is None:
+        return None
+    same = carried.segments(staying, history, {change.source for change in changes}, count)
+    if same is None:
+        return None
+    new = history[carried.excerpts(staying) :]
+    news = [HashedSegment.counted(change, count) for change in changes]
+    if news:
+        news.insert(0, HashedSegment.counted(changed_since_heading(), count))
+    return (*same, *new[:-1], *news, *new[-1:])
+
+
+@dataclass(frozen=True, slots=True)
+class _CarriedPrompt:
+    """The last prompt, whose first segments stay, as their numbers and hashes, and what is to be told behind it."""
+
+    earlier: CachedPrompt
+    prompt: HashedPrompt
+    # As they are now, by path, and what is told of those that are gone
+    files: Mapping[str, HashedSegment]
+
+    def shared_prefix(
+        self, history: Sequence[HashedSegment]
+    ) -> list[tuple[int, SegmentHash]] | None:
+        others = [
+            part.hash.digest
+            for part in self.prompt.segments
+            if part.section is not Section.HISTORY
+            and not (part.section is Section.FILES and part.path)
+        ]
+        excerpts = [part.hash.digest for part in history]
+        staying = []
+        for number, old in enumerate(self.earlier.fingerprint.segments[1:], start=1):
+            if old.section == Section.HISTORY:
+                if not excerpts or excerpts.pop(0) != old.digest:
+                    break
+            elif old.section in (Section.FILES, Section.CHANGED) and old.source:
+                if old.source not in self.files:
+                    return None
+            elif old.section != Section.CHANGED and (not others or others.pop(0) != old.digest):
+                return None
+            staying.append((number, old))
+        return None if others else staying
+
+    @staticmethod
+    def excerpts(staying: Sequence[tuple[int, SegmentHash]]) -> int:
+        return sum(old.section == Section.HISTORY for _, old in staying)
+
+    def untold_changes(self, staying: Sequence[tuple[int, SegmentHash]]) -> list[Segment] | None:
+        by_file = _numbers_by_file(staying)
+        changes: list[Segment] = []
+        for path, part in self.files.items():
+            numbers = by_file.get(path, [])
+            digests = [self.earlier.fingerprint.segments[number].digest for number in numbers]
+            if digests == [part.hash.digest]:
+                continue
+            texts = [self.earlier.text(number) for number in numbers]
+            known = [text for text in texts if text is not None]
+            lines = told_lines(known, path)
+            if len(known) < len(texts) or lines is None:
+                return None
+            if is_told(known, lines, part.segment):
+                continue
+            diff = diff_segment(lines, part.segment) if lines else None
+            changes.append(diff or replace(part.segment, section=Section.CHANGED))
+        return changes
+
+    def segments(
+        self,
+        staying: Sequence[tuple[int, SegmentHash]],
+        history: Sequence[HashedSegment],
+        changed: Collection[str],
+        count: CountTokens,
+    ) -> list[HashedSegment] | None:
+        stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
+        by_digest = {part.hash.digest: part for part in stable}
+        # Behind the last ones nothing tells more of their files; of those that have changed more is told.
+        by_file = _numbers_by_file(staying)
+        latest = {numbers[-1] for path, numbers in by_file.items() if path not in changed}
+        excerpts = iter(history)
+        segments: list[HashedSegment] = []
+        for number, old in staying:
+            same = by_digest.get(old.digest)
+            if old.section == Section.HISTORY:
+                segments.append(next(excerpts))
+                continue
+            if same is not None and old.section == same.section:
+                segments.append(same)
+                continue
+            text = self.earlier.text(number)
+            if text is None:
+                return None
+            shown = None
+            if old.section == Section.FILES:
+                shown = shown_in_older(text, self.files[old.source].segment)
+            elif old.source and number in latest:
+                shown = self.files[old.source].segment.shown
+            elif text.partition("\n")[0].endswith(" (diff)"):
+                shown = _NO_LINES
+            older = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
+            # Not what its record says: that may have come with the project.
+            segments.append(HashedSegment.counted(older, count))
+        return segments
+
+
+def _numbers_by_file(staying: Sequence[tuple[int, SegmentHash]]) -> dict[str, list[int]]:
+    by_file: dict[str, list[int]] = {}
+    for number, old in staying:
+        if old.source and old.section in (Section.FILES, Section.CHANGED):
+            by_file.setdefault(old.source, []).append(number)
+    return by_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +426,3 @@ def _rewritten(
         *remainder,
         *rest,
     )
-
-
-def count_changes(
-    prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]
-) -> dict[str, float]:
-    """Return how often each file has changed, this turn included; ``seen`` has the hashes of those sent last."""
-    now = file_digests(prompt)
-    changed = {path for path in now if seen.get(path) != now[path]}
-    fade = FORGET if changed else 1.0
-    counts = {path: changes.get(path, 0.0) * fade + (path in changed) for path in now}
-    return {path: round(often, 4) for path, often in counts.items() if often}
-
-
-def file_digests(prompt: Prompt) -> dict[str, str]:
-    return {
-        segment.source: digest(segment.text)
-        for segment in prompt.segments
-        if segment.section is Section.FILES and segment.source
-    }

@@ -19,18 +19,14 @@ from itertools import accumulate, groupby, pairwise
 from aggregate.prompt.document import SEPARATOR, Image, Segment
 from aggregate.prompt.turns import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
+    FIRST_REQUEST,
     BlockLayout,
-    CacheLifetime,
     EarlierRequest,
-    Pauses,
     image_ends,
     layout_with_breakpoints,
 )
 from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.cache.policy import SHORT_LIFETIME, CacheLookup, CachePolicy
-from aggregate.sending.models import Usage
-
-NO_PAUSES = Pauses()
+from aggregate.sending.models import SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
 
 
 class BlockRole(StrEnum):
@@ -87,28 +83,16 @@ def plan_request(
     *,
     message: str = "",
     message_tokens: int = 0,
-    earlier: BlockLayout | None = None,
-    replaced: int = 0,
-    age: float = 0.0,
-    lifetime: CacheLifetime = CacheLifetime.SHORT,
-    pauses: Pauses = NO_PAUSES,
-    writes: bool = True,
+    before: EarlierRequest = FIRST_REQUEST,
 ) -> RequestPlan:
     """Plan the request that sends ``prompt`` and then ``message``, which will not be there next time.
 
-    Breakpoints of the ``earlier`` request, ``age`` seconds ago, are kept as far as the bytes are the same; the rest is
-    as ``EarlierRequest`` has it.
+    Breakpoints of the request ``before`` are kept as far as the bytes are the same.
     """
     fingerprint = prompt.fingerprint
     tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
     if policy.lookup is CacheLookup.BREAKPOINTS:
-        layout = layout_with_breakpoints(
-            prompt,
-            fingerprint.digests,
-            tokens,
-            policy,
-            EarlierRequest(earlier, age, lifetime, pauses, writes, replaced),
-        )
+        layout = layout_with_breakpoints(prompt, fingerprint.digests, tokens, policy, before)
     else:
         layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())
     blocks = _blocks(prompt, layout, tokens, usual=policy.seconds)
@@ -277,11 +261,6 @@ def charge(
     long = max(max(long_ends, default=0) - read, 0)
     usage = Usage(plan.total - read - write, write, read, cache_write_long=long)
     return usage, cache.used(used, at=at, lifetimes=lifetimes)
-
-
-def expected_usage(plan: RequestPlan, earlier: BlockLayout | None, *, age: float = 0.0) -> Usage:
-    cache = SimulatedCache.after(earlier, age=age) if earlier else SimulatedCache()
-    return charge(plan, cache)[0]
 
 
 def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,6 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from aggregate.sending.cache.policy import LONG_LIFETIME
 from aggregate.sending.cache.request_plan import BlockRole, RequestBlock, messages_of
 from aggregate.sending.clients.connection import (
     SdkApi,
@@ -13,7 +12,14 @@ from aggregate.sending.clients.connection import (
     missing_sdk,
 )
 from aggregate.sending.clients.protocol import ModelRequest, OnText
-from aggregate.sending.models import FinishReason, Reply, Usage, reported_fields, reported_tokens
+from aggregate.sending.models import (
+    LONG_LIFETIME,
+    FinishReason,
+    Reply,
+    Usage,
+    reported_fields,
+    reported_tokens,
+)
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

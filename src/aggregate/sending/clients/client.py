@@ -15,6 +15,7 @@ from aggregate.base.redaction import Redaction, redact
 from aggregate.base.tokens import count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
+from aggregate.sending.cache.breakpoints import EarlierRequest
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
 from aggregate.sending.clients.own_models import OWN_COUNT, TokenRatio, cache_policy, check_window
@@ -178,7 +179,7 @@ class Client:
             cache_policy(self.provider, model or self.model),
             message=message,
             message_tokens=count(message),
-            earlier=options.earlier,
+            before=EarlierRequest(options.earlier),
         )
 
     def send(

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from aggregate.sending.cache.policy import COMPATIBLE
 from aggregate.sending.cache.request_plan import (
     BlockRole,
     Message,
@@ -22,6 +21,7 @@ from aggregate.sending.clients.connection import (
 )
 from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFormat
 from aggregate.sending.models import (
+    COMPATIBLE,
     FinishReason,
     Reply,
     Usage,

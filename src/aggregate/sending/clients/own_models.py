@@ -26,17 +26,17 @@ from aggregate.base.disk.writing import (
 from aggregate.base.errors import OutputError, PromptTooLongError
 from aggregate.project.configuration import global_config_path, load_config
 from aggregate.project.tables import ModelTable
-from aggregate.sending.cache.policy import (
+from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.models import (
     AS_OF,
     COMPATIBLE,
     SCRIPTED,
     CachePolicy,
+    Usage,
     known_window,
     longest_start,
     policy_for,
 )
-from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.models import Usage
 
 _RATIOS_AS_OF: Final = "2026-11-22"
 _WHOLE: Final = 1000
@@ -281,13 +281,6 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
 # Below this size no window is looked up: the price list takes half a second to load.
 _ALWAYS_FITS = 30_000
 
-_LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
-_WINDOW_STEP = 1024
-# Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
-# chance once in a thousand requests.
-_CUT_SHARE = 0.95
-_FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own weighs too much
-
 
 def context_window(model: str) -> int | None:
     own = own_model(model)
@@ -325,17 +318,3 @@ def check_window(
             tokens=needed,
             window=window,
         )
-
-
-def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
-    """Servers on one's own machine cut what exceeds their window in silence: Ollama reads 4,096 tokens by default."""
-    read = usage.input
-    if not read or sent < _FEWEST_TO_JUDGE:
-        return ()
-    equals_a_window = read % _WINDOW_STEP == 0 and read < sent * _CUT_SHARE
-    if read >= sent * _LOWEST_SHARE and not equals_a_window:
-        return ()
-    return (
-        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window, "
-        "and the answer knows only a part of it; give the server a larger window, or send less",
-    )

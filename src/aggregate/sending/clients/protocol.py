@@ -8,9 +8,8 @@ from typing import Any, Final, Protocol, TypedDict, Unpack
 
 from aggregate.prompt.document import Image, Prompt
 from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED, longest_start
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.models import Reply, api_family
+from aggregate.sending.models import COMPATIBLE, SCRIPTED, Reply, api_family, longest_start
 
 
 class ResponseFormat(StrEnum):

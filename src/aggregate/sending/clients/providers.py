@@ -16,7 +16,6 @@ from aggregate.base.addresses import check_address
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import PersonaTable, SendTable
-from aggregate.sending.cache.policy import COMPATIBLE, SCRIPTED
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Client, Retry, scripted_client
 from aggregate.sending.clients.connection import ApiKey
@@ -29,6 +28,8 @@ from aggregate.sending.models import (
     AZURE,
     BEDROCK,
     CLOUDS,
+    COMPATIBLE,
+    SCRIPTED,
     VERTEX,
     Reply,
     Usage,
