@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.files.corpus import Reference
+from aggregate.ranking.files.analysis import Reference
 from aggregate.ranking.paths import PathTable, files_of_module
 from aggregate.ranking.references import Resolver
 from tests.fakes.corpus import FakeCorpus

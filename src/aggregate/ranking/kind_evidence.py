@@ -6,9 +6,8 @@ from functools import lru_cache
 from math import log1p
 
 from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
-from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.inquiry import Candidates, Inquiry, TaskText
 from aggregate.ranking.paths import PathKind, program_language
-from aggregate.ranking.question import TaskText
 from aggregate.ranking.terms import term_list
 
 _WORDS: Mapping[PathKind, str] = {

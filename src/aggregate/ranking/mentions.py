@@ -6,7 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, rarity, scaled_evidence
-from aggregate.ranking.files.corpus import Corpus
+from aggregate.ranking.files.analysis import Corpus
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.paths import PathTable
 from aggregate.ranking.terms import terms_in

@@ -55,8 +55,6 @@ _WORDING: Final = re.compile(
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
 # Lines that differ in numbers alone: so many are a log's, which tells by what it says once.
 _OFTEN: Final = 12
-
-
 _MOST_TERMS: Final = 400  # Of a commit's message; longer ones hold lists and logs
 
 

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Final, NamedTuple
 
-from aggregate.ranking.files.corpus import FileFacts
+from aggregate.ranking.files.analysis import FileFacts
 
 
 class PathKind(StrEnum):
@@ -49,8 +49,6 @@ _FOLDERS: Mapping[PathKind, frozenset[str]] = {
         """.split()  # noqa: SIM905 - a line for each word would fill a page
     ),
 }  # folders by what projects put into them; of several on one path the first of this order decides
-
-
 _TEST_NAME = re.compile(
     r"""
     ^tests?[_.-]      # test_area.py, test.js
@@ -59,39 +57,25 @@ _TEST_NAME = re.compile(
     """,
     re.VERBOSE,
 )
-
-
 _TEST_CLASS = re.compile(
     r"[a-z0-9](?:Tests?|TestCase|Spec|IT)\.(?:java|kt|kts|scala|cs|groovy|swift|php)$"
 )
-
-
 _BENCHMARK_NAME = re.compile(r"(?:^|[_.-])bench(?:mark)?s?(?:[_.-]|$)")
-
-
 _DOCUMENT_NAME = re.compile(
     r"^(?:readme|changelog|changes|history|news|authors|contributing|contributors|licen[cs]e|copying|security"
     r"|code_of_conduct|notice|todo)(?:[.-]|$)|\.(?:md|mdx|markdown|rst|adoc|txt|tex|org|[1-9])$"
 )
-
-
 _GENERATED_NAME = re.compile(
     r"(?:\.min\.(?:js|css)|\.(?:lock|lockb|snap|map|pb\.go|g\.dart)|_pb2\.py|^package-lock\.json|^go\.sum)$"
 )
-
-
 # What programs for browsers are put together as; a folder of this name may hold sources in other languages.
 _BUILT = re.compile(r"(?:^|/)dist/.*\.(?:[cm]?js|css|d\.[cm]?ts)$", re.IGNORECASE)
-
-
 # What tells tools about a project; of a project that is nothing else all files are as likely as before.
 _SETTINGS_NAME = re.compile(
     r"\.(?:toml|ini|cfg|conf|ya?ml|json[5c]?|properties|env|editorconfig)$"
     r"|^(?:(?:gnu)?makefile|dockerfile|containerfile|justfile|gemfile|pipfile|vagrantfile|procfile|brewfile|cmakelists)"
     r"(?:[.-]|$)|\.mk$|^requirements[a-z0-9_.-]*\.txt$|^\."
 )
-
-
 # Folders, and names, whose kinds a process remembers from one question to the next, in a megabyte or two.
 _MOST_KNOWN = 10_000
 
@@ -237,21 +221,11 @@ class PathTable:
 
 # First parts that name no folder of their own.
 _ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
-
-
 _LONGEST = 400
-
-
 _MOST_FILES = 200  # files of a package: a use of one with more says nothing
-
-
 # Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version.
 _MOST_DROPPED = 4
-
-
 _SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
-
-
 _RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
 
 

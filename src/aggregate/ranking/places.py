@@ -6,11 +6,10 @@ from typing import Final, NamedTuple
 
 from aggregate.base.request import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
-from aggregate.ranking.files.corpus import FileAnalysis
-from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of, pieces_over
+from aggregate.ranking.files.analysis import FileAnalysis
+from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
 from aggregate.ranking.mentions import WrittenName, definitions_named, in_scope
 from aggregate.ranking.paths import PathKind
-from aggregate.ranking.question import NamedPlace
 from aggregate.ranking.references import Resolver
 
 _REST_OF_FILE = 0.3

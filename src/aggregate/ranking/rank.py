@@ -6,18 +6,22 @@ from heapq import nsmallest
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.request import Missing
-from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, lift, scaled
-from aggregate.ranking.files.corpus import Corpus
-from aggregate.ranking.fusion import (
+from aggregate.ranking.evidence import (
     WEIGHTS,
+    Evidence,
+    PieceKey,
     Ranking,
     add_to_files,
     add_to_pieces,
+    best_keys,
     in_order,
+    lift,
     logarithm_of_count,
     probabilities,
     reasons,
+    scaled,
 )
+from aggregate.ranking.files.analysis import Corpus
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
@@ -25,7 +29,7 @@ from aggregate.ranking.history_evidence import (
     last_changes,
     message_text,
 )
-from aggregate.ranking.inquiry import Candidates, Inquiry, keys
+from aggregate.ranking.inquiry import Candidates, Inquiry, Question, keys
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
@@ -50,32 +54,19 @@ from aggregate.ranking.places import (
     traced_files,
     traced_places,
 )
-from aggregate.ranking.question import Question
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
 from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
 # Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
 MOST_CANDIDATES = 300
-
-
 # Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time.
 _MOST_PIECES = 15_000
-
-
 _MOST_SEEDED = 300  # further files that are candidates because the question points at them
-
-
 _MOST_COMPANIONS = 10
-
-
 # How surely a definition must be named for its file to be a candidate whatever else is said about it.
 _CERTAIN = 0.3
-
-
 # In the logarithm of odds: pieces that far behind the likeliest are no place to start from.
 _FAR = 12.0
-
-
 _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 
@@ -194,8 +185,6 @@ def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
 
 # Characters of a language's files below which it is no surprise that they define nothing.
 _FEW_CHARACTERS = 2_000
-
-
 # Part of the candidates' text in no known language from which it is told: every project has a licence and the like.
 _MANY = 0.2
 
@@ -250,14 +239,8 @@ def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
 
 # Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters.
 MOST_ANALYSED = 2_000
-
-
 _MOST_NAMESAKES = 3  # definitions of one name above which a use of it does not tell which is meant
-
-
 _SHORTEST_NAME = 3  # letters of a name below which its uses mostly mean something else
-
-
 # Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing.
 STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "used by others": 5.0,  # by how many files a file's definitions are used: what all need is told first
@@ -265,8 +248,6 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "auxiliary": -4.5,
     "language": 2.4,
 }
-
-
 _DEFINITION_WEIGHT = 2.0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
-from aggregate.ranking.files.corpus import Corpus, FileAnalysis, Reference
+from aggregate.ranking.files.analysis import Corpus, FileAnalysis, Reference
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.paths import PathKind, PathTable, files_of_module
 
