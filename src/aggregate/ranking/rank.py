@@ -38,22 +38,20 @@ from aggregate.ranking.kind_evidence import (
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
+    called_before,
     files_with_named_definitions,
     joined_words,
     named_definitions,
     named_files,
-    used_identifiers,
-)
-from aggregate.ranking.paths import PathKind
-from aggregate.ranking.places import (
-    called_before,
     pointed_files,
     seed_files,
     seeds,
     traced_calls,
     traced_files,
     traced_places,
+    used_identifiers,
 )
+from aggregate.ranking.paths import PathKind
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
 from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
