@@ -1,6 +1,5 @@
 """A question, and the inquiry that puts it to a corpus: what all evidences look up, looked up once."""
 
-import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from heapq import nlargest
 from itertools import accumulate
-from math import log
+from math import fsum, log
 from typing import Final, NamedTuple
 
 from aggregate.base.request import Missing
@@ -105,7 +104,7 @@ def similar_commits(
         return []
     total = len(commits)
     worth = {word: rarity(total, frequency[word]) for word in asked}
-    most_worth = math.fsum(worth.values())
+    most_worth = fsum(worth.values())
     average = sum(len(commit.change_words) for commit in commits) / total
     scored: list[tuple[float, int, float]] = []
     for place, matched in enumerate(shared):
@@ -113,7 +112,7 @@ def similar_commits(
             length = len(commits[place].change_words) / average
             weight = saturation(1, length=length, b=_B)
             # Summed exactly, since the order of a set is another in each process.
-            told = math.fsum(map(worth.__getitem__, matched))
+            told = fsum(map(worth.__getitem__, matched))
             scored.append((-weight * told, place, told / most_worth))
     scored.sort()
     return [SimilarCommit(place, -score, share) for score, place, share in scored[:most]]

@@ -1,17 +1,12 @@
 """A task's text, read: its terms, the scopes and identifiers that it names, and the places in files."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from aggregate.ranking.inquiry import NamedPlace, TaskText
-from aggregate.ranking.message_text import (
-    change_words,
-    own_words,
-    without_quotes,
-    without_repetition,
-    without_wording,
-)
+from aggregate.ranking.message_text import change_words, own_words
 from aggregate.ranking.named_identifiers import is_file_name, joined_neighbours, named_identifiers
 from aggregate.ranking.terms import term_list, terms_in
 
@@ -297,15 +292,25 @@ _NO_SCOPES: Final = frozenset({
 _FAILURE: Final = re.compile(r"(?:[\w.$]*(?:Error|Exception|Warning|Fault)|Traceback\b.*)$")
 _LETTER: Final = re.compile(r"[^\W_]")
 _TRACEBACK: Final = re.compile(r"\s*+(?:Traceback \(most recent|goroutine \d|Exception in thread)")
+_PYTHON_FRAME: Final = re.compile(r'File "([^"\n]{1,400})", line \d{1,7}(?:, in )?')
+_WORDING: Final = re.compile(
+    r"Traceback \(most recent call last\):|During handling of the above exception, another exception occurred:"
+    r"|The above exception was the direct cause of the following exception:|Exception in thread \"[^\"\n]{0,100}\""
+    r"|stack backtrace:|goroutine \d{1,9} \[[^\]\n]{0,60}\]:|\bRUST_BACKTRACE=[^\n]{0,200}"
+    r"|node:internal/[^\s()]{1,200}|\+?0x[0-9a-fA-F]{1,16}\b"
+)
+_ANY_NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
+# Lines that differ in numbers alone: so many are a log's, which tells by what it says once.
+_OFTEN: Final = 12
 
 
 def read_task(text: str) -> TaskText:
     """Return what ``text`` tells of what it is about; an empty text tells nothing. The time is linear in its length."""
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
-    words = without_repetition(own_words(shortened))
+    words = _without_repetition(own_words(shortened))
     subject = _subject(words)
-    words = without_wording(words)
+    words = _without_wording(words)
     looked_at = _ends(words, _MOST_LOOKED_AT)
     scopes: list[str] = []
     rest = subject
@@ -321,7 +326,7 @@ def read_task(text: str) -> TaskText:
         subject=tuple(dict.fromkeys(term_list(subject))),
         scopes=tuple(dict.fromkeys(scopes)),
         names=named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at)),
-        places=named_places(without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
+        places=named_places(_without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,
         joined=joined_neighbours(words),
         change_words=tuple(sorted(change_words(subject))),
@@ -343,3 +348,23 @@ def _subject(words: str) -> str:
             (line for line in lines if line[:1].strip() and not _TRACEBACK.match(line)), first
         )
     return first.strip()[:_LONGEST_SUBJECT]
+
+
+def _without_wording(text: str) -> str:
+    return _WORDING.sub(" ", _PYTHON_FRAME.sub(r"\1 ", text))
+
+
+def _without_repetition(text: str) -> str:
+    """Return ``text`` without lines that occur often but for their numbers; all of it where no word is left."""
+    lines = text.split("\n")
+    if len(lines) < _OFTEN:
+        return text
+    shapes = [_ANY_NUMBER.sub("0", line.strip()) for line in lines]
+    often = {shape for shape, times in Counter(shapes).items() if shape and times >= _OFTEN}
+    rare = [line for line, shape in zip(lines, shapes, strict=True) if shape not in often]
+    left = "\n".join(rare)
+    return left if re.search(r"[^\W\d_]", left) else text
+
+
+def _without_quotes(text: str) -> str:
+    return re.sub(r"^>(?:[ \t]?>)*+ ?(?![ \t])", "", text, flags=re.MULTILINE)
