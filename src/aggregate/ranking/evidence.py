@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from heapq import nsmallest
 from math import exp, fsum, inf, log
 from operator import itemgetter
@@ -57,7 +56,6 @@ class PieceValues(Mapping[PieceKey, float]):
 
 _Key = TypeVar("_Key", bound=Hashable)
 _TOLD = 300  # files of which it is told what matched: as many as are looked at closely
-_TERMS_TOLD = 3  # terms that the audit names for a file: enough to see why, few enough for a line
 
 
 def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
@@ -78,11 +76,6 @@ def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
     """Return the files with the greatest values, the best first, equal ones in the order of the corpus."""
     pairs = nsmallest(most, [(-value, file) for file, value in values.items()])
     return [file for _, file in pairs]
-
-
-def strongest_terms(worth: Mapping[str, float]) -> str:
-    ordered = sorted((-value, term) for term, value in worth.items())
-    return ", ".join(term for _, term in ordered[:_TERMS_TOLD])
 
 
 def scaled_evidence(
@@ -281,9 +274,3 @@ def in_order(
         ranked.append(new_entry((file, score, own or (), why.get(file, ()))))
     ranked.sort(key=itemgetter(_SCORE), reverse=True)  # stable also in reverse
     return ranked
-
-
-@lru_cache(maxsize=1_024)  # asked of each file of a project, and most have fewer pieces
-def logarithm_of_count(count: int) -> float:
-    """Return what ``count`` equal pieces add to the logarithm of their file's chance."""
-    return log(max(1, count))

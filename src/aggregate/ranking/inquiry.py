@@ -12,7 +12,7 @@ from math import fsum, log
 from typing import Final, NamedTuple
 
 from aggregate.base.request import Missing
-from aggregate.ranking.evidence import PieceKey, rarity, saturation, strongest_terms
+from aggregate.ranking.evidence import PieceKey, rarity, saturation
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis, FileFacts, TermInFile
 from aggregate.ranking.paths import PathKind, PathTable, kinds_of
 from aggregate.ranking.terms import term_list
@@ -214,6 +214,7 @@ class _RememberedCorpus:
 Candidates = Mapping[int, FileAnalysis]
 
 _WORD = re.compile(r"\w{2,40}")
+_TERMS_TOLD = 3  # terms that the audit names for a file: enough to see why, few enough for a line
 # Characters of a task in which words are looked for to tell what matched; behind them the term itself is told.
 _MOST_TEXT = 20_000
 
@@ -255,7 +256,9 @@ class Inquiry:
         return self.corpus.files
 
     def told(self, worth: Mapping[str, float]) -> str:
-        return strongest_terms({self.words.get(term, term): worth[term] for term in worth})
+        words = {self.words.get(term, term): worth[term] for term in worth}
+        strongest = sorted((-value, word) for word, value in words.items())
+        return ", ".join(word for _, word in strongest[:_TERMS_TOLD])
 
     def load(self, files: Sequence[int]) -> Candidates:
         numbers = sorted(set(files))

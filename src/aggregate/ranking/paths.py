@@ -1,11 +1,11 @@
-"""What paths tell: the kind of a file, and which files a module's name stands for."""
+"""What paths tell: the kind of a file, and which file is meant by a path that somebody wrote."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from aggregate.ranking.files.analysis import FileFacts
 
@@ -118,28 +118,6 @@ def _kind_of_name(name: str) -> PathKind:
     return PathKind.SOURCE
 
 
-# Of languages that projects are written in; what is left out counts as text, as most files without a language are.
-_SUFFIXES: Final = frozenset(
-    """
-    .ada .adb .ads .agda .ahk .applescript .asm .astro .awk .bas .bb .bqn .bzl .capnp .cbl .clj .cljc .cljs .cmd .cob
-    .coffee .comp .cr .csh .d .dpr .el .elm .elv .f .f77 .factor .fbs .fish .fnl .for .forth .frag .fsi .fsx .fth .gd
-    .geom .gleam .glsl .hlsl .hrl .hx .hy .idr .janet .kk .ksh .l .lean .lfe .lisp .litcoffee .lpr .lsp .m4 .metal .mm
-    .mojo .moon .nims .nu .nut .odin .pas .pony .prolog .psm1 .purs .pxd .pxi .pyx .qml .raku .rakumod .rei .rkt .roc .s
-    .sml .star .sv .svh .tcl .thrift .v .vala .vapi .vb .vbs .vert .vhd .vhdl .vim .wat .wgsl .wren .xs .y .zsh
-    """.split()  # noqa: SIM905 - a line for each word would fill a page
-)
-
-
-def program_language(facts: FileFacts) -> str:
-    """Return what tells a program's language from others: its name, or its suffix; ``""`` for what is no program."""
-    if facts.language:
-        return facts.language if facts.is_code else ""
-    start = facts.path.rfind("/") + 1
-    dot = facts.path.rfind(".", start + 1)  # a name that begins with a dot has no suffix
-    suffix = facts.path[dot:].lower() if dot > 0 else ""
-    return suffix if suffix in _SUFFIXES else ""
-
-
 class PathMatch(NamedTuple):
     """Files that a path means which somebody wrote."""
 
@@ -217,85 +195,3 @@ class PathTable:
         if whole:
             return PathMatch(whole, 1.0)
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
-
-
-# First parts that name no folder of their own.
-_ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
-_LONGEST = 400
-_MOST_FILES = 200  # files of a package: a use of one with more says nothing
-# Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version.
-_MOST_DROPPED = 4
-_SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
-_RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
-
-
-def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder."""
-    module = module[:_LONGEST].strip("\"'<>; ")
-    if not module:
-        return ()
-    folder = importer.rpartition("/")[0]
-    if _RELATIVE.match(module):
-        if "/" not in module and module not in (".", ".."):
-            name = module.lstrip(".")
-            for _ in range(len(module) - len(name) - 1):
-                folder = folder.rpartition("/")[0]
-            module = name.replace(".", "/")
-        return _at(paths, _joined(folder, module))
-    if "/" in module or module.endswith(".h"):  # C looks beside the file first
-        beside = _at(paths, _joined(folder, module))
-        if beside:
-            return beside
-    # First as a whole, then without its first parts.
-    is_dotted = "/" not in module and "::" not in module and "\\" not in module
-    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
-    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
-    found = (_ending(paths, parts[dropped:]) for dropped in range(most + 1))
-    return next(filter(None, found), ())
-
-
-def _joined(folder: str, relative: str) -> str:
-    parts = folder.split("/") if folder else []
-    for part in relative.split("/"):
-        if part == "..":
-            del parts[-1:]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts)
-
-
-def _at(paths: PathTable, path: str) -> Sequence[int]:
-    # With or without its suffix, else those that stand for the folder.
-    number = paths.numbers.get(path)
-    if number is not None:
-        return (number,)
-    folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    same = [file for file in paths.by_stem.get(stem, ()) if paths.folder(file) == folder]
-    return same or _package(paths, path)
-
-
-def _package(paths: PathTable, folder: str) -> Sequence[int]:
-    files = paths.by_folder.get(folder, ())
-    return files if len(files) <= _MOST_FILES else ()
-
-
-def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
-    # The file's suffix is free.
-    if not parts:
-        return ()
-    *folders, last = parts
-    tail = "/".join(folders)
-    for number_list in (paths.by_stem.get(last, ()), paths.by_name.get(last, ())):
-        files = [file for file in number_list if _ends(paths.folder(file), tail)]
-        if files:
-            return files if len(files) <= _MOST_FILES else ()
-    whole = "/".join(parts)
-    for folder in paths.folders_by_name.get(last, ()):
-        if _ends(folder, whole):
-            return _package(paths, folder)
-    return ()
-
-
-def _ends(folder: str, tail: str) -> bool:
-    return not tail or folder == tail or folder.endswith(f"/{tail}")

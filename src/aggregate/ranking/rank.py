@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nsmallest
 from math import exp, fsum, inf, log, log1p
 
@@ -16,7 +17,6 @@ from aggregate.ranking.evidence import (
     best_keys,
     in_order,
     lift,
-    logarithm_of_count,
     probabilities,
     reasons,
     scaled,
@@ -147,7 +147,7 @@ def _best_files(
     named = files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
     rough = {
-        file: value + logarithm_of_count(facts.pieces)
+        file: value + _logarithm_of_count(facts.pieces)
         for file, (value, facts) in enumerate(zip(sums, inquiry.files, strict=True))
         if facts.pieces
     }
@@ -166,6 +166,12 @@ def _best_files(
             kept.append(file)
             room -= pieces
     return [*kept, *seeded]
+
+
+@lru_cache(maxsize=1_024)  # asked of each file of a project, and most have fewer pieces
+def _logarithm_of_count(count: int) -> float:
+    """Return what ``count`` equal pieces add to the logarithm of their file's chance."""
+    return log(max(1, count))
 
 
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
@@ -342,7 +348,7 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     scored = observation.pieces.items()
     least = min((max(row) - observation.files[file] for file, row in scored if row), default=0.0)
     others = {
-        file: observation.files[file] + least + logarithm_of_count(facts.pieces)
+        file: observation.files[file] + least + _logarithm_of_count(facts.pieces)
         for file, facts in enumerate(inquiry.files)
         if file not in observation.candidates and facts.pieces
     }
