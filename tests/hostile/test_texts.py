@@ -11,7 +11,7 @@ from aggregate import View, ViewMode
 from aggregate.base.files import Span, ViewRequest
 from aggregate.code.syntax import read_module
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
-from aggregate.code.views.view_pool import render_all
+from aggregate.code.views.rendering import render_all
 from aggregate.prompt.turns import turn_texts
 from tests.viewing import language_called, viewed
 

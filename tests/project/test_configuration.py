@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from aggregate import AggregateError, ConfigError, load_config, run
-from aggregate.cli.first_config import first_config
+from aggregate.cli.configuration import first_config
 from aggregate.project.configuration import (
     global_config_path,
     is_trusted,

@@ -23,7 +23,7 @@ HISTORY_MAKERS = (
     "project.git.git_log",
 )
 ANALYSIS_MAKERS = (
-    "ranking.files.analyse", "ranking.files.analysis", "ranking.files.term_groups", "base.redaction.redact",
+    "ranking.files.analyse", "ranking.files.analysis", "base.redaction.redact",
     "project.files.file_content", "base.text.generated", "base.text.lines",
 )  # fmt: skip
 TOKEN_MAKERS = ("base.tokens.counter",)

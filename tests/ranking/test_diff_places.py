@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.ranking.named_places import diff_places, named_places
+from aggregate.ranking.task_text import diff_places, named_places
 
 DIFF = """\
 Please review:

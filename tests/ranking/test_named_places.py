@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.ranking.named_places import MOST_PLACES, named_places
+from aggregate.ranking.task_text import MOST_PLACES, named_places
 
 MESSAGES = Path(__file__).with_name("messages")
 SHOP = "/home/ada/shop"

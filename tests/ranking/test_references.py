@@ -2,9 +2,9 @@
 
 import pytest
 
-from aggregate.ranking.files.corpus import Reference
-from aggregate.ranking.paths import PathTable, files_of_module
-from aggregate.ranking.references import Resolver
+from aggregate.ranking.files.analysis import Reference
+from aggregate.ranking.paths import PathTable
+from aggregate.ranking.references import Resolver, files_of_module
 from tests.fakes.corpus import FakeCorpus
 
 PATHS = (

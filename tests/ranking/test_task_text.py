@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.ranking import read_task
-from aggregate.ranking.question import TaskText
+from aggregate.ranking.inquiry import TaskText
 
 TASK = """\
 fix(http): `retry_loop` drops Session.send when the server closes

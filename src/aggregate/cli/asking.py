@@ -13,10 +13,9 @@ from aggregate.base.disk.reading import SETTINGS_BYTES, read_text, real_path
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
-from aggregate.base.request import AUTO, Amount, Place, Task, parse_amount
+from aggregate.base.request import Amount, Place, Task, parse_amount
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say
-from aggregate.cli.program import is_sentence
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob, split_root
@@ -105,7 +104,7 @@ def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -
     return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
 
 
-_SHOWN = 100  # characters of a mistaken value that an error shows
+SHOWN = 100  # characters of a mistaken value that an error shows
 _POINTS_AT = "Show this file, or what is around these lines, whatever it costs, and rank from there"
 
 
@@ -114,7 +113,7 @@ def _amount(context: click.Context, parameter: click.Parameter, value: str | Non
         return None if value is None else parse_amount(value)
     except ValueError as error:
         raise click.BadParameter(
-            f"it {error}, not {(value or '')[:_SHOWN]!r}", ctx=context, param=parameter
+            f"it {error}, not {(value or '')[:SHOWN]!r}", ctx=context, param=parameter
         ) from None
 
 
@@ -152,20 +151,6 @@ def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[.
     return focus_option(symbol_option(since_option(command)))
 
 
-def task_options(command: Callable[..., None]) -> Callable[..., None]:
-    explain_option = click.option(
-        "--explain",
-        is_flag=True,
-        help="Print what would be shown of each file and why, and write no prompt.",
-    )
-    others = "; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context"
-    budget = budget_option(
-        f"Show what matters most in at most this many tokens, such as 32000, 32k or {AUTO}."
-    )
-    command = task_option(budget(seed_options(explain_option(command), focus=others)))
-    return click.argument("sentence", metavar="[TASK]", nargs=-1, required=False)(command)
-
-
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:
     if argument is None and not symbols and not since:
         return None
@@ -191,19 +176,6 @@ def _read_file(name: str) -> str:
     except ValueError as error:  # a null character in the path
         reason = f"cannot be read: {error}"
     raise click.UsageError(f"the task's file {name} {reason}")
-
-
-def task_argument(words: tuple[str, ...], task: str | None) -> str | None:
-    if not words:
-        return task
-    sentence = " ".join(words)[:_SHOWN]
-    if task is not None:
-        raise click.UsageError(f"the task is named twice: leave out --task or {sentence!r}")
-    if len(words) > 1 or not is_sentence(words[0]):
-        raise click.UsageError(
-            f'got unexpected extra argument {words[0][:_SHOWN]!r}: to make it the task, write --task "{sentence}"'
-        )
-    return words[0]
 
 
 def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:

@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 
 # Sentences of one kind that have a line each: as many as one reads.
 MOST_OF_A_KIND: Final = 20
-
-
 # Lines in all, whatever the kinds: a name with a colon in it makes a kind of its own.
 MOST_LINES: Final = 60
-
-
 _LABEL: Final = re.compile(r"(?:ERROR|NOTE): ")
-
-
 # What differs between sentences of one kind.
 _VARIABLE: Final = re.compile(r'sha256:[0-9a-f]+|"[^"]*"|\d[\d,.]*')
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 class Row(NamedTuple):
     module: str  # below aggregate.cli; it holds the command under its name
     summary: str  # the first sentence of the command's help, which a test compares with it
-    needs_dbos: bool = False  # the module cannot be loaded without the extra "agents"
 
 
 COMMANDS: Mapping[str, Row] = {
@@ -93,44 +92,27 @@ COMMANDS: Mapping[str, Row] = {
     "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
+_RUNS = "conduct.runs"  # which cannot be loaded without the extra "agents"
 CONDUCT: Mapping[str, Row] = {
     "run": Row(
         "conduct.run",
         "Run the tickets of TRACK, or go on with its unfinished run; print the report's path.",
     ),
-    "status": Row("conduct.runs", "Show how the latest run of TRACK stands.", needs_dbos=True),
+    "status": Row(_RUNS, "Show how the latest run of TRACK stands."),
     "resume": Row(
-        "conduct.runs",
-        "Go on with the latest run of TRACK: what is open, and what failed, is run.",
-        needs_dbos=True,
+        _RUNS, "Go on with the latest run of TRACK: what is open, and what failed, is run."
     ),
     "retry": Row(
-        "conduct.runs",
-        "Run TICKETS of the latest run of TRACK once more, and all that depend on them.",
-        needs_dbos=True,
+        _RUNS, "Run TICKETS of the latest run of TRACK once more, and all that depend on them."
     ),
-    "approve": Row(
-        "conduct.runs",
-        "Approve TICKET, which waits for it; what depends on it is run.",
-        needs_dbos=True,
-    ),
-    "reject": Row(
-        "conduct.runs",
-        "Reject TICKET, which waits for approval; what depends on it is not run.",
-        needs_dbos=True,
-    ),
-    "cancel": Row("conduct.runs", "End the run of TRACK that is under way.", needs_dbos=True),
+    "approve": Row(_RUNS, "Approve TICKET, which waits for it; what depends on it is run."),
+    "reject": Row(_RUNS, "Reject TICKET, which waits for approval; what depends on it is not run."),
+    "cancel": Row(_RUNS, "End the run of TRACK that is under way."),
     "forget": Row(
-        "conduct.runs",
-        "Delete the runs of TRACK that are over from the database; their files stay.",
-        needs_dbos=True,
+        _RUNS, "Delete the runs of TRACK that are over from the database; their files stay."
     ),
     "new": Row("conduct.group", "Write a track NAME from a question."),
-    "worker": Row(
-        "conduct.runs",
-        "Work on the tickets of every track on a database until interrupted.",
-        needs_dbos=True,
-    ),
+    "worker": Row(_RUNS, "Work on the tickets of every track on a database until interrupted."),
 }
 
 DEFAULT = "run"  # the command that is meant where none is named
@@ -237,7 +219,7 @@ def is_sentence(argument: str) -> bool:
 
 def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
     row = table[name]
-    if row.needs_dbos:
+    if row.module == _RUNS:
         require_dbos()
     # Modules stay: looking through them for garbage takes a twentieth of a short run.
     collects = gc.isenabled()

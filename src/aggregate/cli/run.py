@@ -2,19 +2,21 @@
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import click
 
-from aggregate.base.request import Amount, Task
+from aggregate.base.request import AUTO, Amount, Task
 from aggregate.cli.asking import (
+    SHOWN,
+    budget_option,
     open_asked_project,
     read_task,
-    task_argument,
-    task_options,
+    seed_options,
+    task_option,
     typed_places,
 )
 from aggregate.cli.options import (
@@ -30,11 +32,25 @@ from aggregate.cli.options import (
     timings_option,
 )
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
+from aggregate.cli.program import is_sentence
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt, for_reader, request_for
 from aggregate.prompt.numbered_output import write_numbered
+
+
+def _task_argument(words: tuple[str, ...], task: str | None) -> str | None:
+    if not words:
+        return task
+    sentence = " ".join(words)[:SHOWN]
+    if task is not None:
+        raise click.UsageError(f"the task is named twice: leave out --task or {sentence!r}")
+    if len(words) > 1 or not is_sentence(words[0]):
+        raise click.UsageError(
+            f'got unexpected extra argument {words[0][:SHOWN]!r}: to make it the task, write --task "{sentence}"'
+        )
+    return words[0]
 
 
 @dataclass
@@ -67,7 +83,7 @@ class AskedRun:
     @cached_property
     def named_task(self) -> Task | None:
         """The task; it is read once, since standard input can be."""
-        argument = task_argument(self.sentence, self.task)
+        argument = _task_argument(self.sentence, self.task)
         return read_task(argument, symbols=self.symbol, since=self.since)
 
     def open(self) -> Project:
@@ -96,7 +112,18 @@ class AskedRun:
 
 
 @click.command()
-@task_options
+@click.argument("sentence", metavar="[TASK]", nargs=-1, required=False)
+@task_option
+@budget_option(f"Show what matters most in at most this many tokens, such as 32000, 32k or {AUTO}.")
+@partial(
+    seed_options,
+    focus="; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print what would be shown of each file and why, and write no prompt.",
+)
 @config_option
 @scope_options
 @click.option(

@@ -6,8 +6,15 @@ from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.request import Place, Task
-from aggregate.mcp.arguments import ComposeArguments, ExplainArguments
-from aggregate.mcp.workspace import Connection, KeptPrompt, Progress, ShownPrompt, Workspace
+from aggregate.mcp.workspace import (
+    ComposeArguments,
+    Connection,
+    ExplainArguments,
+    KeptPrompt,
+    Progress,
+    ShownPrompt,
+    Workspace,
+)
 from aggregate.prompt import compose_within_budget, count_prompt, for_reader, is_named
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
 

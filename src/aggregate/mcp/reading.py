@@ -14,8 +14,18 @@ from aggregate.base.errors import ToolError
 from aggregate.base.files import Entry, FileItem, RenderedFile, ViewMode
 from aggregate.base.request import AUTO, Task, parse_amount
 from aggregate.base.text import printable
-from aggregate.mcp.arguments import FindArguments, OutlineArguments, ReadArguments, parse
-from aggregate.mcp.workspace import Connection, Progress, Workspace, capped, fitting, is_handle
+from aggregate.mcp.workspace import (
+    Connection,
+    FindArguments,
+    OutlineArguments,
+    Progress,
+    ReadArguments,
+    Workspace,
+    capped,
+    fitting,
+    is_handle,
+    parse,
+)
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import FileCorpus, compose_prompt, presets_of, redact_text, render_files
 from aggregate.prompt.numbered_output import numbered_files

@@ -26,17 +26,6 @@ from aggregate.agents.results import LabelledOutput, merge_outputs
 from aggregate.base.addresses import LOOPBACK, host_in_url
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
-from aggregate.mcp.arguments import (
-    Arguments,
-    ComposeArguments,
-    ExplainArguments,
-    FindArguments,
-    OutlineArguments,
-    ReadArguments,
-    ResultsArguments,
-    parse,
-    schema_of,
-)
 from aggregate.mcp.composing import compose, explain
 from aggregate.mcp.reading import (
     FILE_TEMPLATE,
@@ -49,7 +38,21 @@ from aggregate.mcp.reading import (
     read,
     read_resource,
 )
-from aggregate.mcp.workspace import Call, Connection, Progress, Workspace
+from aggregate.mcp.workspace import (
+    Arguments,
+    Call,
+    ComposeArguments,
+    Connection,
+    ExplainArguments,
+    FindArguments,
+    OutlineArguments,
+    Progress,
+    ReadArguments,
+    ResultsArguments,
+    Workspace,
+    parse,
+    schema_of,
+)
 from aggregate.prompt.results import result_text
 
 

@@ -37,8 +37,8 @@ from aggregate.panel.answers import (
 )
 from aggregate.panel.composing import ComposedDraft
 from aggregate.panel.draft import Draft
+from aggregate.panel.file_data import MOST_BYTES, image_data, images_of, known_images
 from aggregate.panel.prompt_data import beside_prompt
-from aggregate.panel.screenshots import MOST_BYTES, image_data, images_of, known_images
 from aggregate.panel.session import Session
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, named_discussions

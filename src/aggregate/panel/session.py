@@ -22,9 +22,8 @@ from aggregate.panel.composing import (
 )
 from aggregate.panel.draft import ConfigDraft, Draft, KeptDraft
 from aggregate.panel.edits import Edit, Surroundings, apply_edits
-from aggregate.panel.file_data import file_data
+from aggregate.panel.file_data import add_image, file_data, images_of
 from aggregate.panel.prompt_data import CacheMarks, FileTable, cache_marks, prompt_data
-from aggregate.panel.screenshots import add_image, images_of
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index

@@ -6,9 +6,9 @@ Pure: whoever calls reads files, commits and the index, and passes what they hol
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.ranking.fusion import *
+    from aggregate.ranking.evidence import *
+    from aggregate.ranking.inquiry import *
     from aggregate.ranking.message_text import *
-    from aggregate.ranking.question import *
     from aggregate.ranking.rank import *
     from aggregate.ranking.task_text import *
     from aggregate.ranking.terms import *
@@ -16,9 +16,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "fusion": "RankedFile Ranking WEIGHTS",
+            "evidence": "RankedFile Ranking WEIGHTS",
+            "inquiry": "ChangedLines Commit Question similar_commits",
             "message_text": "change_words definition_name message_words",
-            "question": "ChangedLines Commit Question similar_commits",
             "rank": "rank",
             "task_text": "read_task",
             "terms": "term_hash term_list terms_in",

@@ -1,12 +1,15 @@
-"""One evidence: how much a kind of observation speaks for each file and each piece, scaled to the best."""
+"""Evidences: how much each kind of observation speaks for files and pieces, what each weighs, and their sums."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from math import log
-from typing import TypeVar
+from math import exp, fsum, inf, log
+from operator import itemgetter
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
-from aggregate.base.request import Missing
+from aggregate.base.request import Missing, Reason
+from aggregate.base.values import row_maker
 
 PieceKey = tuple[int, int]
 
@@ -53,7 +56,6 @@ class PieceValues(Mapping[PieceKey, float]):
 
 _Key = TypeVar("_Key", bound=Hashable)
 _TOLD = 300  # files of which it is told what matched: as many as are looked at closely
-_TERMS_TOLD = 3  # terms that the audit names for a file: enough to see why, few enough for a line
 
 
 def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
@@ -74,11 +76,6 @@ def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
     """Return the files with the greatest values, the best first, equal ones in the order of the corpus."""
     pairs = nsmallest(most, [(-value, file) for file, value in values.items()])
     return [file for _, file in pairs]
-
-
-def strongest_terms(worth: Mapping[str, float]) -> str:
-    ordered = sorted((-value, term) for term, value in worth.items())
-    return ", ".join(term for _, term in ordered[:_TERMS_TOLD])
 
 
 def scaled_evidence(
@@ -106,3 +103,174 @@ def rarity(total: int, holding: int) -> float:
 def saturation(count: float, *, length: float, b: float) -> float:
     """Return how much ``count`` occurrences in a text of ``length`` times the average count, below ``K1 + 1``."""
     return count * (K1 + 1) / (count + K1 * (1 - b + b * length))
+
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        # Text: what the task's words match.
+        "definition text": 2.5,  # its text, its name three times, the names around it and its path
+        "file text": 1.3,  # says where a word is at home that no definition is about
+        "subject": 1.9,  # single pieces against the first line, which is free of side remarks
+        "names around": 1.0,  # names are chosen to say what a definition is about
+        "path words": 0.5,  # so are folders and files
+        "scope in the path": 1.4,  # ``router: ...`` in projects that write so
+        # Mentions: what the task names outright.
+        "named in the task": 1.7,  # a definition, surely or not
+        "joined words": 0.8,  # pieces that use what the task writes as several words
+        "identifier used": 1.0,  # pieces that use what the task names
+        "file named in the first line": 3.0,
+        "path named in the task": 1.3,
+        "file named in the task": 0.5,  # set: bodies of messages mention files that were not changed
+        "place in the task": 8.0,  # set: a traceback's innermost frame stands above all words around it
+        "called before": 7.0,  # set: by a traceback's frames; behind the innermost, before outer ones
+        # History.
+        "similar changes": 2.3,  # set: fitted 1.5, raised when weak likeness began to count less; files
+        "definitions of similar changes": 0.6,
+        "messages of changes": 1.6,  # of all changes of a file together
+        "last change": 1.6,  # files: what was just changed is changed again
+        "recently changed definitions": 0.6,
+        "changed together": 0.4,  # set: small beside similar changes, which mostly say the same
+        # What files are for.
+        "test": -7.3,  # set: from an earlier fit; a task is about the source unless it speaks of tests
+        "test code": -0.5,  # set: tests within the source change with it, but are not where to begin
+        "auxiliary": -6.0,
+        "kind in the task": 1.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
+        "no program": -3.3,
+        "language": 0.9,  # the project's main language rather than its scripts
+        # Size and shape.
+        "file size": -5.3,  # a large file has many pieces, each of which adds to its chance
+        "piece size": 2.7,  # more lines, more that may have to change
+        "outside definitions": 1.5,  # imports and constants change with what uses them
+        "function": 0.7,  # bodies change more than declarations
+        # Seeds: what the user points at comes first, whatever the words say.
+        "focus": 9.0,  # set
+        "symbol": 12.0,  # set: above the best that all others together give a piece
+        "changed since": 9.0,  # set
+        "near a seed": 3.0,  # set: what seeds call, and what calls and tests them, is next
+        # Structure.
+        "references": 0.7,  # says which signatures a body needs more than what changes with it
+    }
+)
+
+
+class RankedFile(NamedTuple):
+    """A candidate with its score; there may be a hundred thousand."""
+
+    file: int
+    score: float
+    pieces: Sequence[float] = ()
+    reasons: tuple[Reason, ...] = ()  # why, the strongest first
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All candidates, the likeliest first; those that are equal in the order of the corpus."""
+
+    files: Sequence[RankedFile]
+    missing: Sequence[Missing] = ()
+
+
+_MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place
+_UNTOLD = frozenset(
+    {"file size", "function", "language", "no program", "outside definitions", "piece size"}
+)  # kinds that nearly every file has: they are no reasons to tell
+_SCORE = RankedFile._fields.index("score")
+_LEAST = 0.01
+
+
+def add_to_files(
+    sums: Sequence[float], evidences: Sequence[Evidence], weights: Mapping[str, float]
+) -> list[float]:
+    added = list(sums)
+    for evidence in evidences:
+        weight = weights.get(evidence.kind, 0.0)
+        if weight:
+            for file, value in evidence.files.items():
+                added[file] += weight * value
+    return added
+
+
+def add_to_pieces(
+    sums: Mapping[int, Sequence[float]], evidences: Sequence[Evidence], weights: Mapping[str, float]
+) -> Mapping[int, list[float]]:
+    added = {file: list(values) for file, values in sums.items()}
+    for evidence in evidences:
+        weight = weights.get(evidence.kind, 0.0)
+        if not weight:
+            continue
+        for file, value in evidence.files.items():
+            if file in added:
+                added[file] = [total + weight * value for total in added[file]]
+        if isinstance(evidence.pieces, PieceValues):
+            for file, row in evidence.pieces.rows.items():
+                pairs = zip(added[file], row, strict=True)
+                added[file] = [total + weight * value for total, value in pairs]
+            continue
+        for (file, place), value in evidence.pieces.items():
+            added[file][place] += weight * value
+    return added
+
+
+def probabilities(
+    pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
+) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
+    """Return the softmax over all pieces: of the candidates' pieces, and of the other files as wholes."""
+    best = max((value for values in pieces.values() for value in values), default=-inf)
+    best = max(best, max(others.values(), default=-inf))
+    if best == -inf:
+        return dict.fromkeys(pieces, ()), {}
+    powers = {file: [exp(value - best) for value in values] for file, values in pieces.items()}
+    other_powers = {file: exp(value - best) for file, value in others.items()}
+    total = fsum([*(fsum(values) for values in powers.values()), *other_powers.values()])
+    shares = {file: [power / total for power in values] for file, values in powers.items()}
+    return shares, {file: power / total for file, power in other_powers.items()}
+
+
+def reasons(
+    evidences: Sequence[Evidence],
+    weights: Mapping[str, float],
+    *,
+    best_pieces: Mapping[int, PieceKey],
+    files: Sequence[int],
+) -> Mapping[int, tuple[Reason, ...]]:
+    table: dict[int, list[Reason]] = {file: [] for file in files}
+    for evidence in evidences:
+        weight = weights.get(evidence.kind, 0.0)
+        if not weight or evidence.kind in _UNTOLD:
+            continue
+        values = {file: evidence.files[file] for file in files if file in evidence.files}
+        if isinstance(evidence.pieces, PieceValues):
+            for file, row in evidence.pieces.rows.items():
+                if file in best_pieces:
+                    values[file] = values.get(file, 0.0) + row[best_pieces[file][1]]
+        elif evidence.pieces:
+            for file, key in best_pieces.items():
+                if key in evidence.pieces:
+                    values[file] = values.get(file, 0.0) + evidence.pieces[key]
+        for file, value in values.items():
+            if abs(weight * value) >= _LEAST:
+                matched = evidence.matched.get(file, "")
+                table[file].append(Reason(evidence.kind, weight * value, matched))
+    strongest: dict[int, tuple[Reason, ...]] = {}
+    for file, told in table.items():
+        kept = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
+        strongest[file] = tuple(sorted(kept, key=lambda reason: (-reason.weight, reason.kind)))
+    return strongest
+
+
+def in_order(
+    files: int,
+    *,
+    pieces: Mapping[int, Sequence[float]],
+    others: Mapping[int, float],
+    why: Mapping[int, tuple[Reason, ...]],
+) -> Sequence[RankedFile]:
+    """Return all files, the likeliest first, equal ones in the order of the corpus."""
+    ranked: list[RankedFile] = []
+    new_entry = row_maker(RankedFile)
+    for file in range(files):
+        own = pieces.get(file)
+        score = others.get(file, 0.0) if own is None else fsum(own)
+        ranked.append(new_entry((file, score, own or (), why.get(file, ()))))
+    ranked.sort(key=itemgetter(_SCORE), reverse=True)  # stable also in reverse
+    return ranked

@@ -14,7 +14,7 @@ from aggregate.ranking.evidence import (
     saturation,
     scaled_evidence,
 )
-from aggregate.ranking.files.corpus import FileAnalysis
+from aggregate.ranking.files.analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 _MOST_RECENT = 120

@@ -6,9 +6,9 @@ from functools import lru_cache
 from math import log1p
 
 from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
-from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.paths import PathKind, program_language
-from aggregate.ranking.question import TaskText
+from aggregate.ranking.files.analysis import FileFacts
+from aggregate.ranking.inquiry import Candidates, Inquiry, TaskText
+from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list
 
 _WORDS: Mapping[PathKind, str] = {
@@ -65,7 +65,7 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
         if file in pointed:
             continue
         penalty = penalties.get(kind, 1.0)
-        if penalty and not (facts.is_code or program_language(facts)):
+        if penalty and not (facts.is_code or _program_language(facts)):
             no_programs[file] = max(penalty, _NO_PROGRAM_IN_SUBJECT)
         if kind is PathKind.SOURCE:
             continue
@@ -129,7 +129,7 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
 
 def language_share(inquiry: Inquiry) -> Evidence:
     """Return the share that a file's language has of the project's source, scaled to the most used language."""
-    languages = [program_language(facts) for facts in inquiry.files]
+    languages = [_program_language(facts) for facts in inquiry.files]
     characters: dict[str, int] = {}
     for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
         if language and kind is PathKind.SOURCE:
@@ -142,6 +142,28 @@ def language_share(inquiry: Inquiry) -> Evidence:
         if value:
             values[file] = value
     return Evidence("language", files=values)
+
+
+# Of languages that projects are written in; what is left out counts as text, as most files without a language are.
+_SUFFIXES = frozenset(
+    """
+    .ada .adb .ads .agda .ahk .applescript .asm .astro .awk .bas .bb .bqn .bzl .capnp .cbl .clj .cljc .cljs .cmd .cob
+    .coffee .comp .cr .csh .d .dpr .el .elm .elv .f .f77 .factor .fbs .fish .fnl .for .forth .frag .fsi .fsx .fth .gd
+    .geom .gleam .glsl .hlsl .hrl .hx .hy .idr .janet .kk .ksh .l .lean .lfe .lisp .litcoffee .lpr .lsp .m4 .metal .mm
+    .mojo .moon .nims .nu .nut .odin .pas .pony .prolog .psm1 .purs .pxd .pxi .pyx .qml .raku .rakumod .rei .rkt .roc .s
+    .sml .star .sv .svh .tcl .thrift .v .vala .vapi .vb .vbs .vert .vhd .vhdl .vim .wat .wgsl .wren .xs .y .zsh
+    """.split()  # noqa: SIM905 - a line for each word would fill a page
+)
+
+
+def _program_language(facts: FileFacts) -> str:
+    """Return what tells a program's language from others: its name, or its suffix; ``""`` for what is no program."""
+    if facts.language:
+        return facts.language if facts.is_code else ""
+    start = facts.path.rfind("/") + 1
+    dot = facts.path.rfind(".", start + 1)  # a name that begins with a dot has no suffix
+    suffix = facts.path[dot:].lower() if dot > 0 else ""
+    return suffix if suffix in _SUFFIXES else ""
 
 
 _CHARACTERS_PER_TOKEN = 4

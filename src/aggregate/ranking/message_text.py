@@ -1,7 +1,6 @@
 """What a commit's message and its hunks tell: its author's own words, the kind of change, names of definitions."""
 
 import re
-from collections import Counter
 from typing import Final
 
 from aggregate.ranking.terms import (
@@ -44,19 +43,6 @@ _ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){
 _FOLDERS_KEPT: Final = 2
 # Folders that others' code, or the project's own once it is installed, lies in: they tell nothing of it.
 _PACKAGES: Final = ("site-packages", "dist-packages", "node_modules")
-_PYTHON_FRAME: Final = re.compile(r'File "([^"\n]{1,400})", line \d{1,7}(?:, in )?')
-_WORDING: Final = re.compile(
-    r"Traceback \(most recent call last\):|During handling of the above exception, another exception occurred:"
-    r"|The above exception was the direct cause of the following exception:|Exception in thread \"[^\"\n]{0,100}\""
-    r"|stack backtrace:|goroutine \d{1,9} \[[^\]\n]{0,60}\]:|\bRUST_BACKTRACE=[^\n]{0,200}"
-    r"|node:internal/[^\s()]{1,200}|\+?0x[0-9a-fA-F]{1,16}\b"
-)
-
-_NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
-# Lines that differ in numbers alone: so many are a log's, which tells by what it says once.
-_OFTEN: Final = 12
-
-
 _MOST_TERMS: Final = 400  # Of a commit's message; longer ones hold lists and logs
 
 
@@ -85,26 +71,6 @@ def _unquoted(text: str) -> str:
         return text
     unquoted = _QUOTED.sub("", _REPLY.sub("", text))
     return unquoted if unquoted.strip() else text
-
-
-def without_wording(text: str) -> str:
-    return _WORDING.sub(" ", _PYTHON_FRAME.sub(r"\1 ", text))
-
-
-def without_repetition(text: str) -> str:
-    """Return ``text`` without lines that occur often but for their numbers; all of it where no word is left."""
-    lines = text.split("\n")
-    if len(lines) < _OFTEN:
-        return text
-    shapes = [_NUMBER.sub("0", line.strip()) for line in lines]
-    often = {shape for shape, times in Counter(shapes).items() if shape and times >= _OFTEN}
-    rare = [line for line, shape in zip(lines, shapes, strict=True) if shape not in often]
-    left = "\n".join(rare)
-    return left if re.search(r"[^\W\d_]", left) else text
-
-
-def without_quotes(text: str) -> str:
-    return re.sub(r"^>(?:[ \t]?>)*+ ?(?![ \t])", "", text, flags=re.MULTILINE)
 
 
 def _last_folders(match: re.Match[str]) -> str:

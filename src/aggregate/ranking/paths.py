@@ -1,13 +1,13 @@
-"""What paths tell: the kind of a file, and which files a module's name stands for."""
+"""What paths tell: the kind of a file, and which file is meant by a path that somebody wrote."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from aggregate.ranking.files.corpus import FileFacts
+from aggregate.ranking.files.analysis import FileFacts
 
 
 class PathKind(StrEnum):
@@ -49,8 +49,6 @@ _FOLDERS: Mapping[PathKind, frozenset[str]] = {
         """.split()  # noqa: SIM905 - a line for each word would fill a page
     ),
 }  # folders by what projects put into them; of several on one path the first of this order decides
-
-
 _TEST_NAME = re.compile(
     r"""
     ^tests?[_.-]      # test_area.py, test.js
@@ -59,39 +57,25 @@ _TEST_NAME = re.compile(
     """,
     re.VERBOSE,
 )
-
-
 _TEST_CLASS = re.compile(
     r"[a-z0-9](?:Tests?|TestCase|Spec|IT)\.(?:java|kt|kts|scala|cs|groovy|swift|php)$"
 )
-
-
 _BENCHMARK_NAME = re.compile(r"(?:^|[_.-])bench(?:mark)?s?(?:[_.-]|$)")
-
-
 _DOCUMENT_NAME = re.compile(
     r"^(?:readme|changelog|changes|history|news|authors|contributing|contributors|licen[cs]e|copying|security"
     r"|code_of_conduct|notice|todo)(?:[.-]|$)|\.(?:md|mdx|markdown|rst|adoc|txt|tex|org|[1-9])$"
 )
-
-
 _GENERATED_NAME = re.compile(
     r"(?:\.min\.(?:js|css)|\.(?:lock|lockb|snap|map|pb\.go|g\.dart)|_pb2\.py|^package-lock\.json|^go\.sum)$"
 )
-
-
 # What programs for browsers are put together as; a folder of this name may hold sources in other languages.
 _BUILT = re.compile(r"(?:^|/)dist/.*\.(?:[cm]?js|css|d\.[cm]?ts)$", re.IGNORECASE)
-
-
 # What tells tools about a project; of a project that is nothing else all files are as likely as before.
 _SETTINGS_NAME = re.compile(
     r"\.(?:toml|ini|cfg|conf|ya?ml|json[5c]?|properties|env|editorconfig)$"
     r"|^(?:(?:gnu)?makefile|dockerfile|containerfile|justfile|gemfile|pipfile|vagrantfile|procfile|brewfile|cmakelists)"
     r"(?:[.-]|$)|\.mk$|^requirements[a-z0-9_.-]*\.txt$|^\."
 )
-
-
 # Folders, and names, whose kinds a process remembers from one question to the next, in a megabyte or two.
 _MOST_KNOWN = 10_000
 
@@ -132,28 +116,6 @@ def _kind_of_name(name: str) -> PathKind:
     if _BENCHMARK_NAME.search(lower):
         return PathKind.BENCHMARK
     return PathKind.SOURCE
-
-
-# Of languages that projects are written in; what is left out counts as text, as most files without a language are.
-_SUFFIXES: Final = frozenset(
-    """
-    .ada .adb .ads .agda .ahk .applescript .asm .astro .awk .bas .bb .bqn .bzl .capnp .cbl .clj .cljc .cljs .cmd .cob
-    .coffee .comp .cr .csh .d .dpr .el .elm .elv .f .f77 .factor .fbs .fish .fnl .for .forth .frag .fsi .fsx .fth .gd
-    .geom .gleam .glsl .hlsl .hrl .hx .hy .idr .janet .kk .ksh .l .lean .lfe .lisp .litcoffee .lpr .lsp .m4 .metal .mm
-    .mojo .moon .nims .nu .nut .odin .pas .pony .prolog .psm1 .purs .pxd .pxi .pyx .qml .raku .rakumod .rei .rkt .roc .s
-    .sml .star .sv .svh .tcl .thrift .v .vala .vapi .vb .vbs .vert .vhd .vhdl .vim .wat .wgsl .wren .xs .y .zsh
-    """.split()  # noqa: SIM905 - a line for each word would fill a page
-)
-
-
-def program_language(facts: FileFacts) -> str:
-    """Return what tells a program's language from others: its name, or its suffix; ``""`` for what is no program."""
-    if facts.language:
-        return facts.language if facts.is_code else ""
-    start = facts.path.rfind("/") + 1
-    dot = facts.path.rfind(".", start + 1)  # a name that begins with a dot has no suffix
-    suffix = facts.path[dot:].lower() if dot > 0 else ""
-    return suffix if suffix in _SUFFIXES else ""
 
 
 class PathMatch(NamedTuple):
@@ -233,95 +195,3 @@ class PathTable:
         if whole:
             return PathMatch(whole, 1.0)
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
-
-
-# First parts that name no folder of their own.
-_ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
-
-
-_LONGEST = 400
-
-
-_MOST_FILES = 200  # files of a package: a use of one with more says nothing
-
-
-# Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version.
-_MOST_DROPPED = 4
-
-
-_SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
-
-
-_RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
-
-
-def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder."""
-    module = module[:_LONGEST].strip("\"'<>; ")
-    if not module:
-        return ()
-    folder = importer.rpartition("/")[0]
-    if _RELATIVE.match(module):
-        if "/" not in module and module not in (".", ".."):
-            name = module.lstrip(".")
-            for _ in range(len(module) - len(name) - 1):
-                folder = folder.rpartition("/")[0]
-            module = name.replace(".", "/")
-        return _at(paths, _joined(folder, module))
-    if "/" in module or module.endswith(".h"):  # C looks beside the file first
-        beside = _at(paths, _joined(folder, module))
-        if beside:
-            return beside
-    # First as a whole, then without its first parts.
-    is_dotted = "/" not in module and "::" not in module and "\\" not in module
-    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
-    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
-    found = (_ending(paths, parts[dropped:]) for dropped in range(most + 1))
-    return next(filter(None, found), ())
-
-
-def _joined(folder: str, relative: str) -> str:
-    parts = folder.split("/") if folder else []
-    for part in relative.split("/"):
-        if part == "..":
-            del parts[-1:]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts)
-
-
-def _at(paths: PathTable, path: str) -> Sequence[int]:
-    # With or without its suffix, else those that stand for the folder.
-    number = paths.numbers.get(path)
-    if number is not None:
-        return (number,)
-    folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    same = [file for file in paths.by_stem.get(stem, ()) if paths.folder(file) == folder]
-    return same or _package(paths, path)
-
-
-def _package(paths: PathTable, folder: str) -> Sequence[int]:
-    files = paths.by_folder.get(folder, ())
-    return files if len(files) <= _MOST_FILES else ()
-
-
-def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
-    # The file's suffix is free.
-    if not parts:
-        return ()
-    *folders, last = parts
-    tail = "/".join(folders)
-    for number_list in (paths.by_stem.get(last, ()), paths.by_name.get(last, ())):
-        files = [file for file in number_list if _ends(paths.folder(file), tail)]
-        if files:
-            return files if len(files) <= _MOST_FILES else ()
-    whole = "/".join(parts)
-    for folder in paths.folders_by_name.get(last, ()):
-        if _ends(folder, whole):
-            return _package(paths, folder)
-    return ()
-
-
-def _ends(folder: str, tail: str) -> bool:
-    return not tail or folder == tail or folder.endswith(f"/{tail}")

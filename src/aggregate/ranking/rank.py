@@ -2,22 +2,26 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nsmallest
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.request import Missing
-from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, lift, scaled
-from aggregate.ranking.files.corpus import Corpus
-from aggregate.ranking.fusion import (
+from aggregate.ranking.evidence import (
     WEIGHTS,
+    Evidence,
+    PieceKey,
     Ranking,
     add_to_files,
     add_to_pieces,
+    best_keys,
     in_order,
-    logarithm_of_count,
+    lift,
     probabilities,
     reasons,
+    scaled,
 )
+from aggregate.ranking.files.analysis import Corpus
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
@@ -25,7 +29,7 @@ from aggregate.ranking.history_evidence import (
     last_changes,
     message_text,
 )
-from aggregate.ranking.inquiry import Candidates, Inquiry, keys
+from aggregate.ranking.inquiry import Candidates, Inquiry, Question, keys
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
@@ -34,48 +38,33 @@ from aggregate.ranking.kind_evidence import (
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
+    called_before,
     files_with_named_definitions,
     joined_words,
     named_definitions,
     named_files,
-    used_identifiers,
-)
-from aggregate.ranking.paths import PathKind
-from aggregate.ranking.places import (
-    called_before,
     pointed_files,
     seed_files,
     seeds,
     traced_calls,
     traced_files,
     traced_places,
+    used_identifiers,
 )
-from aggregate.ranking.question import Question
+from aggregate.ranking.paths import PathKind
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
 from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
 # Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
 MOST_CANDIDATES = 300
-
-
 # Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time.
 _MOST_PIECES = 15_000
-
-
 _MOST_SEEDED = 300  # further files that are candidates because the question points at them
-
-
 _MOST_COMPANIONS = 10
-
-
 # How surely a definition must be named for its file to be a candidate whatever else is said about it.
 _CERTAIN = 0.3
-
-
 # In the logarithm of odds: pieces that far behind the likeliest are no place to start from.
 _FAR = 12.0
-
-
 _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 
@@ -158,7 +147,7 @@ def _best_files(
     named = files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
     rough = {
-        file: value + logarithm_of_count(facts.pieces)
+        file: value + _logarithm_of_count(facts.pieces)
         for file, (value, facts) in enumerate(zip(sums, inquiry.files, strict=True))
         if facts.pieces
     }
@@ -179,6 +168,12 @@ def _best_files(
     return [*kept, *seeded]
 
 
+@lru_cache(maxsize=1_024)  # asked of each file of a project, and most have fewer pieces
+def _logarithm_of_count(count: int) -> float:
+    """Return what ``count`` equal pieces add to the logarithm of their file's chance."""
+    return log(max(1, count))
+
+
 def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
     best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
     near = [
@@ -194,8 +189,6 @@ def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
 
 # Characters of a language's files below which it is no surprise that they define nothing.
 _FEW_CHARACTERS = 2_000
-
-
 # Part of the candidates' text in no known language from which it is told: every project has a licence and the like.
 _MANY = 0.2
 
@@ -250,14 +243,8 @@ def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
 
 # Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters.
 MOST_ANALYSED = 2_000
-
-
 _MOST_NAMESAKES = 3  # definitions of one name above which a use of it does not tell which is meant
-
-
 _SHORTEST_NAME = 3  # letters of a name below which its uses mostly mean something else
-
-
 # Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing.
 STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "used by others": 5.0,  # by how many files a file's definitions are used: what all need is told first
@@ -265,8 +252,6 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "auxiliary": -4.5,
     "language": 2.4,
 }
-
-
 _DEFINITION_WEIGHT = 2.0
 
 
@@ -363,7 +348,7 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     scored = observation.pieces.items()
     least = min((max(row) - observation.files[file] for file, row in scored if row), default=0.0)
     others = {
-        file: observation.files[file] + least + logarithm_of_count(facts.pieces)
+        file: observation.files[file] + least + _logarithm_of_count(facts.pieces)
         for file, facts in enumerate(inquiry.files)
         if file not in observation.candidates and facts.pieces
     }

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
-from aggregate.ranking.files.corpus import Corpus, FileAnalysis, Reference
+from aggregate.ranking.files.analysis import Corpus, FileAnalysis, Reference
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
-from aggregate.ranking.paths import PathKind, PathTable, files_of_module
+from aggregate.ranking.paths import PathKind, PathTable
 
 # Definitions of a name in the project that a use may mean where nothing says which: more would be guessing.
 MOST_NAMESAKES = 3
@@ -252,3 +252,85 @@ def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:
     if place < 0:
         return inquiry.files[file].path.rpartition("/")[2]
     return ".".join(resolver.analysis(file).definitions[place].path)
+
+
+# First parts that name no folder of their own.
+_ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
+_LONGEST = 400
+_MOST_FILES = 200  # files of a package: a use of one with more says nothing
+# Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version.
+_MOST_DROPPED = 4
+_SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
+_RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
+
+
+def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
+    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder."""
+    module = module[:_LONGEST].strip("\"'<>; ")
+    if not module:
+        return ()
+    folder = importer.rpartition("/")[0]
+    if _RELATIVE.match(module):
+        if "/" not in module and module not in (".", ".."):
+            name = module.lstrip(".")
+            for _ in range(len(module) - len(name) - 1):
+                folder = folder.rpartition("/")[0]
+            module = name.replace(".", "/")
+        return _at(paths, _joined(folder, module))
+    if "/" in module or module.endswith(".h"):  # C looks beside the file first
+        beside = _at(paths, _joined(folder, module))
+        if beside:
+            return beside
+    # First as a whole, then without its first parts.
+    is_dotted = "/" not in module and "::" not in module and "\\" not in module
+    parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
+    most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
+    found = (_ending(paths, parts[dropped:]) for dropped in range(most + 1))
+    return next(filter(None, found), ())
+
+
+def _joined(folder: str, relative: str) -> str:
+    parts = folder.split("/") if folder else []
+    for part in relative.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _at(paths: PathTable, path: str) -> Sequence[int]:
+    # With or without its suffix, else those that stand for the folder.
+    number = paths.numbers.get(path)
+    if number is not None:
+        return (number,)
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    same = [file for file in paths.by_stem.get(stem, ()) if paths.folder(file) == folder]
+    return same or _package(paths, path)
+
+
+def _package(paths: PathTable, folder: str) -> Sequence[int]:
+    files = paths.by_folder.get(folder, ())
+    return files if len(files) <= _MOST_FILES else ()
+
+
+def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
+    # The file's suffix is free.
+    if not parts:
+        return ()
+    *folders, last = parts
+    tail = "/".join(folders)
+    for number_list in (paths.by_stem.get(last, ()), paths.by_name.get(last, ())):
+        files = [file for file in number_list if _ends(paths.folder(file), tail)]
+        if files:
+            return files if len(files) <= _MOST_FILES else ()
+    whole = "/".join(parts)
+    for folder in paths.folders_by_name.get(last, ()):
+        if _ends(folder, whole):
+            return _package(paths, folder)
+    return ()
+
+
+def _ends(folder: str, tail: str) -> bool:
+    return not tail or folder == tail or folder.endswith(f"/{tail}")

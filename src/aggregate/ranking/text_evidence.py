@@ -11,7 +11,7 @@ from aggregate.ranking.evidence import (
     saturation,
     scaled_evidence,
 )
-from aggregate.ranking.files.corpus import FileAnalysis
+from aggregate.ranking.files.analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own

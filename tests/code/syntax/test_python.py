@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from aggregate import ASTParser, View, ViewMode
-from aggregate.code.syntax.elision import without_bodies
+from aggregate.code.views.outline import without_bodies
 from tests.viewing import language_called, viewed
 
 MARKED = '''\

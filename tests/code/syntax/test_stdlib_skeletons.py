@@ -12,7 +12,7 @@ import pytest
 from aggregate import ASTParser
 from aggregate.base.text import line_count
 from aggregate.code.syntax import Language
-from aggregate.code.syntax.elision import without_bodies
+from aggregate.code.views.outline import without_bodies
 from tests.viewing import language_called
 
 STDLIB = Path(sysconfig.get_path("stdlib"))

@@ -66,8 +66,6 @@ class Thresholds:
 
 
 THRESHOLDS = Thresholds()
-
-
 TRIVIAL = 1 << 31  # the line is blank, a brace or a rule: it says nothing about its place
 REPEATED = 1 << 30  # the line stood more than once in the text when the slice was captured
 

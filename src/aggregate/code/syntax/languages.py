@@ -125,8 +125,6 @@ LANGUAGES = (
         names=("cpanfile",), interpreters=("perl",)),
     Language("solidity", (".sol",), "tree_sitter_solidity"),
 )  # fmt: skip
-
-
 TAG_BY_SUFFIX = {
     ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
     ".csv": "csv", ".desktop": "ini", ".diff": "diff", ".erl": "erlang",
@@ -147,8 +145,6 @@ TAG_BY_INTERPRETER = {
     "make": "makefile", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip
-
-
 HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
 
 _HEADER_IS_CPP = re.compile(

@@ -18,17 +18,9 @@ from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.preprocessor import without
 
 _CAPTURE = re.compile(r"@([\w.]+)")
-
-
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
-
-
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
-
-
 _FAMILIES = ("definition", "level", "embedded", "reference")
-
-
 # Families of captures that are looked for in all of a text, bodies of functions included, whatever ``@scope`` says.
 _ANYWHERE = frozenset({"reference"})
 
@@ -98,8 +90,6 @@ def _is_wanted(name: str, wanted: frozenset[str]) -> bool:
 
 
 _Result = TypeVar("_Result")
-
-
 _shared = threading.local()
 
 
@@ -130,24 +120,14 @@ def is_shared() -> bool:
 
 # Twice what the densest programs take to be parsed and searched, on the machine that this was measured on.
 _SECONDS: Final = 0.8
-
-
 _SECONDS_PER_BYTE: Final = 0.9e-6
-
-
 # The parser tells of its progress after each hundred of its steps. Programs have 5 to 20 such reports for each
 # kilobyte, the densest minified ones 25, long lists of digits 50. What needs more is no program, and the time that it
 # takes may grow with the square or cube of its size, also within one step that no report interrupts.
 _REPORTS: Final = 100
-
-
 _REPORTS_PER_BYTE: Final = 0.08
-
-
 # What `_slowness` takes, in seconds, on that machine.
 _ROUNDS: Final = 50_000
-
-
 _SECONDS_OF_ROUNDS: Final = 0.001
 
 
@@ -193,34 +173,20 @@ def _slowness() -> float:
 
 
 _OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})
-
-
 # Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
 # ``_CHUNK`` for each predicate: hostile ones end within a second there. Progress is asked between the parser's steps
 # only, so a step that hangs is not ended.
 _WATCHED_FROM = 8_000
-
-
 # How much the parser reads at once. Each of the predicates of a query copies that much again.
 _CHUNK = 4096
-
-
 # A node is not searched where so many children follow each other of which a query takes the square, half a second's
 # work, or where shorter runs together cost as much.
 _LONGEST_RUN = 5_000
-
-
 _SQUARE = {"rust": "attribute_item", "yaml": "document"}
-
-
 # Deeper trees than this are searched in pieces of so many levels; programs are seldom deeper. Trees with fewer nodes
 # are searched in one piece: that takes a tenth of a second at most.
 _LEVELS = 100
-
-
 _FEW_NODES = 10_000
-
-
 _local = threading.local()
 
 

@@ -69,8 +69,6 @@ _MACRO_OF_LINES = re.compile(
 # The end of a comment behind its ``/*``: in runs without a star, which are passed over at once.
 _TO_COMMENT_END = rb"[^*]*+(?:\*++[^*/][^*]*+)*+\**+(?:/|\Z)"
 _COMMENT = re.compile(rb"/\*" + _TO_COMMENT_END)
-
-
 # What tells where declarations end, and what is no part of them. Each token is found by its first byte, which a pattern
 # looks for fifty times as quickly as for a choice of patterns.
 _DIRECTIVE = (

@@ -10,28 +10,21 @@ from aggregate.base.errors import NotebookError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest
 from aggregate.base.text import find_invisible
 from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.elision import without_bodies
 from aggregate.code.syntax.languages import Language, LanguageKind, language_named
 from aggregate.code.syntax.notebook import Cell, Notebook, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
-from aggregate.code.views.outline import indentation, numbered
+from aggregate.code.views.outline import indentation, numbered, without_bodies
 from aggregate.code.views.summary import definition_rows, details, shorter_than
 
 _MARKER = "%%"
-
-
 _NAMES = {
     "bash": "bash", "c#": "csharp", "c++": "cpp", "ipython": "python", "ir": "r",
     "node": "javascript", "pyspark": "python", "python2": "python", "python3": "python",
     "sagemath": "python", "sage": "python", "f#": "fsharp", "gophernotes": "go",
 }  # fmt: skip
-
-
 _VERSION = re.compile(r"[ _-]?[\d.]+$")
-
-
 _COMMENTS = {
     "--": ("haskell", "lua", "sql"),
     "//": (
@@ -39,23 +32,13 @@ _COMMENTS = {
         "rust", "scala", "swift", "tsx", "typescript", "zig",
     ),
 }  # fmt: skip
-
-
 _COMMENT = {name: mark for mark, names in _COMMENTS.items() for name in names}
-
-
 _EMBEDDED_DATA = re.compile(r"(data:[\w/+.-]{1,80};base64,)([A-Za-z0-9+/=]{200,})")
-
-
 _MAGIC = re.compile(
     rb"^[ \t]*(?:%%?[A-Za-z]|!(?!=)|\?{1,2}\w)[^\n]*|^[\w.]+\?{1,2}[ \t]*$", re.MULTILINE
 )
-
-
 # A magic behind which the cell is not Python; behind the four named ones it is.
 _CELL_MAGIC = re.compile(rb"\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w")
-
-
 _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 
@@ -182,11 +165,7 @@ def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
-
-
 _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
-
-
 # How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules.
 _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
@@ -258,8 +237,6 @@ def _definition(
 
 
 _MOST_HEADINGS = 40
-
-
 _NO_CODE = Module(b"", (), (), (), "")
 
 

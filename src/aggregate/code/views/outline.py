@@ -1,16 +1,253 @@
 """The definitions of a file, one line each; and the file without the bodies of its functions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from aggregate.base.files import Span, View, ViewRequest
 from aggregate.code.syntax.definitions import Definition
-from aggregate.code.syntax.elision import without_bodies
-from aggregate.code.syntax.languages import LanguageKind, language_of
+from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
+from aggregate.code.syntax.languages import Language, LanguageKind, language_of
+from aggregate.code.syntax.parsing import (
+    Deadline,
+    parse_source,
+    query_matches,
+    query_of,
+    unwrapped_body,
+)
 from aggregate.code.syntax.symbols import read_definitions
 from aggregate.code.views.digest import document_row, more_row, outermost
 from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
 from aggregate.code.views.summary import summary
+
+_WANTED = frozenset(
+    {
+        *("body", "body.first", "body.until", "statement"),
+        *("doc", "lead", "keep", "hollow", "embedded"),
+    }
+)
+_BETWEEN_STATEMENTS = b" \t\r\n;"
+_BLANKS = b" \t\r\x0b\x0c"
+
+
+@dataclass(frozen=True, slots=True)
+class Elision:
+    """A run of bytes that is left out, and what stands in its place."""
+
+    start: int
+    end: int
+    placeholder: bytes = b""
+
+
+@dataclass(slots=True)
+class _BodyCaptures:
+    bodies: set[tuple[int, int]] = field(default_factory=set)
+    statements: set[tuple[int, int]] = field(default_factory=set)
+    kept: set[tuple[int, int]] = field(default_factory=set)
+    doc_end_by_start: dict[int, int] = field(default_factory=dict)
+    lead_start_by_end: dict[int, int] = field(default_factory=dict)
+    embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
+
+
+def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
+    """Return ``text`` with the bodies of its functions cut out, and where the remaining lines come from."""
+    source = text.encode(errors="surrogatepass")
+    pieces, spans = _apply(source, find_elisions(source, language))
+    return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
+
+
+def find_elisions(source: bytes, language: Language) -> list[Elision]:
+    query_of(language, _WANTED)  # compiling it is not to take the text's time
+    captured = _capture(source, language, Deadline(len(source)))
+    elisions = _elisions(source, language, captured)
+    cut = {elision.start for elision in elisions}
+    blocks = [block for block in captured.embedded.blocks() if block.start not in cut]
+    for block, inner in read_blocks(
+        source,
+        blocks,
+        lambda part, tongue, deadline: _elisions(part, tongue, _capture(part, tongue, deadline)),
+        wanted=_WANTED,
+    ):
+        elisions += (
+            Elision(elision.start + block.start, elision.end + block.start, elision.placeholder)
+            for elision in inner
+        )
+    return sorted(elisions, key=lambda elision: elision.start) if blocks else elisions
+
+
+def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:
+    elisions: list[Elision] = []
+    done = 0
+    bodies = (
+        captured.bodies.union(_runs(source, captured)) if captured.statements else captured.bodies
+    )
+    for start, end in sorted(bodies - captured.kept):
+        if start < done:
+            continue  # nested in a body that is gone already
+        elisions += _cut_body(source, start, end, captured, language)
+        done = end
+    return elisions
+
+
+def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCaptures:
+    captured = _BodyCaptures()
+    for match in query_matches(
+        parse_source(source, language, deadline=deadline), language, _WANTED, deadline
+    ):
+        captured.embedded.add(match)
+        if "body.first" in match:
+            captured.bodies.add(unwrapped_body(source, match))
+        for name, nodes in match.items():
+            for node in nodes:
+                start, end = node.start_byte, node.end_byte
+                # A comment's node reaches into its line's end, a block by indentation to the next token.
+                if source[end - 1 : end].isspace():
+                    end = max(start, _end_before(source, end))
+                if name == "body":
+                    captured.bodies.add((start, end))
+                elif name == "hollow":
+                    captured.bodies.add((node.children[0].end_byte, node.children[-1].start_byte))
+                elif name == "statement":
+                    captured.statements.add((start, end))
+                elif name == "keep":
+                    captured.kept.add((start, end))
+                elif name == "doc":
+                    captured.doc_end_by_start[start] = end
+                elif name == "lead":
+                    captured.lead_start_by_end[end] = start
+    return captured
+
+
+def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
+    # A grammar has no node around these; neighbours are one body, with the comments between and behind them.
+    comments = {(start, end) for end, start in captured.lead_start_by_end.items()}
+    first = last = -1
+    for start, end in sorted(captured.statements | comments):
+        if first >= 0 and not source[last:start].strip(_BETWEEN_STATEMENTS):
+            last = max(last, end)
+            continue
+        if first >= 0:
+            yield first, last
+        first, last = (-1, -1) if (start, end) in comments else (start, end)
+    if first >= 0:
+        yield first, last
+
+
+def _cut_body(
+    source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language
+) -> list[Elision]:
+    # Leading comments go, then all but the docstring.
+    first, leads = start, captured.lead_start_by_end
+    while leads and (lead := leads.get(_end_before(source, first))) is not None:
+        if source[_line_start(source, lead) : lead].strip():
+            break
+        first = lead
+    doc_end = captured.doc_end_by_start.get(start)
+    if doc_end is None:
+        return [
+            _indented(source, elision, start) for elision in _replace(source, first, end, language)
+        ]
+    elisions = (
+        [Elision(_line_start(source, first), _line_start(source, start))] if first < start else []
+    )
+    rest = doc_end + _leading(source[doc_end:end], b" \t")
+    if source[rest : rest + 1] not in (b"", b"\r", b"\n", b";"):  # a remark behind it
+        doc_end = min(end, _line_end(source, rest))
+        doc_end -= source[doc_end - 1 : doc_end] == b"\r"
+    rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
+    if rest == end:
+        return elisions
+    replaced = [
+        _indented(source, elision, start) for elision in _replace(source, rest, end, language)
+    ]
+    line_end = source.rfind(b"\n", doc_end, rest)
+    if replaced and line_end > doc_end:
+        line_end -= source[line_end - 1 : line_end] == b"\r"
+        # Blank lines between the docstring and the placeholder.
+        elisions.append(Elision(doc_end, line_end))
+    return elisions + replaced
+
+
+def _indented(source: bytes, elision: Elision, start: int) -> Elision:
+    # Comments in a body may be indented less than it is.
+    before_cut, before_body = _indentation(source, elision.start), _indentation(source, start)
+    if before_cut is None or before_body is None or before_cut == before_body:
+        return elision
+    return Elision(elision.start - len(before_cut), elision.end, before_body + elision.placeholder)
+
+
+def _indentation(source: bytes, position: int) -> bytes | None:
+    # No further back than the blanks: a file may be one line with thousands of bodies.
+    start = position
+    while start and source[start - 1] in _BLANKS:
+        start -= 1
+    at_line_start = start == 0 or source[start - 1 : start] == b"\n"
+    return source[start:position] if at_line_start else None
+
+
+def _end_before(source: bytes, position: int) -> int:
+    while position and source[position - 1] in b" \t\r\n\f":
+        position -= 1
+    return position
+
+
+def _leading(text: bytes, characters: bytes) -> int:
+    return len(text) - len(text.lstrip(characters))
+
+
+def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
+    # Not where the placeholder would be longer, or would swallow what follows it.
+    placeholder = language.placeholder.encode()
+    if end - start < 4 * len(
+        placeholder
+    ):  # beyond, it is longer whatever its characters: they have up to four bytes
+        removed = source[start:end].decode(errors="replace")
+        if len(removed) < len(placeholder) or removed == language.placeholder:
+            return []
+    if language.own_line and source[end : _line_end(source, end)].strip():
+        return []
+    return [Elision(start, end, placeholder)]
+
+
+def _line_start(source: bytes, position: int) -> int:
+    return source.rfind(b"\n", 0, position) + 1
+
+
+def _line_end(source: bytes, position: int) -> int:
+    line_end = source.find(b"\n", position)
+    return len(source) if line_end < 0 else line_end
+
+
+def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Span]]:
+    # A line with placeholders stands for all lines that went with them; the lines between map one to one.
+    pieces: list[bytes] = []
+    spans: list[Span] = []
+    position, line, source_line = 0, 1, 1
+    run, source_run = 1, 1  # where the lines that map one to one began
+    for elision in elisions:
+        lines_before = source.count(b"\n", position, elision.start)
+        line += lines_before
+        source_line += lines_before
+        pieces += (source[position : elision.start], elision.placeholder)
+        position = elision.end
+        lines_cut = source.count(b"\n", elision.start, elision.end)
+        if not lines_cut:
+            continue
+        first = source_line
+        if line >= run:
+            if line > run:
+                spans.append(Span(run, line - 1, source_run, source_line - 1))
+        else:
+            first = spans.pop().source_start  # a second elision on this line
+        source_line += lines_cut
+        spans.append(Span(line, line, first, source_line))
+        run, source_run = line + 1, source_line + 1
+    pieces.append(source[position:])
+    last = line + source.count(b"\n", position) - (not source or source.endswith(b"\n"))
+    if last >= run:
+        spans.append(Span(run, last, source_run, source_run + last - run))
+    return pieces, spans
+
 
 # A lock file or a data set has many thousands; its outer ones tell what it is.
 _MOST_DOCUMENT_ROWS = 500

@@ -1,12 +1,14 @@
-"""The views: each mode is rendered by the function of its name, and a failure is a value."""
+"""The views: each mode is rendered by the function of its name, here or in child processes; a failure is a value."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import groupby
 from pathlib import PurePath
 
+from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
-from aggregate.base.files import PackedView, View, ViewMode, ViewRequest
+from aggregate.base.files import PackedView, Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax.languages import language_of
 from aggregate.code.views.full import full, none
 
@@ -30,8 +32,6 @@ def render(request: ViewRequest) -> View:
 def view_of(request: ViewRequest) -> View:
     if not takes_grammar(request):
         return render(request)
-    from aggregate.base.concurrency import in_child
-
     return in_child(render, request)
 
 
@@ -96,3 +96,109 @@ def without_grammar(request: ViewRequest, problem: str) -> View:
     problem = f'{problem}; show the file with view_mode = "full", or exclude it'
     digest = plain_digest(request.path, request.text)
     return View("\n".join([f"NOTE: {problem}", *digest]), language="text", problems=(problem,))
+
+
+def render_all(
+    requests: Iterable[ViewRequest],
+    *,
+    workers: int | None = None,
+    on_done: Callable[[int], None] | None = None,
+    patience: float = PATIENCE,
+) -> Iterator[View | str]:
+    """Yield the view of each request, in their order, or the traceback where one failed.
+
+    Requests are taken as they are needed and dropped once their views are out, so that a few megabytes of texts are
+    held at a time, however many there are. Requests of one text that follow each other share one parse of it.
+    ``patience`` is how many seconds a process has for a text before it is given up.
+    """
+    texts = groupby(requests, lambda request: (request.path, id(request.text)))
+    calls = (_call(list(group)) for _, group in texts)
+    for call in in_children(calls, workers=workers, patience=patience):
+        for view in _views(call):
+            yield view
+            if on_done:
+                on_done(1)
+
+
+def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[PackedView | str]]:
+    sent = [request for request in requests if takes_grammar(request)]
+    size = len(requests[0].text)
+    return Call(requests, packed_views if sent else None, (sent,), size)
+
+
+def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[View | str]:
+    made = iter(call.answer) if isinstance(call.answer, list) else None
+    for request in call.about:
+        if not takes_grammar(request):
+            yield render_view(request)
+        elif made is None:
+            yield without_grammar(request, str(call.answer))
+        else:
+            view = next(made)
+            yield view if isinstance(view, str) else View.unpack(view)
+
+
+GAP = "..."
+
+
+def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:
+    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line ``...``."""
+    pieces: list[str] = []
+    kept: list[Span] = []
+    line, behind = 1, 1  # of the new text, and the first line of the view that was not passed yet
+    for first, last in runs:
+        if first > behind:
+            pieces.append(f"{GAP}\n")
+            kept.append(Span(line, line, behind, first - 1))
+            line += 1
+        pieces += lines[first - 1 : last]
+        kept.append(Span(line, line + last - first, first, last))
+        line += last - first + 1
+        behind = last + 1
+    if behind <= len(lines):
+        if pieces and not pieces[-1].endswith("\n"):
+            pieces.append("\n")
+        pieces.append(f"{GAP}\n")
+        kept.append(Span(line, line, behind, len(lines)))
+    spans = _composed(kept, view.spans) if view.spans else kept
+    return View("".join(pieces), tuple(spans), view.language, view.problems)
+
+
+def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
+    # ``outer`` leads to the view, ``inner`` from there to the file; lines that come from nowhere stay without a span.
+    composed: list[Span] = []
+    position = 0
+    ordered = sorted(inner)
+    for span in outer:
+        while position and ordered[position - 1].end >= span.source_start:
+            position -= 1
+        while position < len(ordered) and ordered[position].end < span.source_start:
+            position += 1
+        overlapping: list[Span] = []
+        following = position
+        while following < len(ordered) and ordered[following].start <= span.source_end:
+            overlapping.append(ordered[following])
+            following += 1
+        if not overlapping:
+            continue
+        if span.end - span.start != span.source_end - span.source_start:  # a line of dots
+            sources = [_shown_by(part, span.source_start, span.source_end) for part in overlapping]
+            first = min(start for start, _ in sources)
+            last = max(end for _, end in sources)
+            composed.append(Span(span.start, span.end, first, last))
+            continue
+        offset = span.start - span.source_start
+        for part in overlapping:
+            start = max(span.source_start, part.start) + offset
+            end = min(span.source_end, part.end) + offset
+            shown = _shown_by(part, span.source_start, span.source_end)
+            composed.append(Span(start, end, *shown))
+    return composed
+
+
+def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:
+    """Return the lines of the file that those of ``part`` stand for which lie within these lines of the view."""
+    if part.end - part.start != part.source_end - part.source_start:
+        return part.source_start, part.source_end
+    offset = part.source_start - part.start
+    return max(first, part.start) + offset, min(last, part.end) + offset

@@ -20,22 +20,23 @@ from aggregate.code.syntax import (
     shared_parse,
     uninstalled_language_of,
 )
-from aggregate.ranking.files.analysis import Analysis, FileTraits, column, deflated
-from aggregate.ranking.files.corpus import DefinedName, Piece, Reference
+from aggregate.ranking.files.analysis import (
+    Analysis,
+    DefinedName,
+    FileTraits,
+    Piece,
+    Reference,
+    column,
+    deflated,
+)
 from aggregate.ranking.files.pieces import LineKind, Run, cut, line_kinds, owned_runs
 from aggregate.ranking.terms import hashed_terms
 
 _MOST_LINES: Final = 120  # looked at above a definition: a longer comment documents more than that
-
-
 _MARKS: Final = ("//", "/*", "* ", "*/", "--", ";;", "%%", "(*", "<!--", '"""', "@", "#[")
-
-
 _HASH_IS_NO_COMMENT: Final = frozenset(
     {"c", "cpp", "csharp", "objectivec", "markdown", "css", "html"}
 )  # languages where ``#`` begins a directive, a heading or a selector
-
-
 _BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]]", "--[["))
 
 
@@ -65,47 +66,25 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
 
 
 _ENDS: Final = tuple(end for end, _ in _BLOCKS)
-
-
 # Of a text that is parsed: a larger one holds data, and no prompt has room for it.
 _MOST_CHARACTERS: Final = 2_000_000
-
-
 # Of one that a program has written: tables and parsers, of which nobody reads more.
 _MOST_GENERATED: Final = 200_000
-
-
 # Characters of a line that no person writes; where it makes up the text, that is no program to be parsed.
 _LONG_LINE: Final = 5_000
-
-
 # Characters that count of a text that is not parsed; what is behind them is one piece without terms.
 _SAMPLE: Final = 100_000
-
-
 # Of a file; the rest, of tables in most cases, belongs to what stands around it.
 _MOST_DEFINITIONS: Final = 5_000
-
-
 # Levels of definitions in one another; data are nested deeper, programs are not.
 _DEEPEST: Final = 30
-
-
 _MOST_REFERENCES: Final = 20_000  # of a file: a hundred times what a long one has
-
-
 _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
-
-
 _UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
-
-
 # ``json.dumps`` makes an encoder for each call that asks for this form.
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
-
-
 # One byte; a term that is so frequent in a piece is saturated in any formula long before.
 _MOST_COUNT: Final = 255
 

@@ -7,7 +7,7 @@ from itertools import accumulate, groupby, pairwise
 from operator import xor
 from typing import Final, NamedTuple
 
-from aggregate.ranking.files.corpus import DefinedName
+from aggregate.ranking.files.analysis import DefinedName
 
 
 class LineKind(IntEnum):
@@ -28,41 +28,23 @@ _LANGUAGES: Final = {
     ";": "clojure lisp racket scheme",
     "%": "erlang matlab prolog tex",
 }
-
-
 # What a language's comments begin with, where that is not ``//``.
 _FAMILIES: Final = {name: mark for mark, names in _LANGUAGES.items() for name in names.split()}
-
-
 _QUOTES: Final = ('"""', "'''")
-
-
 _ENDS: Final = {"/*": "*/", "<!--": "-->", "{-": "-}", "(*": "*)", "=begin": "=end"}
-
-
 _IMPORT: Final = (
     r"(?:import|include|include_once|require|require_once|require_relative|from|use|pub[ ]use|using|extern[ ]crate"
     r"|@import|#[ \t]*(?:include|import))[ \t]*(?:[ \t]|['\"<])[^=]*$"
     r"|require\([^=]*$|(?:const|let|var)[ ][^=]+=[ ]*require\(|export[ ](?:\*|\{)[^=]*$"
     r"|(?:namespace|package)[ ][^{=]+$|(?:pub[ ])?mod[ ]\w+;|declare\(strict|#[ \t]*pragma[ ]once"
 )
-
-
 _LEGAL: Final = re.compile(
     r"licen[cs]e|copyright|\(c\)|all rights reserved|warrant(?:y|ies)|redistribut", re.IGNORECASE
 )
-
-
 # A licence begins in one of so many lines, behind ``#!``, ``<?php`` and an encoding.
 _HEAD: Final = 4
-
-
 _OPENING_BRACKETS: Final = "([{"
-
-
 _CLOSING_BRACKETS: Final = ")]}"
-
-
 # Lines of one import; where more go by, a bracket in a string was taken for one.
 _MOST_IMPORTED: Final = 200
 
@@ -120,8 +102,6 @@ _PATTERNS: Final = {
     ";": _pattern(";", r"#\|"),
     "%": _pattern("%", r"/\*"),
 }
-
-
 _KINDS: Final = {
     "blank": LineKind.BLANK,
     "comment": LineKind.COMMENT,
@@ -136,47 +116,25 @@ def _balance(line: str) -> int:
 
 # Of a piece: about a screen; swept with the method, shorter ones lose their context and longer ones waste tokens.
 MOST_LINES: Final = 25
-
-
 # Of a piece that is cut off a longer run, so that the best place among fifteen is found.
 _FEWEST_LINES: Final = 10
-
-
 # Lines behind the last cut: the end of a function, such as ``return text``, tells nothing alone.
 _FEWEST_LEFT: Final = 4
-
-
 # A part of a document of data that is no longer is not taken apart: its keys alone tell nothing.
 WHOLE_DATA_LINES: Final = 25
-
-
 # A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
 # fields, prototypes and keys tell little alone.
 _SMALL_LINES: Final = 2
-
-
 _APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
-
-
 # Lines that only end what stands before them, or lead over to the next: alone they tell nothing.
 _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
-
-
 # How lines begin that go on with the statement before them, so that a piece is not to begin there.
 _GOES_ON: Final = re.compile(
     r"\s*+(?:[)\]}.?:+]|&&|\|\||(?:and|catch|elif|else|elsif|elseif|ensure|except|finally|or|rescue|then)\b)"
 )
-
-
 _STRING: Final = '"""'
-
-
 _FENCE: Final = "```"
-
-
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
-
-
 # Lines of one kind that are a part of their own: a single import among constants stays with them.
 _FEWEST_ALIKE: Final = 2
 
