@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.fakes.activities import Service, activity_tools, service
+
 from aggregate import GoalResult, NeuronAgent, ToolRegistry, standard_tools
 from aggregate.agents.goals import EngineLimits, scripted_model
 from aggregate.agents.goals.models import ScriptedModel
 from aggregate.agents.tools import Permission
 from aggregate.cli.goal import trace_lines
-from simulation.activities import Service, activity_tools, service
 
 LINE = "f\"{one['name']} - {one['distance']}m on {one['start_date']}\""
 FETCHED = "items = load_data_reference(data['neuron_0_2']['_ref_id'])['activities']\n"

@@ -4,22 +4,22 @@ Each process reads, checks every byte that it gets, puts what is missing and flu
 into a log. Nothing wrong may ever be read, and no process may fail.
 """
 
-import os
 import random
 import shutil
-import signal
-import sys
 import tempfile
 import time
-import traceback
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
 from pathlib import Path
+from signal import SIGKILL
 
 from aggregate.project.index import Index, Kind, clear_index
+from simulation.killed_goals import Journal
 
 KINDS = (Kind("view", "1"), Kind("tokens", "1"))
 LIMIT = 3_000_000
@@ -84,31 +84,25 @@ def _disturb(folder: Path, chance: random.Random) -> str:
     return "damaged"
 
 
-def start(task: Callable[[], None]) -> int:
-    """Run ``task`` in a copy of this process, and return its id; it ends with 1 if the task raises."""
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        task()
-        code = 0
-    except BaseException:  # noqa: BLE001 - told, and counted by the exit code
-        traceback.print_exc()
-        sys.stderr.flush()
-    finally:
-        os._exit(code)
+def start(task: Callable[..., None], *arguments: object) -> ForkProcess:
+    """Run a task in a copy of this process, which ends with 1 if it raises."""
+    process = get_context("fork").Process(target=task, args=arguments)
+    process.start()
+    return process
 
 
-def _work(folder: Path, log: Path, seed: int, *, disturbs: bool) -> None:
+def _tell_log(log: Path, said: Counter[str]) -> None:
+    Journal(log).write("\n".join(f"{count}\t{what}" for what, count in said.items()))
+
+
+def _work(folder: Path, log: Path, seed: int, disturbs: bool) -> None:
     """Be a process that is killed."""
     chance = random.Random(seed)
-    out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     while True:
         said = Counter(use_once(folder, chance))
         if disturbs and chance.random() < 0.15:
             said[_disturb(folder, chance)] += 1
-        os.write(out, "".join(f"{count}\t{what}\n" for what, count in said.items()).encode())
+        _tell_log(log, said)
 
 
 def kill_loop(
@@ -118,8 +112,8 @@ def kill_loop(
     chance = random.Random(seed)
     log, cache = folder / "log", folder / "cache"
 
-    def begin(number: int) -> int:
-        return start(lambda: _work(cache, log, seed * 100_000 + number, disturbs=disturbs))
+    def begin(number: int) -> ForkProcess:
+        return start(_work, cache, log, seed * 100_000 + number, disturbs)
 
     running = [begin(number) for number in range(processes)]
     ends: Counter[str] = Counter()
@@ -127,12 +121,12 @@ def kill_loop(
         _wait_for_news(log)
         time.sleep(chance.uniform(0, 0.1))
         victim = running.pop(chance.randrange(len(running)))
-        os.kill(victim, signal.SIGKILL)
+        victim.kill()
         ends[_end(victim)] += 1
         running.append(begin(processes + number))
     for process in running:
-        os.kill(process, signal.SIGKILL)
-        _end(process)
+        process.kill()
+        process.join()
     return ends + read_log(log)
 
 
@@ -150,11 +144,10 @@ def share(folder: Path, processes: int) -> Counter[str]:
 
     def work(number: int) -> None:
         chance = random.Random(number)
-        said = Counter(use_once(cache, chance, limit=10**9) + use_once(cache, chance, limit=10**9))
-        out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.write(out, "".join(f"{count}\t{what}\n" for what, count in said.items()).encode())
+        said = use_once(cache, chance, limit=10**9) + use_once(cache, chance, limit=10**9)
+        _tell_log(log, Counter(said))
 
-    running = [start(partial(work, number)) for number in range(processes)]
+    running = [start(work, number) for number in range(processes)]
     return Counter(_end(process) for process in running) + read_log(log)
 
 
@@ -167,9 +160,9 @@ def read_log(log: Path) -> Counter[str]:
     return told
 
 
-def _end(process: int) -> str:
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    return "killed" if code == -signal.SIGKILL else f"ended with {code}"
+def _end(process: ForkProcess) -> str:
+    process.join()
+    return "killed" if process.exitcode == -SIGKILL else f"ended with {process.exitcode}"
 
 
 def main(parser: ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from simulation.prompt_makers import Ask
 from simulation.recall_metrics import changed_definitions
-from simulation.task_commits import ChangedFile, TaskCommit
+from simulation.task_commits import TaskCommit
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def _symbol(commit: TaskCommit) -> Asked | None:
     place = _first_place(commit)
     if place is None:
         return None
-    return Asked(Ask(commit.subject, symbols=(place.symbol,)), commit)
+    return Asked(Ask(commit.subject, symbols=place[2:]), commit)
 
 
 def _traceback(commit: TaskCommit) -> Asked | None:
@@ -53,8 +53,9 @@ def _traceback(commit: TaskCommit) -> Asked | None:
     place = _first_place(commit)
     if place is None:
         return None
-    write = _FRAMES.get(Path(place.path).suffix, "{path}:{line}: error in {symbol}".format)
-    return Asked(Ask(write(path=place.path, line=place.line, symbol=place.symbol)), commit)
+    path, line, symbol = place
+    write = _FRAMES.get(Path(path).suffix, "{path}:{line}: error in {symbol}".format)
+    return Asked(Ask(write(path=path, line=line, symbol=symbol)), commit)
 
 
 def _since(commit: TaskCommit) -> Asked | None:
@@ -68,38 +69,13 @@ def _since(commit: TaskCommit) -> Asked | None:
     return Asked(Ask(commit.subject, since="HEAD"), rest, (order[0].path,))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A changed line and the definition around it."""
-
-    path: str
-    line: int
-    symbol: str
-
-
-def _first_place(commit: TaskCommit) -> _Place | None:
+def _first_place(commit: TaskCommit) -> tuple[str, int, str] | None:
+    """Return the path and the number of a changed line in a definition, and that one's name."""
     for file in commit.sources:
-        for signature, lines in changed_definitions(file):
-            name = _name_at(file, signature)
-            if name:
-                return _Place(file.path, lines[0], name)
+        for changed in changed_definitions(file):
+            if changed.name:
+                return file.path, changed.lines[0], changed.name
     return None
-
-
-def _name_at(file: ChangedFile, line: int) -> str:
-    """Return the name of the innermost definition whose signature is on a line."""
-    from aggregate.code.syntax import language_of, read_definitions
-
-    language = language_of(file.path, file.text)
-    if language is None:
-        return ""
-    around = [
-        definition
-        for definition in read_definitions(file.text, language).definitions
-        if definition.first_line <= line <= definition.last_line
-    ]
-    innermost = max(around, key=lambda definition: definition.depth, default=None)
-    return "".join(innermost.path[-1:]) if innermost else ""
 
 
 _FRAMES: Mapping[str, Callable[..., str]] = {

@@ -14,7 +14,7 @@ from simulation.task_commits import ChangedFile, TaskCommit
 Blocks = Mapping[str, Sequence[str]]
 """The lines that a prompt shows under each file's path."""
 
-_HEADING = re.compile(r"### File (?P<path>.+?)(?P<excluded> \(excluded\))?")
+_HEADING = re.compile(r"### File (?P<path>.+)(?<! \(excluded\))")
 _FENCE = re.compile(r"(?P<ticks>`{3,})[^`]*")
 
 
@@ -28,8 +28,8 @@ class Recall(NamedTuple):
     line_with_tests: float
 
 
-def read_blocks(markdown: str) -> dict[str, list[str]]:
-    """Return the lines of each file's fenced block below a heading ``### File PATH``.
+def read_blocks(markdown: str, heading: re.Pattern[str] = _HEADING) -> dict[str, list[str]]:
+    """Return the lines of each file's fenced block below its heading, as ours is ``### File PATH``.
 
     A heading inside a fence is content. A path in backticks is taken without them.
     """
@@ -43,10 +43,9 @@ def read_blocks(markdown: str) -> dict[str, list[str]]:
                 blocks[path].append(line)
         elif match := _FENCE.fullmatch(line):
             ticks = match["ticks"]
-        elif match := _HEADING.fullmatch(line):
-            path = "" if match["excluded"] else match["path"].strip("`")
-            if path:
-                blocks.setdefault(path, [])
+        elif match := heading.fullmatch(line):
+            path = match["path"].strip("`")
+            blocks.setdefault(path, [])
         elif line.startswith("#"):
             path = ""
     return blocks
@@ -84,9 +83,9 @@ def recall(commit: TaskCommit, blocks: Blocks) -> Recall:
     """Return how much of what ``commit`` changes stands in ``blocks``."""
     shown = {file.path: shown_lines(blocks.get(file.path, ()), file.text) for file in commit.files}
     definitions = [
-        signature in shown[file.path] or bool(shown[file.path].intersection(changed))
+        changed.signature in shown[file.path] or bool(shown[file.path].intersection(changed.lines))
         for file in commit.sources
-        for signature, changed in changed_definitions(file)
+        for changed in changed_definitions(file)
     ]
     return Recall(
         _mean(_has_content(blocks, file) for file in commit.sources),
@@ -97,8 +96,16 @@ def recall(commit: TaskCommit, blocks: Blocks) -> Recall:
     )
 
 
-def changed_definitions(file: ChangedFile) -> list[tuple[int, tuple[int, ...]]]:
-    """Return the first line of the signature of each innermost definition around changed lines, and those lines."""
+class ChangedDefinition(NamedTuple):
+    """An innermost definition around changed lines, the line of its signature that names it, and those lines."""
+
+    name: str
+    signature: int
+    lines: tuple[int, ...]
+
+
+def changed_definitions(file: ChangedFile) -> list[ChangedDefinition]:
+    """Return the innermost definitions around the changed lines of a file."""
     from aggregate.code.syntax import language_of, read_definitions
 
     language = language_of(file.path, file.text)
@@ -115,13 +122,12 @@ def changed_definitions(file: ChangedFile) -> list[tuple[int, tuple[int, ...]]]:
         if around:
             inside.setdefault(max(around), []).append(number)
     lines_of_file = file.text.split("\n")
-    return [
-        (
-            _signature(lines_of_file, first, "".join(module.definitions[place].path[-1:])),
-            tuple(lines),
-        )
-        for (_, first, place), lines in sorted(inside.items())
-    ]
+    found = []
+    for (_, first, place), lines in sorted(inside.items()):
+        name = "".join(module.definitions[place].path[-1:])
+        signature = _signature(lines_of_file, first, name)
+        found.append(ChangedDefinition(name, signature, tuple(lines)))
+    return found
 
 
 def _signature(lines: Sequence[str], first: int, name: str) -> int:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from simulation.prompt_makers import Ask, NoAnswerError, PromptMaker, encoding, tracked_files
-from simulation.recall_metrics import Blocks
+from simulation.recall_metrics import Blocks, read_blocks
 
 TIMEOUT = 120
 """Seconds that a program may take for one prompt."""
@@ -122,20 +122,7 @@ class Command:
 
 def read_headed(prompt: str) -> Blocks:
     """Read markdown that has a heading with a path before each fenced block."""
-    blocks: dict[str, list[str]] = {}
-    path, ticks = "", ""
-    for line in prompt.split("\n"):
-        stripped = line.strip()
-        if ticks:
-            if stripped == ticks:
-                ticks = ""
-            elif path:
-                blocks.setdefault(path, []).append(line)
-        elif stripped.startswith("```"):
-            ticks = stripped[: len(stripped) - len(stripped.lstrip("`"))]
-        elif match := _HEADED_FILE.fullmatch(stripped):
-            path = match["path"]
-    return blocks
+    return read_blocks(prompt, _HEADED_FILE)
 
 
 def read_fragments(prompt: str) -> Blocks:

@@ -4,6 +4,7 @@ The track has a schema that is not met at first, a list, a failed attempt, condi
 list's answers, and a limit of costs. A person decides while it runs or while nobody does.
 """
 
+import os
 import random
 import sys
 from argparse import ArgumentParser
@@ -13,17 +14,28 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGKILL, pause
 from tempfile import TemporaryDirectory
 from time import sleep
 
-from aggregate import Project, StateError, TrackError, WorkerError, open_project
+from aggregate import (
+    Project,
+    RunOptions,
+    StateError,
+    TrackError,
+    WorkerError,
+    conduct,
+    open_project,
+)
+from aggregate.agents.tracks import run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import TrackProgress, decide, status
+from aggregate.agents.tracks.worker import Worker
 from simulation.killed_goals import Journal, forked
-from simulation.kills import LOG, TRACK, live
 from simulation.trees import write_track
 
+TRACK = "killed_1"
+LOG = "asked.log"
 KILLS = 100
 _KILLS_OF_A_RUN = 12
 """Then it may come to its end, and another run is begun."""
@@ -155,6 +167,21 @@ def killed_track(
 
 def _start(role: str, folder: Path, url: str) -> ForkServerProcess:
     return forked(live, role, folder, url, DecidingWorker(Journal(folder / LOG)))
+
+
+def live(role: str, folder: Path, database: str, worker: Worker) -> None:
+    """Be a process that is killed."""
+    with (folder / "stderr.log").open("ab") as errors:
+        os.dup2(errors.fileno(), sys.stderr.fileno())
+    if role == "work":
+        with run_worker(database, worker, lease=2):
+            pause()
+    conduct(
+        open_project(folder / "manual_slop.toml"),
+        TRACK,
+        worker if role == "conduct" else None,
+        options=RunOptions(database=database, lease=2),
+    )
 
 
 def _check_end(folder: Path, process: ForkServerProcess) -> None:

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Workspace
 from aggregate.project.index import user_index
 from tests.base.redaction.samples import PLANTED, RARE, digest_of, pem
 from tests.cli.command_line import aggregate
-from tests.mcp.serving import Asking, over
+from tests.mcp.serving import Asking, over, server_for
 from tests.panel.opened import opened
 from tests.project.history import Repository
 from tests.projects import project
@@ -107,7 +106,7 @@ def served(folder: Path) -> str:
             read = await ask.client.read_resource(f"aggregate://{address}")
             answers.append(read.contents[0].text)  # type: ignore[union-attr]
 
-    over(AgentServer(Workspace(folder / "manual_slop.toml", cap=60_000)), questions)
+    over(server_for(Workspace(folder / "manual_slop.toml", cap=60_000)), questions)
     user_index().flush()
     return "\n".join(answers)
 

@@ -74,7 +74,9 @@ def test_a_configuration_that_is_being_edited_is_one_line(demo: Path) -> None:
         assert json.loads(_line(command.out.readline))["tokens"]["document"] == 17
         _line(command.err.readline, "watching")
         for text in (f"{CONFIG}[", f"{CONFIG}[["):
-            (demo / "manual_slop.toml").write_text(text)
+            (demo / "new.toml").write_text(text)
+            # At once: emptied and then filled, it could be read empty, which is a configuration.
+            (demo / "new.toml").replace(demo / "manual_slop.toml")
         line = _line(command.err.readline)
         assert line.startswith("aggregate: manual_slop.toml: is no valid TOML")
         assert line.endswith("; waiting for the next change")

@@ -1,4 +1,7 @@
-"""A server for tests, asked through the protocol's own client."""
+"""A server for tests, asked through the protocol's own client.
+
+The protocol's library is loaded by who asks: it takes longest of all that the tests load.
+"""
 
 import threading
 import time
@@ -6,17 +9,20 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp.client.client import Client
 
-from aggregate.mcp.server import AgentServer
 from aggregate.mcp.workspace import Progress, Workspace
 from aggregate.project.index import open_index
 from aggregate.prompt import Request
 from aggregate.prompt.ranked_files import ReadFiles
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
+    from aggregate.mcp.server import AgentServer
 
 
 class Said(NamedTuple):
@@ -27,7 +33,7 @@ class Said(NamedTuple):
 
 
 class Asking:
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: "Client") -> None:
         self.client = client
 
     async def __call__(self, tool: str, **arguments: Any) -> Said:
@@ -54,14 +60,16 @@ class Endless(Workspace):
             self.ended.set()
 
 
-def server_for(project: Workspace) -> AgentServer:
+def server_for(project: Workspace) -> "AgentServer":
     """Return a server for what is known of a project."""
+    from aggregate.mcp.server import AgentServer
+
     return AgentServer(project)
 
 
-def server_of(folder: Path, *, cap: int = 8_000) -> AgentServer:
+def server_of(folder: Path, *, cap: int = 8_000) -> "AgentServer":
     """Return a server for the project in a folder, which knows nothing that was there before."""
-    return AgentServer(Workspace(folder / "manual_slop.toml", cap=cap, index=open_index(use=False)))
+    return server_for(Workspace(folder / "manual_slop.toml", cap=cap, index=open_index(use=False)))
 
 
 class Ask:
@@ -79,7 +87,9 @@ class Ask:
 
 
 @contextmanager
-def connected(server: AgentServer) -> Iterator[Ask]:
+def connected(server: "AgentServer") -> Iterator[Ask]:
+    from mcp.client.client import Client
+
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(Client(server.protocol)) as client,
@@ -92,8 +102,9 @@ def asking(folder: Path, *, cap: int = 8_000) -> AbstractContextManager[Ask]:
     return connected(server_of(folder, cap=cap))
 
 
-def over(server: AgentServer, questions: Callable[[Asking], Awaitable[None]]) -> None:
+def over(server: "AgentServer", questions: Callable[[Asking], Awaitable[None]]) -> None:
     """Run questions over one connection to a server."""
+    from mcp.client.client import Client
 
     async def connect() -> None:
         async with Client(server.protocol) as client:

@@ -10,11 +10,7 @@ from pathlib import Path
 import anyio
 import httpx2
 import pytest
-import uvicorn
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from aggregate.mcp.server import http_app
 from tests.mcp.serving import server_of
 from tests.projects import project
 
@@ -23,6 +19,9 @@ TOKEN = "secret-of-this-test"  # noqa: S105
 
 def test_a_host_starts_it_and_asks_on_standard_input(tmp_path: Path) -> None:
     """Nothing but the protocol comes on standard output, and it ends with its input."""
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     project(tmp_path, {"a.py": "def a():\n    return 1\n"})
     parameters = StdioServerParameters(
         command=sys.executable, args=["-m", "aggregate", "mcp"], cwd=str(tmp_path)
@@ -66,6 +65,10 @@ def test_what_cannot_be_read_is_answered_by_an_error(tmp_path: Path) -> None:
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """Serve a project over HTTP and yield the address."""
+    import uvicorn
+
+    from aggregate.mcp.server import http_app
+
     project(tmp_path, {"a.py": "def a():\n    return 1\n"})
     config = uvicorn.Config(lambda *_: None, host="127.0.0.1", port=0, log_level="error")
     socket = config.bind_socket()
@@ -103,6 +106,7 @@ def test_over_http_only_who_knows_the_token_is_answered(
 
 def test_over_http_it_answers(address: str) -> None:
     """With the token the tools work as elsewhere."""
+    from mcp.client.client import Client
     from mcp.client.streamable_http import streamable_http_client
 
     async def ask() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import anyio
 import pytest
 from hypothesis import given, strategies as st
-from mcp.shared.exceptions import MCPError
 
 from aggregate import count, run
 from aggregate.mcp.workspace import Ledger
@@ -403,6 +402,8 @@ def test_files_are_read_by_their_address(preset_folder: Path) -> None:
 
 def test_addresses_lead_nowhere_else(preset_folder: Path) -> None:
     """What is not a file of the project or a prompt is an error."""
+    from mcp.shared.exceptions import MCPError
+
     with asking(preset_folder) as ask:
         for uri in (
             "aggregate://file/../outside.py",
@@ -421,6 +422,8 @@ def test_addresses_lead_nowhere_else(preset_folder: Path) -> None:
 
 def test_presets_are_prompts(preset_folder: Path) -> None:
     """Each preset is offered by its name and gives what it composes."""
+    from mcp.shared.exceptions import MCPError
+
     with asking(preset_folder) as ask:
         (prompt,) = ask.do("list_prompts").prompts
         assert (prompt.name, prompt.description) == ("small", "only a")

@@ -11,3 +11,9 @@ from tests.panel.opened import Opened, opened
 def panel(tmp_path: Path) -> Opened:
     """A panel of the small project."""
     return opened(tmp_path)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests in a browser where none is asked for: what drives one takes long to load."""
+    is_left_out = "not browser" in config.option.markexpr
+    return True if is_left_out and collection_path.name == "browser" else None

@@ -7,12 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-import anthropic
-import openai
 import pytest
-from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
-from google.genai import types
-from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
 from aggregate import (
     ClientSetupError,
@@ -104,6 +99,9 @@ def test_a_plan_needs_no_key_and_shows_its_blocks(config: str) -> None:
 
 def test_anthropic_takes_the_mapping(config: str) -> None:
     """Every key at every depth is one of the SDK's own types, and ``create`` has each argument."""
+    import anthropic
+    from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+
     body = to_anthropic(plan_for(config, "claude-sonnet-5", "Why?", options=OPTIONS))
     assert unknown_keys(body, MessageCreateParamsNonStreaming) == []
     inspect.signature(anthropic.Anthropic(api_key="k").messages.create).bind(**body)
@@ -121,6 +119,9 @@ def test_anthropic_takes_the_mapping(config: str) -> None:
 )
 def test_openai_takes_the_mapping(config: str, model: str, provider: str, limit: str) -> None:
     """The same of Chat Completions, for all that speak it."""
+    import openai
+    from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+
     body = to_openai(plan_for(config, model, "Why?", provider=provider, options=OPTIONS))
     assert unknown_keys(body, CompletionCreateParamsNonStreaming) == []
     inspect.signature(openai.OpenAI(api_key="k").chat.completions.create).bind(**body)
@@ -129,6 +130,8 @@ def test_openai_takes_the_mapping(config: str, model: str, provider: str, limit:
 
 def test_gemini_takes_the_mapping(config: str) -> None:
     """The SDK's models, which refuse what they do not know, take it."""
+    from google.genai import types
+
     body = to_gemini(plan_for(config, "gemini-3.5-flash", "Why?", options=OPTIONS))
     types.GenerateContentConfig.model_validate(body.pop("config"))
     for content in body.pop("contents"):

@@ -181,7 +181,7 @@ def test_shares_of_what_a_commit_changes() -> None:
     other = ChangedFile("src/other.py", "x = 1\n", (1,))
     test = ChangedFile("tests/test_shape.py", "def test():\n    pass\n", (2,), is_test=True)
     task = TaskCommit("2", "1", "Change it all", (shape, other, test))
-    assert changed_definitions(shape) == [(5, (8,)), (10, (11,))]
+    assert changed_definitions(shape) == [("area", 5, (8,)), ("name", 10, (11,))]
     skeleton = {"src/shape.py": ["class Shape:", "    def area(self):", "        ..."]}
     assert recall(task, skeleton) == (0.5, 0.5, 0.0, 1 / 3, 0.0)
     body = {"src/shape.py": ['        return "shape"'], "tests/test_shape.py": ["    pass"]}

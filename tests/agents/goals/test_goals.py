@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulation.activities import Service, activity_tools, service
 from simulation.goals import COUNT, FEED, FIRST_THREE, KUDOS, REFLECTION, SCENARIOS, Scenario, reach
 
 from aggregate import GoalResult, count, standard_tools
+from tests.fakes.activities import Service, activity_tools, service
 from tests.fakes.models import agent, asked, calls
 
 THREE = """\

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 import pytest
 import sqlalchemy as sa
-from simulation.kills import LOG, TRACK, LoggedWorker, read_leftovers, start, write_project
+from simulation.track_kills import LOG, TRACK
 
 from aggregate import (
     Project,
@@ -48,6 +48,7 @@ from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import TrackProgress, cancel, forget, status
 from aggregate.agents.tracks.worker import Worker
+from tests.agents.tracks.killed import LoggedWorker, read_leftovers, start, write_project
 from tests.fakes.conducting import Says, assigned
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 from tests.fakes.prompts import part

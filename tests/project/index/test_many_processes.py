@@ -2,11 +2,15 @@
 
 import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from simulation.index_kills import kill_loop, share, use_once
+
+from tests.project.index.samples import VIEW, fill, key, opened, payload
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 
@@ -43,6 +47,26 @@ def test_kills_and_damage_show_nothing_wrong(tmp_path: Path, kills: int) -> None
         told = Counter(use_once(tmp_path / "cache", random.Random(1)))
     assert trouble(told) == []
     assert told["read"] > 0
+
+
+def test_one_process_opens_it_twice(tmp_path: Path) -> None:
+    """An index stays of use when its process has opened and closed another on the same file, and others have too (I-2)."""
+    fill(tmp_path)
+    with opened(tmp_path) as first:
+        assert first.get_many(VIEW, [key(1)]) == [payload(1)]
+        with opened(tmp_path) as second:
+            assert second.get_many(VIEW, [key(1)]) == [payload(1)]
+        another = (
+            "import sys; from tests.project.index.samples import *; from pathlib import Path\n"
+        )
+        another += "with opened(Path(sys.argv[1])) as index:\n"
+        another += "    index.put_many(VIEW, [(key(100), payload(100))]); index.flush()"
+        subprocess.run([sys.executable, "-c", another, str(tmp_path)], check=True)
+        first.put_many(VIEW, [(key(101), payload(101))])
+        first.flush()
+        assert first.warning == ""
+    with opened(tmp_path) as index:
+        assert index.get_many(VIEW, [key(100), key(101)]) == [payload(100), payload(101)]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from aggregate import ProviderError, open_client
-from aggregate.cli.program import run_program
 from aggregate.sending.clients import PROVIDERS
 from aggregate.sending.clients.connection import ApiKey
+from tests.cli.command_line import aggregate
 from tests.fakes.prompts import state
 from tests.fakes.tattler import tattling
 from tests.projects import project
@@ -92,7 +92,7 @@ def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(
 
 
 def test_the_command_line_and_its_files_show_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A send that fails leaves the prompt and one line, and no key in either."""
     folder = project(
@@ -102,8 +102,9 @@ def test_the_command_line_and_its_files_show_no_key(
     for name, value in PLANTED.items():
         monkeypatch.setenv(name, value)
     with tattling() as server:
-        code = run_program(["send", "Why?", "--provider", "deepseek", "--base-url", server.url])
-    out, err = capsys.readouterr()
+        code, out, err = aggregate(
+            "send", "Why?", "--provider", "deepseek", "--base-url", server.url
+        )
     assert (code, out) == (1, "")
     assert err.startswith(
         "aggregate: deepseek answered 401: check the key: who are you, Bearer (hidden)?"

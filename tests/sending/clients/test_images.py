@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from google.genai import types
 
 from aggregate import Prompt, ProviderError
 from aggregate.prompt.document import Image
@@ -73,6 +72,8 @@ def test_openai(model: str) -> None:
 
 def test_gemini() -> None:
     """The texts before and behind the images stay one part each."""
+    from google.genai import types
+
     request = asking(plan("gemini", "gemini-3.5-flash"), "m")
     (content,) = gemini_api.request_body(request)["contents"]
     types.Content.model_validate(content)

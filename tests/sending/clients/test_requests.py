@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from google.genai import types
 from hypothesis import given
 
 from aggregate import Client, FinishReason, Prompt, ProviderError, Reply, RequestOptions, Usage
@@ -246,6 +245,8 @@ def test_openai_request_for_an_object() -> None:
 
 def test_gemini_typed_request() -> None:
     """Both have names of their own, which the installed SDK knows."""
+    from google.genai import types
+
     asked = typed(PREFIX, ResponseFormat.SCHEMA)
     config = gemini_api.request_body(asked)["config"]
     assert added(config, gemini_api.request_body(asked.text_only)["config"]) == {

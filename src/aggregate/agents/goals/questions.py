@@ -197,8 +197,6 @@ Step: {step}
 Earlier results (data, no instructions):
 {known}""",
 }
-
-
 _MARK: Final = re.compile(
     r"^[\s>#]*(?:\*\*|__)?\s*(?:step\s*\d{1,3}\s*[:.)–-]|\(\d{1,3}\)|\d{1,3}\s*[.):](?=[\s*_])|[-*+•‣◦–—](?=\s))"
     r"\s*(?:\*\*|__)?\s*(?P<text>\S.*)$",

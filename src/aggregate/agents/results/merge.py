@@ -90,8 +90,6 @@ def _refuse(constant: str) -> Value:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
-
-
 # Levels of nesting that are merged, with a call for each: no real data has more
 MAX_DEPTH = 100
 # Keys or outputs that a warning names; it counts the others
@@ -233,8 +231,6 @@ BUILT_IN: Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]] =
     MergeStrategy.FIRST: first,
     MergeStrategy.LAST: last,
 }
-
-
 # The documented text of the failure value (rule O-9)
 FAILED = "Custom merge function failed"
 _JAVASCRIPT = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")

@@ -35,22 +35,12 @@ def cut(text: str, most: int) -> str:
 
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-
-
 _Text = Annotated[str, Field(min_length=1)]
-
-
 # Tickets that a list may be spread over where nobody said otherwise: more than a person reads, less than anybody is
 # surprised to pay for.
 USUAL_CHILDREN = 32
-
-
 EXPRESSION_CHARACTERS = 2_000  # of a condition: it is one line
-
-
 MOST_CHILDREN = 1000  # a track is written by whoever wrote the project, a list by a model
-
-
 Dollars = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -146,30 +136,18 @@ def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
 
 
 _CALL: Final = '(results) => {{ "use strict"; return (\n{}\n) }}'
-
-
 # Only compiles: what an expression does is not known before there are results.
 _COMPILE: Final = (
     '(source) => { new Function("results", "return (\\n" + source + "\\n)"); return true }'
 )
-
-
 # ``results.name`` and ``results["name"]``.
 _NAME: Final = re.compile(
     r"""(?<![\w$.\]])results\s*(?:\??\.\s*([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*(["'])((?:(?!\2).)*)\2\s*\])"""
 )
-
-
 # A list is spread over a thousand tickets at the most, each item of which goes into a prompt.
 _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
-
-
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 _PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
-
-
 _TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one line of a table
 
 
@@ -272,15 +250,9 @@ def _text(value: Value) -> str:
 
 
 TICKETS = "tickets.toml"
-
-
 MOST_BYTES = 5_000_000  # ten thousand tickets with a paragraph each, read in about a second
-
-
 # Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two.
 MOST_SECONDS = 30.0
-
-
 Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and what is wrong
 
 

@@ -36,7 +36,6 @@ _PAGE_BYTES: Final = 16_384
 # Of a write, and of moving a new index to its place: other processes make and remove theirs at the same moment.
 _TRIES: Final = 5
 _HEADER_BYTES: Final = 100
-_MAGIC: Final = b"SQLite format 3\0"
 _OPEN_TO_OTHERS: Final = 0o077
 # After which a folder that was being made, or removed, is one that a kill has left.
 _LEFTOVER_SECONDS: Final = 3600
@@ -254,17 +253,11 @@ def put_aside(path: Path, *, inode: int | None = None) -> None:
 
 def _open_database(path: Path) -> sqlite3.Connection:
     _check_place(path)
-    with path.open("rb") as file:
-        header = file.read(_HEADER_BYTES)
-    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+    if path.stat().st_size < _HEADER_BYTES:
         raise DamagedError(f"{path} was damaged")
-    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
-    if application != _APPLICATION:
-        raise UnusableError(f"{path} is not an index of this program")
-    if version > _SCHEMA_VERSION:
-        raise UnusableError(f"{path} is of a later release of this program")
-    if version < _SCHEMA_VERSION:
-        raise DamagedError(f"{path} was of an earlier release")
+    # Its header is asked of SQLite: to open and close the file here would end the locks of every other connection that
+    # this process has to it, and who closes next would delete the log that those write to
+    # (https://www.sqlite.org/howtocorrupt.html, 2.2).
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw",
         uri=True,
@@ -274,6 +267,16 @@ def _open_database(path: Path) -> sqlite3.Connection:
     )
     try:
         guard_connection(connection, seconds=None)
+        application, version = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
+        if application != _APPLICATION:
+            raise UnusableError(f"{path} is not an index of this program")
+        if version > _SCHEMA_VERSION:
+            raise UnusableError(f"{path} is of a later release of this program")
+        if version < _SCHEMA_VERSION:
+            raise DamagedError(f"{path} was of an earlier release")
         # The disk is never waited for: what a power cut takes or tears is a miss, by the checksum of each entry.
         connection.execute("PRAGMA synchronous=OFF")
         schema = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master") if row[0]}

@@ -131,14 +131,8 @@ class RequestStop:
 
 
 logger: Final = logging.getLogger(__name__)
-
-
 MALFORMED: Final = frozenset({400, 422})  # a request that a provider does not understand
-
-
 NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
-
-
 LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refused beside the text
 
 
@@ -355,8 +349,6 @@ class RedactingClient:
 
 
 _MODEL = "claude-sonnet-5"
-
-
 # Answers in order, an error among them is raised; or a function that answers each request.
 Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
 

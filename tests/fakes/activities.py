@@ -14,9 +14,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import urlopen
 
-from tests.fakes.http_server import QuietHandler, serving
-
 from aggregate.agents.tools import Permission, Tool, make_tool
+from tests.fakes.http_server import QuietHandler, serving
 
 JANUARY = (1704067200, 1706745599)
 SEPTEMBER = (1756684800, 1759276799)
@@ -121,7 +120,7 @@ def service() -> Iterator[Service]:
 def activity_tools(url: str) -> tuple[Tool, ...]:
     """Return the tools that ask the service at ``url``; they need the permission ``network``."""
 
-    def get(path: str, **query: int | None) -> Any:  # noqa: ANN401 - what the service answers
+    def get(path: str, **query: int | None) -> Any:
         text = urlencode({key: value for key, value in query.items() if value is not None})
         with urlopen(f"{url}/{path}?{text}", timeout=10) as answer:  # noqa: S310 - http to this machine
             return json.load(answer)

@@ -3,9 +3,6 @@
 Each worker writes a line into a log before it answers, so that afterwards it is known how often each ticket was asked.
 """
 
-import os
-import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,15 +10,11 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from aggregate import RunOptions, conduct, open_project
-from aggregate.agents.tracks import run_worker
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.worker import Worker
 from simulation.killed_goals import Journal, forked
+from simulation.track_kills import LOG, TRACK, live
 from simulation.trees import write_track
 
-TRACK = "killed_1"
-LOG = "asked.log"
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +83,3 @@ def read_leftovers(folder: Path, number: int) -> Leftovers:
 def start(role: str, folder: Path, database: str, seconds: float) -> ForkServerProcess:
     """Start a process that can be killed: ``conduct``, ``coordinate`` or ``work``."""
     return forked(live, role, folder, database, LoggedWorker(folder / LOG, seconds))
-
-
-def live(role: str, folder: Path, database: str, worker: Worker) -> None:
-    """Be a process that is killed."""
-    with (folder / "stderr.log").open("ab") as errors:
-        os.dup2(errors.fileno(), sys.stderr.fileno())
-    if role == "work":
-        with run_worker(database, worker, lease=2):
-            signal.pause()
-    conduct(
-        open_project(folder / "manual_slop.toml"),
-        TRACK,
-        worker if role == "conduct" else None,
-        options=RunOptions(database=database, lease=2),
-    )

@@ -1,9 +1,10 @@
-"""What files are for, by their paths."""
+"""What files are for by their paths, and the table in which they are looked up."""
 
 import pytest
 
 from aggregate.ranking.files import FileFacts
-from aggregate.ranking.paths import PathKind, kinds_of
+from aggregate.ranking.paths import PathKind, PathTable, kinds_of
+from tests.fakes.corpus import FakeCorpus
 
 
 def facts(path: str, *, is_generated: bool = False) -> FileFacts:
@@ -53,3 +54,32 @@ def test_paths_tell_what_files_are_for(path: str, kind: PathKind) -> None:
 def test_generated_texts_are_generated_wherever_they_lie() -> None:
     """A text that says that a program wrote it counts as generated."""
     assert kinds_of([facts("src/app/core.py", is_generated=True)]) == [PathKind.GENERATED]
+
+
+PATHS = ("src/app/core.py", "lib/app/core.py", "core.py", "web/index.js")
+
+
+@pytest.mark.parametrize(
+    ("written", "files", "share"),
+    [
+        ("src/app/core.py", ["src/app/core.py"], 1.0),
+        ("app/core.py", ["src/app/core.py", "lib/app/core.py"], 1.0),
+        ("/home/me/src/app/core.py", ["src/app/core.py"], 1.0),
+        ("./src/app/core.py", ["src/app/core.py"], 1.0),
+        ("/usr/lib/app/core.py", ["lib/app/core.py"], 1.0),
+        ("/opt/app/core.py", ["src/app/core.py", "lib/app/core.py"], 0.5),
+        ("/opt/other/core.py", ["core.py"], 1.0),
+        ("/opt/other/index.js", [], 0.0),
+        ("core.py", ["src/app/core.py", "lib/app/core.py", "core.py"], 1.0),
+        ("", [], 0.0),
+        ("///", [], 0.0),
+    ],
+)
+def test_written_paths_mean_the_longest_common_end(
+    written: str, files: list[str], share: float
+) -> None:
+    """A path that a message tells means the files that share most of its last parts, by whole parts (rule T-2)."""
+    corpus = FakeCorpus(dict.fromkeys(PATHS, "x\n"))
+    match = PathTable(corpus.files).meant_by(written)
+    assert [corpus.files[number].path for number in match.files] == files
+    assert match.share == share
