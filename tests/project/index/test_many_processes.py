@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from simulation.index_kills import kill_loop, share, use_once
 
-from tests.project.index.samples import VIEW, fill, key, opened, payload
+from tests.project.index.samples import VIEW, fill, key, opened, payload, place
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 
@@ -62,6 +62,8 @@ def test_one_process_opens_it_twice(tmp_path: Path) -> None:
         another += "with opened(Path(sys.argv[1])) as index:\n"
         another += "    index.put_many(VIEW, [(key(100), payload(100))]); index.flush()"
         subprocess.run([sys.executable, "-c", another, str(tmp_path)], check=True)
+        # What is open here writes to this log: who deletes it takes that for closed.
+        assert place(tmp_path).with_name("index.sqlite-wal").exists()
         first.put_many(VIEW, [(key(101), payload(101))])
         first.flush()
         assert first.warning == ""
