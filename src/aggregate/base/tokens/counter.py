@@ -1,100 +1,31 @@
 """Exact token counts: of a few texts by one call of the tokenizer, of a stream in threads while the caller goes on."""
 
-import hashlib
 import os
 import re
-import struct
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from itertools import pairwise
-from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
-from aggregate.base.errors import TokenizerError
+from aggregate.base.tokens.byte_pairs import are_few, count_few
+from aggregate.base.tokens.vocabulary import END_OF_TEXT, END_OF_TEXT_RANK, is_loaded, tokenizer
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    from typing_extensions import Buffer
-
-NAME = "o200k_base"
-
-# The vocabulary's own token that ends a text, https://github.com/openai/tiktoken (tiktoken_ext/openai_public.py).
-END_OF_TEXT, END_OF_TEXT_RANK = "<|endoftext|>", 199_999
-
-_SHA256 = "c827535adb586ac7e9903aec876b73cfea83d3dbb0a079ee8256d22528ad911e"
-
-# The vocabulary's published splitting rule, from the same place as its special token. The alternatives without a look-
-# ahead stand in a group, which changes no match: one search by the fast engine then tries them all, which takes a
-# quarter off the instructions of a count.
-_LOWER, _UPPER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
-
-_SUFFIX = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-
-_WITHOUT_LOOK_AHEAD = "|".join(
-    [
-        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_SUFFIX}",
-        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_SUFFIX}",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-        r"\s*[\r\n]+",
-    ]
-)
-
-_PATTERN = rf"(?:{_WITHOUT_LOOK_AHEAD})|\s+(?!\S)|\s+"
-
-_LOADING = Lock()
-
-
-class Tokenizer(Protocol):
-    def encode_to_tiktoken_buffer(self, text: str, allowed_special: set[str], /) -> "Buffer":
-        """Return the ranks of the tokens of ``text``, four bytes each; other threads run meanwhile."""
-
-
-def tokenizer() -> Tokenizer:
-    """Return the tokenizer, loaded once, also by threads that ask at the same moment: 0.2 s and about 75 MB."""
-    with _LOADING:
-        return _load()
-
-
-@cache
-def _load() -> Tokenizer:
-    # Heavy, and needed only where tokens are counted. tiktoken's public class would keep a second copy of the ranks,
-    # and gives tokens as lists of numbers: ten times the memory of the buffer, made while other threads wait.
-    from tiktoken._tiktoken import CoreBPE
-
-    unusable = f"the bundled vocabulary {NAME} {{}}: reinstall manual-slop"
-    try:
-        data = Path(__file__).with_name(f"{NAME}.ranks").read_bytes()
-    except OSError as error:
-        raise TokenizerError(unusable.format(f"cannot be read ({error})")) from error
-    if hashlib.sha256(data).hexdigest() != _SHA256:
-        raise TokenizerError(unusable.format("is damaged"))
-    # Two numbers for each token, and the last one's end, stand before the first one's bytes.
-    count = int.from_bytes(data[:4], "little") // 8
-    borders = struct.unpack_from(f"<{count + 1}I", data)
-    numbers = struct.unpack_from(f"<{count}I", data, 4 * len(borders))
-    tokens = (data[start:end] for start, end in pairwise(borders))
-    ranks = dict(zip(tokens, numbers, strict=True))
-    core: Tokenizer = CoreBPE(ranks, {END_OF_TEXT: END_OF_TEXT_RANK}, _PATTERN)
-    return core
-
 
 _RANK_BYTES = 4
-
 # No other four bytes of a buffer are these, also where they begin inside of a rank: ranks are below 2**18, so that
 # their high bytes are 0 and at most 3, where this one has 0x3f and 0x0d.
 _END_BYTES = END_OF_TEXT_RANK.to_bytes(_RANK_BYTES, sys.byteorder)
-
 # No alternative of the splitting rule goes on from a letter to one of these characters, and none looks at what stands
 # before it: the tokens of both sides are the same with and without the other one. An apostrophe would go on.
 _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
+    if not is_loaded() and are_few(texts) and (counts := count_few(texts)) is not None:
+        return counts
     joined = END_OF_TEXT.join(texts)
     if joined.count(END_OF_TEXT) != len(texts) - 1:  # it stands in one of them, or there is none
         return [len(_encode(text, set())) // _RANK_BYTES for text in texts]
@@ -122,10 +53,8 @@ def _encode(text: str, special: set[str]) -> bytes:
 
 # Of the texts that one call counts: about 10 ms. Threads cost more than they save on a stream that has less.
 _BATCH_CHARACTERS = 200_000
-
 # Of the texts that wait to be counted, which bounds the memory that they hold.
 _WAITING_CHARACTERS = 8_000_000
-
 _THREADS = 4
 
 

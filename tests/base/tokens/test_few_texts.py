@@ -1,0 +1,57 @@
+"""A few texts are counted without the tokenizer, exactly as by it."""
+
+import subprocess
+import sys
+import unicodedata
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from aggregate.base.tokens.byte_pairs import count_few
+from tests.base.tokens.plain_count import plain_count
+
+LETTERS = "aAbBsStTrevmlLdD'019 \n\r\t\x0b\x1c\x85\xa0/_-.,(){}éÉßſİıǅʰ\u0301中ﬁ½Ⅷ٣\u2028\u200b\U0001f600\ue000\ue004"
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=st.lists(st.text(LETTERS, max_size=60) | st.text(max_size=20), max_size=4))
+def test_as_the_tokenizer_counts(texts: list[str]) -> None:
+    """Each text has the tokens that tiktoken finds, whatever scripts it mixes; half a pair of surrogates is left to it."""
+    counts = count_few(texts)
+    assert counts is None or counts == [plain_count(text) for text in texts]
+    assert counts is not None or not "".join(texts).isascii()
+
+
+@pytest.mark.slow
+def test_every_kind_of_character() -> None:
+    """A character counts as by tiktoken between letters, signs, spaces and digits: all at the borders of a kind, and more."""
+    places = ["a{}b", "A{}B", " {} ", "\n{}\n", "1{}2", "!{}?", "{}'s", "x'{}", "X{}\n\n"]
+    kinds = [unicodedata.category(chr(number)) for number in range(0x110000)]
+    numbers = [
+        number
+        for number, kind in enumerate(kinds)
+        if number % 40 == 0 or kind != kinds[number - 1] or number < 0x800
+    ]
+    known = 0
+    for number in numbers:
+        texts = [place.format(chr(number)) for place in places]
+        counts = count_few(texts)
+        known += counts is not None
+        assert counts in (None, [plain_count(text) for text in texts]), hex(number)
+    assert known > 10_000
+
+
+def test_no_tokenizer_is_loaded() -> None:
+    """A new process counts a few texts without tiktoken, and loads it for many, with the same sums."""
+    script = """
+        import sys
+        from aggregate import count
+        print(count("def f(größe):\\n    return 'don\\'t'\\n"), "tiktoken" in sys.modules)
+        print(count("word " * 50_000), "tiktoken" in sys.modules)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(script)], capture_output=True, text=True, check=True
+    )
+    few = plain_count("def f(größe):\n    return 'don\\'t'\n".replace("\\'", "'"))
+    assert done.stdout.split() == [str(few), "False", str(plain_count("word " * 50_000)), "True"]
