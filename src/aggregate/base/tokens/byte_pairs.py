@@ -16,8 +16,8 @@ from itertools import pairwise
 
 from aggregate.base.tokens.vocabulary import FILE, SHA256
 
-# About 50 ms; from there on loading the tokenizer pays. So it does once as many different pieces were looked up.
-_MOST_CHARACTERS = 60_000
+# A hundred milliseconds; from there on loading the tokenizer pays. So it does once as many pieces were looked up.
+_MOST_CHARACTERS = 200_000
 _MOST_PIECES = 20_000
 # Merging takes the square of a piece's length: a line of a thousand dashes is left to the tokenizer.
 _LONGEST_PIECE = 200
