@@ -5,12 +5,16 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.base.text.columns import *
     from aggregate.base.text.generated import *
+    from aggregate.base.text.invisible import *
     from aggregate.base.text.lines import *
+    from aggregate.base.text.open_blocks import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "lines": "RARE_BREAKS common_prefix fence find_invisible heading_text leaves_open line_count may_hide printable split_lines",
+            "invisible": "find_invisible may_hide",
+            "lines": "RARE_BREAKS common_prefix fence heading_text line_count printable split_lines",
+            "open_blocks": "leaves_open",
             "columns": "fitted",
             "generated": "LOCK_FILES TELLING_SUFFIXES generated_reason",
         },

@@ -1,4 +1,11 @@
-"""Find the beads of a project and read them from whatever keeps them."""
+"""Find the beads of a project and read them from whatever keeps them.
+
+The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
+upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
+in two points: a directory that holds only a JSONL file counts, and so does the mock client's
+``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
+at, so that nobody's ``/tmp/.beads`` gets into a prompt.
+"""
 
 import contextlib
 import json

@@ -1,4 +1,8 @@
-"""Beads, the issues of a project, and which of them is ready or blocked."""
+"""Beads, the issues of a project, and which of them is ready or blocked.
+
+After Beads 1.0.5, ``internal/storage/issueops/ready_work.go`` and ``blocked_state.go``: a bead is ready when it is
+open, not pinned, not ephemeral, of a type that is work, not deferred (nor a child of a deferred bead) and not blocked.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -118,6 +118,8 @@ def _reason(error: OSError | ValueError) -> str:
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
+# Images are those that all providers take. Sources: PNG (ISO/IEC 15948, IHDR), GIF89a (logical screen), JPEG
+# (ITU-T T.81, B.2.2), and WebP (RFC 9649).
 _PNG = b"\x89PNG\r\n\x1a\n"
 # Markers of JPEG that begin a frame; the three others define tables.
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
