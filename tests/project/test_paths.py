@@ -27,9 +27,10 @@ PATHS = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=5)
 
 def slow_match(pattern: str, path: str) -> bool:
     """Match by trying every way: expand the braces, then walk the names one by one."""
-    return any(
-        _names_match(tuple(one.split("/")), tuple(path.split("/"))) for one in _expanded(pattern)
-    )
+    ways = [tuple(one.split("/")) for one in _expanded(pattern)]
+    # Only two stars span folders here; git's rules take more for the same.
+    plain = [tuple("*" if re.fullmatch(r"\*{3,}", part) else part for part in way) for way in ways]
+    return any(_names_match(way, tuple(path.split("/"))) for way in plain)
 
 
 def _expanded(pattern: str) -> list[str]:
