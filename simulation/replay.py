@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregate import Project, open_project
+from aggregate.project.table import replaced
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from simulation.git_history import SOURCES
@@ -156,8 +157,8 @@ def run_sim(
 
 
 def _fixed(project: Project) -> Project:
-    table = project.config.project.model_copy(update={"aggregation_strategy": STRATEGY})
-    return replace(project, config=project.config.model_copy(update={"project": table}))
+    table = replaced(project.config.project, aggregation_strategy=STRATEGY)
+    return replace(project, config=replaced(project.config, project=table))
 
 
 def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:

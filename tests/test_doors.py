@@ -65,6 +65,7 @@ ONE_MODULE = (
     "base.request",
     "base.values",
     "project.presets",
+    "project.table",
     "project.tables",
     "project.toml_text",
     "prompt.file_sizes",

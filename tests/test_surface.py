@@ -49,11 +49,14 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> None:
-    """A quiet run that shows a file in full leaves parser, tokenizer, processes and results of sub-agents alone."""
+    """A quiet run that shows a file in full leaves parser, tokenizer, processes and results of sub-agents alone.
+
+    So it does the validator, from the second run with a configuration on.
+    """
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
     (tmp_path / "manual_slop.toml").write_text('[files]\npaths = ["a.py"]\n', encoding="utf-8")
     needless = (
-        "tree_sitter", "tiktoken", "concurrent.futures", "tomlkit", "statistics", "rich",
+        "pydantic", "tree_sitter", "tiktoken", "concurrent.futures", "tomlkit", "statistics", "rich",
         "platformdirs", "charset_normalizer", "aggregate.base.tokens.counter", "aggregate.prompt.results",
     )  # fmt: skip
     code = (
@@ -61,6 +64,8 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
         f"print([name for name in {needless} if name in sys.modules])"
     )
     command = [sys.executable, "-c", code, "run", "-q"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1:] == ["['pydantic']"]  # which checks a new configuration
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1:] == ["[]"]
     assert (tmp_path / "md_gen").is_dir()
@@ -72,9 +77,9 @@ def test_reading_a_configuration_builds_one_validator(tmp_path: Path) -> None:
     config.write_text("[files]\npaths = ['a.py']\n[output]\nnamespace = 'x'\n", encoding="utf-8")
     code = (
         "from pathlib import Path; from aggregate.project.configuration import load; from aggregate.project import tables as schema\n"
-        f"load.load_config(Path({str(config)!r}))\n"
-        "tables = [value for name, value in vars(schema).items() if name.endswith('Table')]\n"
-        "print([table.__name__ for table in tables if table.__pydantic_complete__])"
+        f"load.validate(load.parse_toml(load.read_toml_text(Path({str(config)!r})), None))\n"
+        "tables = [value for name, value in vars(schema).items() if name.endswith('Table') and name != 'Table']\n"
+        "print([table.__name__ for table in tables if table.as_model().__pydantic_complete__])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

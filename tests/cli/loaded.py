@@ -22,6 +22,7 @@ from pathlib import Path
 
 import aggregate
 from aggregate import main
+from aggregate.project.configuration import validate
 
 _SECONDS = 60
 _HEADER = struct.Struct("!i")
@@ -126,6 +127,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
     for module in modules:
         import_module(module)
     aggregate.count("The vocabulary is read by this.")
+    validate({})  # loads what checks configurations, which a run of a known one does without
     gc.freeze()  # or else a copy's first collection touches, and so copies, all that it shares
     while True:
         header, descriptors, _, _ = socket.recv_fds(connection, _HEADER.size, 3)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregate import load_config
 from tests.cli.command_line import aggregate, mistake
 from tests.project.index.samples import fill, place
 
@@ -37,6 +38,9 @@ def test_cache_clear_empties_a_damaged_one(folder: Path) -> None:
     """Shown, it is a warning beside the figures; cleared, its path is printed; without one nothing is (rule I-3)."""
     fill(folder)
     place(folder).write_bytes(b"damaged")
+    (folder.parent / "manual_slop.toml").touch()
+    load_config(folder.parent / "manual_slop.toml")
+    assert (folder / "configurations").is_dir()
     shown = aggregate("cache", "--json")
     assert json.loads(shown.out)["bytes"] == 7
     assert shown.err == f"warning: the index {place(folder)} was damaged: it is made anew\n"

@@ -1,6 +1,8 @@
 """Configurations: the sentences about their mistakes, and editing what people write."""
 
 import json
+import subprocess
+import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,6 +20,7 @@ from aggregate.project.configuration import (
     trusted_projects,
     validate,
 )
+from aggregate.project.table import as_data
 from aggregate.project.tables import json_schema
 
 FULL = """\
@@ -93,7 +96,82 @@ def test_every_documented_key_is_accepted(tmp_path: Path) -> None:
 def test_a_configuration_survives_being_dumped(tmp_path: Path) -> None:
     """Validate, dump, validate again: the same configuration."""
     config = load_config(write(tmp_path, FULL)).config
-    assert validate(json.loads(config.model_dump_json())) == config
+    assert validate(json.loads(json.dumps(as_data(config)))) == config
+
+
+SLICES = """
+[[files.paths]]
+path = "a.py"
+custom_slices = [{ start_line = 1, end_line = 2, note = [{ vars = nan }], KEYS = "a", self = "b" }]
+[personas.ann]
+"""
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder, not there yet, in which configurations are kept."""
+    monkeypatch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "configurations"
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("text", [FULL, SLICES, "", "[trust]"])
+def test_a_known_configuration_is_the_same_without_the_validator(tmp_path: Path, text: str) -> None:
+    """The second process that reads the same bytes loads no pydantic, and has the same values."""
+    path = write(tmp_path, text)
+    code = (
+        "import sys; from pathlib import Path; from aggregate import load_config\n"
+        f"print(load_config(Path({str(path)!r})).config, 'pydantic' in sys.modules)"
+    )
+    first, second = (
+        subprocess.check_output([sys.executable, "-c", code], text=True).rsplit(maxsplit=1)
+        for _ in range(2)
+    )
+    assert (first[1], second[1]) == ("True", "False")
+    assert first[0] == second[0]
+
+
+def test_what_is_wrong_with_a_kept_configuration_only_costs_time(
+    tmp_path: Path, kept: Path
+) -> None:
+    """Damaged, foreign and unreadable entries are passed over, and made anew where that can be."""
+    load_config(write(tmp_path, "[files]\npaths = ['b.py']"))
+    (other,) = kept.iterdir()
+    path = write(tmp_path, "[files]\npaths = ['a.py']")
+    config = load_config(path).config
+    (own,) = set(kept.iterdir()) - {other}
+    whole = own.read_bytes()
+    for wrong in (b"", b"\xff", whole[:-1], whole.replace(b"a.py", b"b.py"), other.read_bytes()):
+        own.write_bytes(wrong)
+        assert load_config(path).config == config
+        assert own.read_bytes() == whole
+    own.unlink()
+    own.mkdir()
+    assert load_config(path).config == config
+
+
+def test_a_bounded_number_of_configurations_is_kept(tmp_path: Path, kept: Path) -> None:
+    """Each edit makes another one, and those written longest ago go."""
+    for number in range(60):
+        load_config(write(tmp_path, f"[project]\nname = 'n{number}'"))
+    before = sorted(kept.iterdir())
+    assert len(before) == 50
+    load_config(tmp_path / "manual_slop.toml")
+    assert sorted(kept.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("AGGREGATE_CACHE_LIMIT", "0"), ("AGGREGATE_CACHE_DIR", "here")]
+)
+def test_no_configuration_is_kept_where_nothing_may_be(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    """Neither is one without a limit that allows it, nor in a folder that would be the project's."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(variable, value)
+    assert load_config(write(tmp_path, FULL)).config.project.name == "demo"
+    assert not kept.exists()
+    assert not (tmp_path / "here").exists()
 
 
 AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k or 1.5m"

@@ -15,6 +15,7 @@ from aggregate.base.messages import short_list
 from aggregate.project.configuration.edit import changing, open_document, write_document
 from aggregate.project.configuration.load import load_config, parse_toml, validate
 from aggregate.project.paths.globs import is_glob
+from aggregate.project.table import as_data
 
 ContextFileEntry = FileItem  # An entry of a preset; a plain string is promoted to one
 
@@ -59,7 +60,7 @@ class ContextPresetManager:
             if path is not None and path.exists():
                 tables = load_config(path).config.context_presets
                 for name, table in tables.items():
-                    presets[name] = preset_of_table(name, table.model_dump())
+                    presets[name] = preset_of_table(name, as_data(table))
         return presets
 
     def scope_of(self, name: str) -> str:

@@ -1,22 +1,12 @@
-"""What a ``manual_slop.toml`` may hold: the models that validate it, and the JSON Schema made from them."""
+"""What a ``manual_slop.toml`` may hold: its tables, what is checked of them, and the JSON Schema made from both."""
 
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    model_validator,
-)
-
 from aggregate.base.files import FileItem, ViewMode
 from aggregate.base.request import MOST_TOKENS, Amount, parse_amount, parse_number
 from aggregate.project.paths.globs import is_glob
+from aggregate.project.table import Check, Table, key
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
 
@@ -50,62 +40,56 @@ def _path(text: str) -> str:
     return text
 
 
-PathText = Annotated[str, AfterValidator(_path)]
+PathText = Annotated[str, Check("AfterValidator", _path)]
 
 # What the published schema says of a number of tokens; what counts is ``models.amounts``.
-_Number = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
+_Number = Annotated[int, Check("Field", ge=1, le=MOST_TOKENS)]
 
 # A number of tokens, or a text such as ``"32k"``.
-TokenNumber = Annotated[int, BeforeValidator(parse_number, json_schema_input_type=_Number | str)]
+TokenNumber = Annotated[
+    int, Check("BeforeValidator", parse_number, json_schema_input_type=_Number | str)
+]
 
 # The same, or ``"auto"``.
-TokenAmount = Annotated[Amount, BeforeValidator(parse_amount, json_schema_input_type=_Number | str)]
+TokenAmount = Annotated[
+    Amount, Check("BeforeValidator", parse_amount, json_schema_input_type=_Number | str)
+]
 
-_Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class _Table(BaseModel):
-    """A table whose keys are all known."""
-
-    # Its validator is built when a table of the kind is first read by itself: those of the project are built into that
-    # of the whole configuration, and once more for nothing otherwise, which takes a third of the time.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+_Dollars = Annotated[float, Check("Field", ge=0, allow_inf_nan=False)]
 
 
-class SliceTable(BaseModel):
+class SliceTable(Table, others=True):
     """A run of lines of a file; what ``FuzzyAnchor.create_slice`` adds is kept as it is."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
-
-    start_line: int = Field(description="First line, 1-based.")
-    end_line: int = Field(description="Last line, inclusive.")
-    tag: str | None = Field(default=None, description="A label shown above the slice.")
-    comment: str | None = Field(default=None, description="A remark shown above the slice.")
+    start_line: int = key(description="First line, 1-based.")
+    end_line: int = key(description="Last line, inclusive.")
+    tag: str | None = key(default=None, description="A label shown above the slice.")
+    comment: str | None = key(default=None, description="A remark shown above the slice.")
 
 
-class FileTable(_Table):
+class FileTable(Table):
     """A file or glob, and how its files are shown."""
 
-    path: PathText = Field(description="A path or glob, relative to base_dir or absolute.")
-    view_mode: ViewModeName = Field(default="full", description="How the file is shown.")
-    auto_aggregate: bool = Field(
+    path: PathText = key(description="A path or glob, relative to base_dir or absolute.")
+    view_mode: ViewModeName = key(default="full", description="How the file is shown.")
+    auto_aggregate: bool = key(
         default=True, description="false keeps the file out of the prompt, but in the items."
     )
-    force_full: bool = Field(
+    force_full: bool = key(
         default=False, description="Show the raw text whatever the view mode or strategy says."
     )
-    selected: bool = Field(default=False, description="Marked in a user interface.")
-    ast_signatures: bool = Field(default=False, description="Shortcut for the skeleton view.")
-    ast_definitions: bool = Field(default=False, description="Shortcut for the skeleton view.")
-    ast_mask: dict[str, MaskName] = Field(
+    selected: bool = key(default=False, description="Marked in a user interface.")
+    ast_signatures: bool = key(default=False, description="Shortcut for the skeleton view.")
+    ast_definitions: bool = key(default=False, description="Shortcut for the skeleton view.")
+    ast_mask: dict[str, MaskName] = key(
         default_factory=dict,
         description='For masked: a symbol such as "Class.method" to def, sig or hide.',
     )
-    custom_slices: list[SliceTable] = Field(
+    custom_slices: list[SliceTable] = key(
         fail_fast=True, default_factory=list, description="For custom: the lines to show."
     )
-    injected_at: float | None = Field(default=None, description="Unix time of the last injection.")
-    tier: int | None = Field(default=None, description="3 marks a focus file of a Tier 3 context.")
+    injected_at: float | None = key(default=None, description="Unix time of the last injection.")
+    tier: int | None = key(default=None, description="3 marks a focus file of a Tier 3 context.")
 
 
 def _file_table(entry: object) -> object:
@@ -117,40 +101,40 @@ def _file_table(entry: object) -> object:
 
 # A table, or just its path.
 FileEntry = Annotated[
-    FileTable, BeforeValidator(_file_table, json_schema_input_type=str | FileTable)
+    FileTable, Check("BeforeValidator", _file_table, json_schema_input_type=str | FileTable)
 ]
 
 
-class PresetTable(_Table):
+class PresetTable(Table):
     """A named composition of files and screenshots."""
 
-    description: str = Field(default="", description="One line for lists.")
-    files: list[FileEntry] = Field(
+    description: str = key(default="", description="One line for lists.")
+    files: list[FileEntry] = key(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
     )
-    screenshots: list[PathText] = Field(
+    screenshots: list[PathText] = key(
         fail_fast=True, default_factory=list, description="Paths or globs of images."
     )
-    budget: TokenAmount | None = Field(
+    budget: TokenAmount | None = key(
         default=None,
         description='The most tokens of a prompt with this preset, such as 32000, "32k" or "auto".',
     )
 
 
-class ProjectTable(_Table):
+class ProjectTable(Table):
     """The project and how its prompt is made."""
 
-    name: str = Field(default="", description="The project's name; the folder's name by default.")
-    summary_only: bool = Field(
+    name: str = key(default="", description="The project's name; the folder's name by default.")
+    summary_only: bool = key(
         default=False, description="With the strategy auto: show files by their summary."
     )
-    aggregation_strategy: str = Field(
+    aggregation_strategy: str = key(
         default="auto", description="auto, summarize or full; anything else means auto."
     )
-    execution_mode: str = Field(
+    execution_mode: str = key(
         default="native", description='"beads" adds the progress track; anything else is native.'
     )
-    active_preset: str = Field(
+    active_preset: str = key(
         default="", description="The context preset in force instead of the files and screenshots."
     )
 
@@ -165,148 +149,148 @@ def _file_name(name: str) -> str:
     return name
 
 
-class OutputTable(_Table):
+class OutputTable(Table):
     """Where prompts are written."""
 
-    namespace: Annotated[str, AfterValidator(_file_name)] = Field(
+    namespace: Annotated[str, Check("AfterValidator", _file_name)] = key(
         default="",
         description="First part of the file names; made from the project's name by default.",
     )
-    output_dir: PathText = Field(default="md_gen", description="Folder of the numbered prompts.")
+    output_dir: PathText = key(default="md_gen", description="Folder of the numbered prompts.")
 
 
-class FilesTable(_Table):
+class FilesTable(Table):
     """The files of the prompt."""
 
-    base_dir: PathText = Field(
+    base_dir: PathText = key(
         default=".", description="Where relative paths begin, relative to this file."
     )
-    paths: list[FileEntry] = Field(
+    paths: list[FileEntry] = key(
         fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
     )
-    exclude: list[PathText] = Field(
+    exclude: list[PathText] = key(
         fail_fast=True,
         default_factory=list,
         description="Patterns as in .gitignore; what they match is not taken by a glob.",
     )
-    generated: GeneratedName = Field(
+    generated: GeneratedName = key(
         default="name",
         description="What is shown of generated files that a glob stands for: their names and sizes in one list, "
         "outlines, or full for what their entry asks. A file that is named is shown as asked.",
     )
 
 
-class ScreenshotsTable(_Table):
+class ScreenshotsTable(Table):
     """The images of the prompt."""
 
-    base_dir: PathText = Field(
+    base_dir: PathText = key(
         default=".", description="Where relative paths begin, relative to this file."
     )
-    paths: list[PathText] = Field(
+    paths: list[PathText] = key(
         fail_fast=True, default_factory=list, description="Paths or globs of images."
     )
 
 
-class TurnTable(_Table):
+class TurnTable(Table):
     """One turn of the discussion."""
 
-    role: str = Field(default="Unknown", description="Who speaks.")
-    content: str = Field(default="", description="What was said.")
+    role: str = key(default="Unknown", description="Who speaks.")
+    content: str = key(default="", description="What was said.")
 
 
 # A turn as plain text, or with its role.
 Turn = Annotated[
-    Annotated[str, Tag("text")] | Annotated[TurnTable, Tag("turn")],
-    Discriminator(lambda turn: "text" if isinstance(turn, str) else "turn"),
+    Annotated[str, Check("Tag", "text")] | Annotated[TurnTable, Check("Tag", "turn")],
+    Check("Discriminator", lambda turn: "text" if isinstance(turn, str) else "turn"),
 ]
 
 # What pydantic puts into an error's location where a value may have two forms.
 UNION_TAGS = frozenset({"text", "turn"})
 
 
-class DiscussionTable(_Table):
+class DiscussionTable(Table):
     """The discussion so far."""
 
-    history: list[Turn] = Field(
+    history: list[Turn] = key(
         fail_fast=True, default_factory=list, description="The turns, oldest first."
     )
 
 
-class PersonaTable(_Table):
+class PersonaTable(Table):
     """Who is asked, and how the prompt is made for it."""
 
-    provider: str = Field(
+    provider: str = key(
         default="",
         description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
     )
-    model: str = Field(
+    model: str = key(
         default="",
         description="The provider's name of the model; the provider's usual one by default.",
     )
-    base_url: str = Field(
+    base_url: str = key(
         default="",
         description="Where the provider is reached; in a project's own file for compatible only.",
     )
-    system_prompt: str = Field(default="", description="Instructions that go before everything.")
-    aggregation_strategy: str = Field(
+    system_prompt: str = key(default="", description="Instructions that go before everything.")
+    aggregation_strategy: str = key(
         default="", description="auto, summarize or full; goes before the strategy of the project."
     )
-    preset: str = Field(
+    preset: str = key(
         default="", description="The context preset to take files and screenshots from."
     )
-    budget: TokenAmount | None = Field(
+    budget: TokenAmount | None = key(
         default=None,
         description='The most tokens of a prompt for this persona, such as 32000, "32k" or "auto".',
     )
 
 
-class TaskTable(_Table):
+class TaskTable(Table):
     """What prompts are for, where nothing else says so."""
 
-    text: str = Field(
+    text: str = key(
         default="",
         description="The task in your words: files are ranked, and with a budget chosen, for it.",
     )
 
 
-class BudgetTable(_Table):
+class BudgetTable(Table):
     """How many tokens a prompt may have, and what is shown within them."""
 
-    tokens: TokenAmount | None = Field(
+    tokens: TokenAmount | None = key(
         default=None,
         description='The most tokens (o200k) of the whole markdown, such as 32000, "32k" or "auto"; no limit by '
         "default.",
     )
-    most: TokenNumber = Field(
+    most: TokenNumber = key(
         default=60_000,
         description='The most tokens that "auto" takes of a model\'s context window.',
     )
-    history: float = Field(
+    history: float = key(
         default=0.2,
         ge=0,
         le=1,
         description="The part, of what pinned files leave, that the discussion may take at most.",
     )
-    results: float = Field(
+    results: float = key(
         default=0.2,
         ge=0,
         le=1,
         description="The part, of what pinned files leave, that sub-agents' results may take at most.",
     )
-    order: OrderName = Field(
+    order: OrderName = key(
         default="configured",
         description="The order of the files: configured, or edges for the most relevant last and the next ones first.",
     )
-    tier3: TokenAmount | None = Field(
+    tier3: TokenAmount | None = key(
         default=None,
         description="The most tokens of a Tier 3 prompt, and so of each ticket's; those of tokens by default.",
     )
 
 
-class TrustTable(_Table):
+class TrustTable(Table):
     """Which projects may read files outside of them; in the user's own configuration only."""
 
-    projects: list[str] = Field(
+    projects: list[str] = key(
         default_factory=list, description="Absolute paths of the projects' roots."
     )
 
@@ -317,138 +301,136 @@ def _alias(model: str) -> str:
     return model
 
 
-class SendTable(_Table):
+class SendTable(Table):
     """How prompts are sent, and to whom where neither an option nor a persona says so."""
 
-    provider: str = Field(
+    provider: str = key(
         default="",
         description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
     )
-    model: str = Field(
+    model: str = key(
         default="",
         description="The provider's name of the model, or an alias; the provider's usual one by default.",
     )
-    persona: str = Field(default="", description="Who is asked where no persona is named.")
-    base_url: str = Field(
+    persona: str = key(default="", description="Who is asked where no persona is named.")
+    base_url: str = key(
         default="",
         description="Where the provider is reached; in a project's own file for compatible on this machine only.",
     )
-    max_output: TokenNumber | None = Field(
+    max_output: TokenNumber | None = key(
         default=None, description="The most tokens of an answer; 16,000 by default."
     )
-    budget: TokenAmount | None = Field(
+    budget: TokenAmount | None = key(
         default=None,
         description='The most tokens of a whole request, such as 32000, "32k" or "auto".',
     )
-    aliases: dict[str, Annotated[str, AfterValidator(_alias)]] = Field(
+    aliases: dict[str, Annotated[str, Check("AfterValidator", _alias)]] = key(
         default_factory=dict,
         description='Short names of models, such as fast = "anthropic/claude-haiku-4-5".',
     )
-    effort: Literal["low", "medium", "high"] | None = Field(
+    effort: Literal["low", "medium", "high"] | None = key(
         default=None,
         description="How long the model thinks before it answers; its own choice by default.",
     )
-    temperature: float | None = Field(
+    temperature: float | None = key(
         default=None,
         ge=0,
         le=2,
         description="How freely the model chooses its words, where it takes a temperature.",
     )
-    diffs: bool = Field(
+    diffs: bool = key(
         default=True,
         description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
         "false shows every file as it is now, in one piece.",
     )
-    cache: Literal["auto", "5m", "1h", "off"] = Field(
+    cache: Literal["auto", "5m", "1h", "off"] = key(
         default="auto",
         description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
     )
 
 
-class ModelTable(_Table):
+class ModelTable(Table):
     """What a model costs and takes, where the shipped tables lack it or are out of date; prices are for a million."""
 
-    window: TokenNumber | None = Field(default=None, description="Tokens of its context window.")
-    input: _Dollars | None = Field(
+    window: TokenNumber | None = key(default=None, description="Tokens of its context window.")
+    input: _Dollars | None = key(
         default=None, description="US dollars for a million tokens of input."
     )
-    output: _Dollars | None = Field(
+    output: _Dollars | None = key(
         default=None, description="US dollars for a million tokens of output."
     )
-    cache_read: _Dollars | None = Field(
+    cache_read: _Dollars | None = key(
         default=None, description="US dollars for a million tokens that are read from the cache."
     )
-    cache_write: _Dollars | None = Field(
+    cache_write: _Dollars | None = key(
         default=None, description="US dollars for a million tokens that are written to the cache."
     )
-    minimum: TokenNumber | None = Field(
+    minimum: TokenNumber | None = key(
         default=None, description="Tokens of the shortest beginning that the cache keeps."
     )
-    lifetime: int | None = Field(
+    lifetime: int | None = key(
         default=None, ge=1, description="Seconds that the cache keeps it after its last use."
     )
 
-    @model_validator(mode="after")
-    def _has_both_prices(self) -> Self:
-        prices = (self.input, self.output, self.cache_read, self.cache_write)
-        if any(price is not None for price in prices) and None in (self.input, self.output):
+    @classmethod
+    def check(cls, table: Self) -> None:
+        prices = (table.input, table.output, table.cache_read, table.cache_write)
+        if any(price is not None for price in prices) and None in (table.input, table.output):
             raise ValueError("must have both input and output where it has a price")
-        return self
 
 
-class GoalTable(_Table):
+class GoalTable(Table):
     """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
 
-    max_tokens: int | None = Field(
+    max_tokens: int | None = key(
         default=None,
         ge=1,
         description="Tokens of all questions and answers; one that is read from a cache counts at its price.",
     )
-    max_seconds: float | None = Field(default=None, gt=0, description="Wall time.")
-    max_steps: int | None = Field(default=None, ge=1, description="Steps of its plan.")
+    max_seconds: float | None = key(default=None, gt=0, description="Wall time.")
+    max_steps: int | None = key(default=None, ge=1, description="Steps of its plan.")
 
 
-class ConductTable(_Table):
+class ConductTable(Table):
     """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
 
-    max_tokens: TokenNumber | None = Field(
+    max_tokens: TokenNumber | None = key(
         default=None,
         description="The most tokens of all requests and answers of one attempt; 200,000 by default.",
     )
-    max_seconds: float | None = Field(
+    max_seconds: float | None = key(
         default=None,
         gt=0,
         description="The most seconds of one attempt; what the ticket says by default.",
     )
-    max_steps: int | None = Field(
+    max_steps: int | None = key(
         default=None, ge=1, description="The most steps of a ticket with tools; 4 by default."
     )
 
 
-class RedactionTable(_Table):
+class RedactionTable(Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
-    run: bool = Field(
+    run: bool = key(
         default=False, description="Whether `run` replaces secrets without a task and a budget too."
     )
-    send: bool = Field(
+    send: bool = key(
         default=True,
         description="false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
         "configuration only, since a project's may come from somebody else.",
     )
-    allow: list[Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]] = Field(
+    allow: list[Annotated[str, Check("Field", pattern=r"^sha256:[0-9a-f]{64}$")]] = key(
         default_factory=list,
         description="Values that are no secrets, each by its hash as the warning names it.",
     )
 
 
-def _section(table: type[_Table]) -> Any:  # noqa: ANN401 - as of Field
-    # The default holds what the fields of the table say, so that no table needs a validator of its own for it.
-    return Field(table.model_construct(), description=str(table.__doc__))
+def _section(table: type[Table]) -> Any:  # noqa: ANN401 - as of key
+    return key(table(), description=str(table.__doc__))
 
 
-class Config(_Table):
+class Config(Table):
     """A project's configuration, ``manual_slop.toml``."""
 
     project: ProjectTable = _section(ProjectTable)
@@ -463,16 +445,16 @@ class Config(_Table):
     trust: TrustTable = _section(TrustTable)
     conduct: ConductTable = _section(ConductTable)
     redaction: RedactionTable = _section(RedactionTable)
-    history: list[Turn] = Field(
+    history: list[Turn] = key(
         fail_fast=True, default_factory=list, description="Turns before those under discussion."
     )
-    personas: dict[str, PersonaTable] = Field(
+    personas: dict[str, PersonaTable] = key(
         default_factory=dict, description="Whom to send to, by name."
     )
-    context_presets: dict[str, PresetTable] = Field(
+    context_presets: dict[str, PresetTable] = key(
         default_factory=dict, description="Context presets by name."
     )
-    models: dict[str, ModelTable] = Field(
+    models: dict[str, ModelTable] = key(
         default_factory=dict,
         description="Prices, windows and caches of models by name; in the user's own configuration only.",
     )
@@ -480,5 +462,5 @@ class Config(_Table):
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of ``manual_slop.toml``."""
-    schema = Config.model_json_schema()
+    schema = Config.as_model().model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

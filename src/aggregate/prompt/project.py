@@ -33,6 +33,7 @@ from aggregate.project.history import (
     read_discussion,
 )
 from aggregate.project.paths import Scope
+from aggregate.project.table import as_data, given_to
 from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy, asked_for
 
@@ -71,7 +72,7 @@ def open_project(
         )
     for folder in ("", project.config.files.base_dir):
         guard_project(project.folder / folder)
-    if "trust" in project.config.model_fields_set and not is_users_own(project.path):
+    if "trust" in given_to(project.config) and not is_users_own(project.path):
         path = str(project.path) if project.path else None
         raise ConfigError(
             "[trust] belongs into your own configuration: see aggregate trust",
@@ -202,7 +203,7 @@ def _listed(
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
     entries = (
-        Entry(FileItem.from_dict(table.model_dump()), table.tier) for table in config.files.paths
+        Entry(FileItem.from_dict(as_data(table)), table.tier) for table in config.files.paths
     )
     return tuple(entries), tuple(config.screenshots.paths)
 
@@ -230,9 +231,7 @@ def discussion_turns(
     configured: tuple[str | dict[str, Any], ...] = ()
     if not name:
         own_turns = (*project.config.history, *project.config.discussion.history)
-        configured = tuple(
-            turn if isinstance(turn, str) else turn.model_dump() for turn in own_turns
-        )
+        configured = tuple(turn if isinstance(turn, str) else as_data(turn) for turn in own_turns)
     file = find_history_file(project.path, name or "") if project.path else None
     if file is None:
         if name and not is_new:
@@ -335,7 +334,7 @@ def find_preset(project: Project, name: str) -> "ContextPreset":
         return presets_of(project).get(name)
     from aggregate.project.presets import preset_of_table  # its library takes 10 ms
 
-    return preset_of_table(name, table.model_dump())
+    return preset_of_table(name, as_data(table))
 
 
 def presets_of(project: Project) -> "ContextPresetManager":

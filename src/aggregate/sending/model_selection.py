@@ -16,6 +16,7 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
 from aggregate.base.request import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
+from aggregate.project.table import given_to, replaced
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.cache.breakpoints import CacheLifetime
@@ -272,7 +273,7 @@ def _options(asked: _Sources, origins: dict[str, str]) -> tuple[RequestOptions, 
 def _cache_lifetime(asked: _Sources) -> tuple[CacheLifetime, tuple[str, ...]]:
     """Return how long entries are to live; only here the user goes before the project, which does not pay."""
     users, projects = asked.users, asked.projects
-    own = asked.selection.cache or (users.cache if "cache" in users.model_fields_set else "")
+    own = asked.selection.cache or (users.cache if "cache" in given_to(users) else "")
     if own or projects.cache not in ("1h", "off"):
         return CacheLifetime(own or projects.cache), ()
     # An hour costs more to write, and without a cache everything is paid in full.
@@ -288,8 +289,8 @@ def _with_default_budget(project: Project) -> Project:
         budget = user_config().send.budget
     if budget is None:
         return project
-    table = config.budget.model_copy(update={"tokens": budget})
-    return replace(project, config=config.model_copy(update={"budget": table}))
+    table = replaced(config.budget, tokens=budget)
+    return replace(project, config=replaced(config, budget=table))
 
 
 def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:

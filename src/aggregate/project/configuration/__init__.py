@@ -5,6 +5,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.project.configuration.discover import *
     from aggregate.project.configuration.edit import *
+    from aggregate.project.configuration.known import *
     from aggregate.project.configuration.load import *
 else:
     __getattr__ = door(
@@ -12,6 +13,7 @@ else:
         {
             "discover": "CONFIG_NAME nearest_config",
             "edit": "changing set_trust",
+            "known": "forget_configs",
             "load": "Project global_config_path is_trusted load_config parse_toml read_toml_text trusted_projects unconfigured user_config validate validate_table",
         },
     )

@@ -4,10 +4,9 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, get_args
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from aggregate.base.disk.reading import read_text, real_path
 from aggregate.base.disk.writing import home_folder
@@ -15,6 +14,8 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
 from aggregate.base.text import printable
 from aggregate.project.configuration.discover import CONFIG_NAME
+from aggregate.project.configuration.known import keep_config, known_config
+from aggregate.project.table import Table
 from aggregate.project.tables import UNION_TAGS, Config
 from aggregate.project.toml_text import MOST_BYTES, parse_untrusted_toml
 
@@ -23,7 +24,10 @@ _LOCATED = 500_000
 
 _SHORT = 120  # Characters of a value or a name in a message, so that it stays on a line or two
 
-Model = TypeVar("Model", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import BaseModel, TypeAdapter
+
+Checked = TypeVar("Checked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +56,16 @@ def load_config(path: Path) -> Project:
         ConfigError: The file is missing, is no TOML, or holds an unknown key or a value of the wrong type.
     """
     text = read_toml_text(path)
-    return Project(
-        validate(parse_toml(text, path), path=path, text=text), Path(path).parent, Path(path)
-    )
+    config = known_config(text)
+    if config is None:
+        config = validate(parse_toml(text, path), path=path, text=text)
+        keep_config(text, config)
+    return Project(config, Path(path).parent, Path(path))
 
 
 def unconfigured(path: Path) -> Project:
     """Return the project of a folder without a configuration, as if an empty one stood at ``path`` (rule T-6)."""
-    return Project(validate({}), Path(path).parent, Path(path))
+    return Project(Config(), Path(path).parent, Path(path))
 
 
 def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
@@ -90,10 +96,14 @@ def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "
 
 
 def validate_table(
-    model: type[Model], data: Mapping[str, Any], *, path: Path | None = None, text: str = ""
-) -> Model:
+    kind: type[Checked], data: Mapping[str, Any], *, path: Path | None = None, text: str = ""
+) -> Checked:
+    """Return data as a table, or as a model of pydantic's."""
+    from pydantic import ValidationError
+
+    of_any: Any = kind  # mypy takes no class for what has a hash
     try:
-        return model.model_validate(dict(data))
+        checked: Checked = _validator(of_any).validate_python(dict(data))
     except ValidationError as error:
         # A parser, needed only to explain a mistake.
         from aggregate.project.toml_text import key_lines, nearest_line
@@ -104,8 +114,16 @@ def validate_table(
         line, problem = min(with_lines, key=lambda pair: pair[0] or 0)
         keys = _keys(problem["loc"])
         more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
-        message, where = _explain(model, keys, problem) + more, str(path) if path else None
+        message, where = _explain(kind, keys, problem) + more, str(path) if path else None
         raise ConfigError(message, path=where, key=_dotted(keys), line=line) from None
+    return checked
+
+
+@cache
+def _validator(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
@@ -118,12 +136,12 @@ def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
     )
 
 
-def _explain(model: type[BaseModel], keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
+def _explain(kind: type, keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
     name = _brief(_dotted(keys))
     if error["type"] == "extra_forbidden":
         from difflib import get_close_matches  # needed only for a mistake
 
-        table: type[BaseModel] | None = model
+        table = _table(kind)
         for key in keys[:-1]:
             # Else a list's position or a name the user chose.
             if table is not None and key in table.model_fields:
@@ -148,9 +166,11 @@ def _brief(text: str) -> str:
     return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
 
 
-def _table(annotation: object) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
+def _table(annotation: Any) -> "type[BaseModel] | None":  # noqa: ANN401 - any type
+    """Return the model of the table that an annotation names, if it does."""
+    if isinstance(annotation, type):
+        model: Any = annotation.as_model() if issubclass(annotation, Table) else annotation
+        return model if hasattr(model, "model_fields") else None
     return next((table for inner in get_args(annotation) if (table := _table(inner))), None)
 
 

@@ -1,0 +1,87 @@
+"""Configurations that were validated before, kept in the user's cache by their bytes: a known one loads no pydantic.
+
+Whatever is wrong with what is kept costs the time of validating once more, never a wrong result and never an error.
+"""
+
+import json
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from typing import Final
+
+from aggregate.base.disk.reading import read_text
+from aggregate.base.disk.writing import cache_folder, replace_own
+from aggregate.base.errors import AggregateError
+from aggregate.project.index.rows import code_version
+from aggregate.project.index.store import byte_limit
+from aggregate.project.table import as_data, from_given
+from aggregate.project.tables import Config
+
+# All that decides what a configuration is read as.
+_CODE: Final = (
+    "base.request",
+    "project.configuration.known",
+    "project.paths.globs",
+    "project.table",
+    "project.tables",
+    "project.toml_text",
+)
+_LIBRARIES: Final = ("pydantic", "pydantic_core")
+
+_MOST_KEPT: Final = 50  # so many projects are worked on in turn; each takes some kilobytes
+_MOST_BYTES: Final = 4_000_000  # of one, which is about the largest that is read, as JSON
+
+
+def known_config(text: str) -> Config | None:
+    """Return what a configuration of this text was validated to, if that is known."""
+    path = _place(text)
+    if path is None:
+        return None
+    try:
+        check, data = read_text(path, limit=_MOST_BYTES, is_own=True).split("\n", 1)
+    except (OSError, ValueError):
+        return None
+    return from_given(Config, json.loads(data)) if check == _check(path, data) else None
+
+
+def keep_config(text: str, config: Config) -> None:
+    path = _place(text)
+    if path is None:
+        return
+    try:
+        data = json.dumps(as_data(config, given=True))
+    except TypeError:  # a date, which a slice of somebody else's may hold
+        return
+    with suppress(AggregateError, OSError):
+        replace_own(path, f"{_check(path, data)}\n{data}")
+        kept = sorted(path.parent.glob("*.json"), key=lambda one: one.stat().st_mtime_ns)
+        for one in kept[:-_MOST_KEPT]:
+            one.unlink()
+
+
+def forget_configs() -> None:
+    """Delete all that is kept."""
+    if folder := _folder():
+        rmtree(folder, ignore_errors=True)
+
+
+def _folder() -> Path | None:
+    try:
+        folder = cache_folder() if byte_limit() else None
+    except AggregateError:  # what cannot be: whoever opens the index tells of it
+        return None
+    return folder and folder / "configurations"
+
+
+def _place(text: str) -> Path | None:
+    folder, version = _folder(), code_version(_CODE, installed=_LIBRARIES)
+    if folder is None or not version:
+        return None
+    # Half of a surrogate pair, which TOML does not take, has no bytes.
+    digest = sha256(f"{version}\0{text}".encode(errors="surrogatepass")).hexdigest()
+    return folder / f"{digest}.json"
+
+
+def _check(path: Path, data: str) -> str:
+    return sha256(f"{path.name}\0{data}".encode()).hexdigest()
