@@ -1,6 +1,8 @@
 """What nobody foresaw, and prompts that no model takes."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
@@ -11,7 +13,8 @@ import pytest
 
 from aggregate.cli.program import BUG, DEBUG, FAILED, INTERRUPTED, run_program
 from aggregate.cli.written_prompt import largest_folders
-from aggregate.sending.clients import exceeded_window
+from aggregate.sending.clients import PROVIDERS, context_window, exceeded_window
+from aggregate.sending.clients.own_models import USUAL_WINDOW
 from tests.cli.command_line import aggregate, start
 from tests.projects import project
 
@@ -114,9 +117,17 @@ def test_a_prompt_that_no_model_takes_is_a_warning(
 
 
 def test_windows_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The largest window bounds, a model of the user's own too; folders stand side by side below what holds everything."""
+    """The largest window bounds, a model of the user's own too; folders stand side by side below what holds everything.
+
+    That of the usual models is known without the price list, which takes half a second to load, and as it has it.
+    """
     assert exceeded_window(1_000_000) is None
-    assert exceeded_window(5_000_000) == 1_050_000
+    assert exceeded_window(5_000_000) == USUAL_WINDOW == 1_050_000
+    usual = [provider.model for provider in PROVIDERS.values() if provider.model]
+    assert max(context_window(model) or 0 for model in usual) == USUAL_WINDOW
+    code = "import sys; from aggregate.sending.clients import exceeded_window; exceeded_window(5_000_000); print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert not {"genai_prices", "asyncio", "httpx"} & {*loaded}
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     project(tmp_path / "manual_slop", {"manual_slop.toml": '[models."vast"]\nwindow = 4_000_000\n'})
     assert exceeded_window(3_000_000) is None

@@ -12,8 +12,8 @@ else:
         __name__,
         {
             "client": "Client RedactingClient",
-            "own_models": "cache_policy context_window cost shipped_ratio",
+            "own_models": "cache_policy context_window cost exceeded_window shipped_ratio",
             "protocol": "ChatClient RequestOptions SendOptions",
-            "providers": "NAMES PROVIDERS exceeded_window open_client priced_models usual_recipient",
+            "providers": "NAMES PROVIDERS open_client priced_models usual_recipient",
         },
     )

@@ -24,7 +24,7 @@ from aggregate.base.disk.writing import (
     user_state_folder,
 )
 from aggregate.base.errors import OutputError, PromptTooLongError
-from aggregate.project.configuration import global_config_path, load_config
+from aggregate.project.configuration import global_config_path, load_config, user_config
 from aggregate.project.tables import ModelTable
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.models import (
@@ -294,6 +294,18 @@ def context_window(model: str) -> int | None:
         return calc_price(Priced(input_tokens=1), model_ref=model).model.context_window
     except (LookupError, ValueError):
         return None
+
+
+# The largest of the models that providers are asked for where nobody names another; a test asks the price list.
+USUAL_WINDOW: Final = 1_050_000
+
+
+def exceeded_window(tokens: int) -> int | None:
+    """Return the largest window of the models to choose from if so many tokens are more than it holds."""
+    own = user_config()
+    named = {own.send.model, *(persona.model for persona in own.personas.values()), *own.models}
+    window = max([USUAL_WINDOW, *(context_window(model) or 0 for model in named if model)])
+    return window if window < tokens else None
 
 
 def check_window(

@@ -304,8 +304,3 @@ def usual_recipient(project: Project) -> tuple[str, str]:
             usual = PROVIDERS[provider].model if provider in PROVIDERS else ""
             return provider, table.model or usual
     return "anthropic", PROVIDERS["anthropic"].model
-
-
-def exceeded_window(tokens: int) -> int | None:
-    window = max(context_window(model) or 0 for _, model in models_to_choose())
-    return window if window < tokens else None
