@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+import platformdirs
 import pytest
 
 from aggregate import AggregateError, load_config
@@ -380,6 +381,28 @@ def test_a_program_by_its_path_is_the_users_choice(tree: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="everybody has a home folder there")
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"HOME": "/home/ann/"},
+        {"HOME": "/home/ann", "XDG_CACHE_HOME": "/c", "XDG_STATE_HOME": "/s//t"},
+        {"HOME": "/home/ann", "XDG_CACHE_HOME": "c", "XDG_STATE_HOME": ""},
+        {"HOME": ""},
+        {"HOME": "ann", "XDG_CACHE_HOME": "/c"},
+    ],
+)
+def test_the_usual_folders_are_those_of_the_library(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]
+) -> None:
+    """Where Linux has them is known without platformdirs, and is what that says."""
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", STATE_VARIABLE, CACHE_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == platformdirs.user_cache_path("manual_slop", appauthor=False)
+    assert user_state_folder() == platformdirs.user_state_path("manual_slop", appauthor=False)
+
+
 def test_a_user_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a container's may be: nothing is kept, nor read from the folder of the moment, and all else works (C-6)."""
     import pwd

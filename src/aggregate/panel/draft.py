@@ -16,9 +16,15 @@ from aggregate.base.errors import AggregateError, ConfigError, OutputError, Tool
 from aggregate.base.redaction import Redaction
 from aggregate.base.request import Place, Task
 from aggregate.base.text import printable
-from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
+from aggregate.project.configuration import (
+    MOST_BYTES,
+    Project,
+    changing,
+    parse_toml,
+    read_toml_text,
+    validate,
+)
 from aggregate.project.presets import TABLE, ContextPreset
-from aggregate.project.toml_text import MOST_BYTES
 from aggregate.prompt import (
     Request,
     open_project,

@@ -12,12 +12,11 @@ from aggregate.base.request import parse_amount
 from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, append_all, exclude_pattern, remove_all
-from aggregate.project.configuration import Project
+from aggregate.project.configuration import MOST_BYTES, Project
 from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob
 from aggregate.project.presets import TABLE, preset_toml
 from aggregate.project.tables import BEADS_MODE, MaskName, ViewModeName
-from aggregate.project.toml_text import MOST_BYTES
 from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 
 # What the page asks for; each change below says which keys count beside ``op``.

@@ -50,9 +50,6 @@ _EXCESS = {
     "word": f"a number or name has more than {MOST_CHARACTERS:,} characters",
 }
 
-# The most bytes of a configuration: one with ten thousand entries has about 500,000.
-MOST_BYTES = 750_000
-
 Keys = tuple[str | int, ...]
 
 

@@ -9,7 +9,6 @@ Programs that embed this one own their processes: importing it does neither. Wha
 """
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -37,14 +36,20 @@ def find_program(
     Programs in the current folder and in those ``outside`` are never taken; an absolute path is the user's choice.
     """
     if Path(name).is_absolute():
-        return shutil.which(name)
+        return _which(name)
     roots = _forbidden_roots(outside)
     for folder in search_path(outside=outside, path=path).split(os.pathsep):
         # With a folder in the name nothing but that folder is searched, also on Windows.
-        program = shutil.which(os.path.join(folder, name))
+        program = _which(os.path.join(folder, name))
         if program and not _lies_in(program, roots):
             return program
     return None
+
+
+def _which(name: str, path: str | None = None) -> str | None:
+    import shutil  # also unpacks archives, for which each start would take 3 ms
+
+    return shutil.which(name, path=path)
 
 
 def search_path(*, outside: Iterable[str | Path] = (), path: str | None = None) -> str:
@@ -125,7 +130,7 @@ def _programs(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
     for name in names:
         if os.path.dirname(name):  # noqa: PTH120 - text in, text out
             yield os.path.join(current, name)
-        elif found := shutil.which(name, path=os.pathsep.join(search)):
+        elif found := _which(name, path=os.pathsep.join(search)):
             yield found
 
 

@@ -7,7 +7,6 @@ import json
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
 from typing import Final
 
 from aggregate.base.disk.reading import read_text
@@ -62,8 +61,10 @@ def keep_config(text: str, config: Config) -> None:
 
 def forget_configs() -> None:
     """Delete all that is kept."""
+    import shutil  # 3 ms, which no run needs
+
     if folder := _folder():
-        rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folder() -> Path | None:

@@ -8,18 +8,19 @@ that they do not know.
 
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.disk.programs import find_program, search_path
 from aggregate.base.disk.reading import real_path
+
+if TYPE_CHECKING:
+    import subprocess
 
 # Settings that a repository cannot override, since they stand on the command line.
 GUARDS: Final = {
@@ -146,6 +147,9 @@ def _ask(
     program = find_program("git", outside=(folder,))
     if program is None:
         return None
+    import subprocess  # with the next one 7 ms, and most runs have nothing to ask
+    import tempfile
+
     settings = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
     try:
         with tempfile.TemporaryFile() as given:  # a pipe would block us while git does not read
@@ -238,8 +242,10 @@ def _in_repository(folder: str) -> bool:
     return False
 
 
-def _wait(process: subprocess.Popen[bytes], reader: Thread, limits: GitLimits) -> None:
+def _wait(process: "subprocess.Popen[bytes]", reader: Thread, limits: GitLimits) -> None:
     """Wait until ``process`` has ended; it is killed if it waits for a FIFO, or takes too long or too much memory."""
+    import subprocess
+
     _limit(process.pid, limits.processor)
     end = time.monotonic() + limits.elapsed
     looks: list[list[bytes] | None] = []

@@ -6,7 +6,6 @@ is renamed before it is removed; whoever has it open goes on with what it has.
 """
 
 import os
-import shutil
 import sqlite3
 import stat
 import time
@@ -248,7 +247,7 @@ def put_aside(path: Path, *, inode: int | None = None) -> None:
             folder.rename(aside)
     except FileNotFoundError:
         return
-    shutil.rmtree(aside, ignore_errors=True)
+    _remove_tree(aside)
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
@@ -320,7 +319,7 @@ def _create_database(path: Path) -> None:
                 return
         raise UnusableError(f"{folder} cannot be replaced")
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove_tree(temporary)
 
 
 def _remove_leftovers(folder: Path, *, older_than: float) -> None:
@@ -328,7 +327,13 @@ def _remove_leftovers(folder: Path, *, older_than: float) -> None:
     for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
         with suppress(OSError):
             if time.time() - leftover.lstat().st_mtime >= older_than:
-                shutil.rmtree(leftover)
+                _remove_tree(leftover)
+
+
+def _remove_tree(folder: Path) -> None:
+    import shutil  # 3 ms, and seldom needed
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_schema(path: Path) -> None:
