@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
-from aggregate.project.toml_text import parse_untrusted_toml
 
 # The most bytes of a file with a discussion: no model takes a tenth of that.
 HISTORY_BYTES = 20_000_000
@@ -104,6 +103,9 @@ def read_discussion(path: Path) -> DiscussionFile:
 
 
 def _parse(path: Path) -> dict[str, Any]:
+    # With Python's parser 5 ms, which a project without a discussion does without.
+    from aggregate.project.toml_text import parse_untrusted_toml
+
     try:
         return parse_untrusted_toml(read_text(path, limit=HISTORY_BYTES))
     except OSError as error:
