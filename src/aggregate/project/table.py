@@ -54,13 +54,13 @@ class Key:
         self.default, self.how = default, how
 
 
-def key(default: Any = _REQUIRED, **how: Any) -> Any:  # noqa: ANN401 - as of pydantic's Field
-    """Describe a key of a table, with the arguments of pydantic's ``Field``."""
+def key(description: str, *, default: Any = _REQUIRED, **how: Any) -> Any:  # noqa: ANN401 - as of Field
+    """Describe a key of a table; ``how`` is as of pydantic's ``Field``."""
     if "default_factory" in how:
         default = how["default_factory"]()
     elif default is not _REQUIRED:
         how["default"] = default
-    return Key(default, how)
+    return Key(default, {"description": description, **how})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(key,))

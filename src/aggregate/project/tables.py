@@ -61,35 +61,34 @@ _Dollars = Annotated[float, Check("Field", ge=0, allow_inf_nan=False)]
 class SliceTable(Table, others=True):
     """A run of lines of a file; what ``FuzzyAnchor.create_slice`` adds is kept as it is."""
 
-    start_line: int = key(description="First line, 1-based.")
-    end_line: int = key(description="Last line, inclusive.")
-    tag: str | None = key(default=None, description="A label shown above the slice.")
-    comment: str | None = key(default=None, description="A remark shown above the slice.")
+    start_line: int = key("First line, 1-based.")
+    end_line: int = key("Last line, inclusive.")
+    tag: str | None = key("A label shown above the slice.", default=None)
+    comment: str | None = key("A remark shown above the slice.", default=None)
 
 
 class FileTable(Table):
     """A file or glob, and how its files are shown."""
 
-    path: PathText = key(description="A path or glob, relative to base_dir or absolute.")
-    view_mode: ViewModeName = key(default="full", description="How the file is shown.")
+    path: PathText = key("A path or glob, relative to base_dir or absolute.")
+    view_mode: ViewModeName = key("How the file is shown.", default="full")
     auto_aggregate: bool = key(
-        default=True, description="false keeps the file out of the prompt, but in the items."
+        "false keeps the file out of the prompt, but in the items.", default=True
     )
     force_full: bool = key(
-        default=False, description="Show the raw text whatever the view mode or strategy says."
+        "Show the raw text whatever the view mode or strategy says.", default=False
     )
-    selected: bool = key(default=False, description="Marked in a user interface.")
-    ast_signatures: bool = key(default=False, description="Shortcut for the skeleton view.")
-    ast_definitions: bool = key(default=False, description="Shortcut for the skeleton view.")
+    selected: bool = key("Marked in a user interface.", default=False)
+    ast_signatures: bool = key("Shortcut for the skeleton view.", default=False)
+    ast_definitions: bool = key("Shortcut for the skeleton view.", default=False)
     ast_mask: dict[str, MaskName] = key(
-        default_factory=dict,
-        description='For masked: a symbol such as "Class.method" to def, sig or hide.',
+        'For masked: a symbol such as "Class.method" to def, sig or hide.', default_factory=dict
     )
     custom_slices: list[SliceTable] = key(
-        fail_fast=True, default_factory=list, description="For custom: the lines to show."
+        "For custom: the lines to show.", default_factory=list, fail_fast=True
     )
-    injected_at: float | None = key(default=None, description="Unix time of the last injection.")
-    tier: int | None = key(default=None, description="3 marks a focus file of a Tier 3 context.")
+    injected_at: float | None = key("Unix time of the last injection.", default=None)
+    tier: int | None = key("3 marks a focus file of a Tier 3 context.", default=None)
 
 
 def _file_table(entry: object) -> object:
@@ -108,34 +107,32 @@ FileEntry = Annotated[
 class PresetTable(Table):
     """A named composition of files and screenshots."""
 
-    description: str = key(default="", description="One line for lists.")
+    description: str = key("One line for lists.", default="")
     files: list[FileEntry] = key(
-        fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
+        "Paths, globs, or tables with a path.", default_factory=list, fail_fast=True
     )
     screenshots: list[PathText] = key(
-        fail_fast=True, default_factory=list, description="Paths or globs of images."
+        "Paths or globs of images.", default_factory=list, fail_fast=True
     )
     budget: TokenAmount | None = key(
+        'The most tokens of a prompt with this preset, such as 32000, "32k" or "auto".',
         default=None,
-        description='The most tokens of a prompt with this preset, such as 32000, "32k" or "auto".',
     )
 
 
 class ProjectTable(Table):
     """The project and how its prompt is made."""
 
-    name: str = key(default="", description="The project's name; the folder's name by default.")
-    summary_only: bool = key(
-        default=False, description="With the strategy auto: show files by their summary."
-    )
+    name: str = key("The project's name; the folder's name by default.", default="")
+    summary_only: bool = key("With the strategy auto: show files by their summary.", default=False)
     aggregation_strategy: str = key(
-        default="auto", description="auto, summarize or full; anything else means auto."
+        "auto, summarize or full; anything else means auto.", default="auto"
     )
     execution_mode: str = key(
-        default="native", description='"beads" adds the progress track; anything else is native.'
+        '"beads" adds the progress track; anything else is native.', default="native"
     )
     active_preset: str = key(
-        default="", description="The context preset in force instead of the files and screenshots."
+        "The context preset in force instead of the files and screenshots.", default=""
     )
 
 
@@ -153,49 +150,42 @@ class OutputTable(Table):
     """Where prompts are written."""
 
     namespace: Annotated[str, Check("AfterValidator", _file_name)] = key(
-        default="",
-        description="First part of the file names; made from the project's name by default.",
+        "First part of the file names; made from the project's name by default.", default=""
     )
-    output_dir: PathText = key(default="md_gen", description="Folder of the numbered prompts.")
+    output_dir: PathText = key("Folder of the numbered prompts.", default="md_gen")
 
 
 class FilesTable(Table):
     """The files of the prompt."""
 
-    base_dir: PathText = key(
-        default=".", description="Where relative paths begin, relative to this file."
-    )
+    base_dir: PathText = key("Where relative paths begin, relative to this file.", default=".")
     paths: list[FileEntry] = key(
-        fail_fast=True, default_factory=list, description="Paths, globs, or tables with a path."
+        "Paths, globs, or tables with a path.", default_factory=list, fail_fast=True
     )
     exclude: list[PathText] = key(
-        fail_fast=True,
+        "Patterns as in .gitignore; what they match is not taken by a glob.",
         default_factory=list,
-        description="Patterns as in .gitignore; what they match is not taken by a glob.",
+        fail_fast=True,
     )
     generated: GeneratedName = key(
-        default="name",
-        description="What is shown of generated files that a glob stands for: their names and sizes in one list, "
+        "What is shown of generated files that a glob stands for: their names and sizes in one list, "
         "outlines, or full for what their entry asks. A file that is named is shown as asked.",
+        default="name",
     )
 
 
 class ScreenshotsTable(Table):
     """The images of the prompt."""
 
-    base_dir: PathText = key(
-        default=".", description="Where relative paths begin, relative to this file."
-    )
-    paths: list[PathText] = key(
-        fail_fast=True, default_factory=list, description="Paths or globs of images."
-    )
+    base_dir: PathText = key("Where relative paths begin, relative to this file.", default=".")
+    paths: list[PathText] = key("Paths or globs of images.", default_factory=list, fail_fast=True)
 
 
 class TurnTable(Table):
     """One turn of the discussion."""
 
-    role: str = key(default="Unknown", description="Who speaks.")
-    content: str = key(default="", description="What was said.")
+    role: str = key("Who speaks.", default="Unknown")
+    content: str = key("What was said.", default="")
 
 
 # A turn as plain text, or with its role.
@@ -211,36 +201,30 @@ UNION_TAGS = frozenset({"text", "turn"})
 class DiscussionTable(Table):
     """The discussion so far."""
 
-    history: list[Turn] = key(
-        fail_fast=True, default_factory=list, description="The turns, oldest first."
-    )
+    history: list[Turn] = key("The turns, oldest first.", default_factory=list, fail_fast=True)
 
 
 class PersonaTable(Table):
     """Who is asked, and how the prompt is made for it."""
 
     provider: str = key(
+        "anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
         default="",
-        description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
     )
     model: str = key(
-        default="",
-        description="The provider's name of the model; the provider's usual one by default.",
+        "The provider's name of the model; the provider's usual one by default.", default=""
     )
     base_url: str = key(
-        default="",
-        description="Where the provider is reached; in a project's own file for compatible only.",
+        "Where the provider is reached; in a project's own file for compatible only.", default=""
     )
-    system_prompt: str = key(default="", description="Instructions that go before everything.")
+    system_prompt: str = key("Instructions that go before everything.", default="")
     aggregation_strategy: str = key(
-        default="", description="auto, summarize or full; goes before the strategy of the project."
+        "auto, summarize or full; goes before the strategy of the project.", default=""
     )
-    preset: str = key(
-        default="", description="The context preset to take files and screenshots from."
-    )
+    preset: str = key("The context preset to take files and screenshots from.", default="")
     budget: TokenAmount | None = key(
+        'The most tokens of a prompt for this persona, such as 32000, "32k" or "auto".',
         default=None,
-        description='The most tokens of a prompt for this persona, such as 32000, "32k" or "auto".',
     )
 
 
@@ -248,8 +232,7 @@ class TaskTable(Table):
     """What prompts are for, where nothing else says so."""
 
     text: str = key(
-        default="",
-        description="The task in your words: files are ranked, and with a budget chosen, for it.",
+        "The task in your words: files are ranked, and with a budget chosen, for it.", default=""
     )
 
 
@@ -257,42 +240,39 @@ class BudgetTable(Table):
     """How many tokens a prompt may have, and what is shown within them."""
 
     tokens: TokenAmount | None = key(
-        default=None,
-        description='The most tokens (o200k) of the whole markdown, such as 32000, "32k" or "auto"; no limit by '
+        'The most tokens (o200k) of the whole markdown, such as 32000, "32k" or "auto"; no limit by '
         "default.",
+        default=None,
     )
     most: TokenNumber = key(
-        default=60_000,
-        description='The most tokens that "auto" takes of a model\'s context window.',
+        'The most tokens that "auto" takes of a model\'s context window.', default=60_000
     )
     history: float = key(
+        "The part, of what pinned files leave, that the discussion may take at most.",
         default=0.2,
         ge=0,
         le=1,
-        description="The part, of what pinned files leave, that the discussion may take at most.",
     )
     results: float = key(
+        "The part, of what pinned files leave, that sub-agents' results may take at most.",
         default=0.2,
         ge=0,
         le=1,
-        description="The part, of what pinned files leave, that sub-agents' results may take at most.",
     )
     order: OrderName = key(
+        "The order of the files: configured, or edges for the most relevant last and the next ones first.",
         default="configured",
-        description="The order of the files: configured, or edges for the most relevant last and the next ones first.",
     )
     tier3: TokenAmount | None = key(
+        "The most tokens of a Tier 3 prompt, and so of each ticket's; those of tokens by default.",
         default=None,
-        description="The most tokens of a Tier 3 prompt, and so of each ticket's; those of tokens by default.",
     )
 
 
 class TrustTable(Table):
     """Which projects may read files outside of them; in the user's own configuration only."""
 
-    projects: list[str] = key(
-        default_factory=list, description="Absolute paths of the projects' roots."
-    )
+    projects: list[str] = key("Absolute paths of the projects' roots.", default_factory=list)
 
 
 def _alias(model: str) -> str:
@@ -305,72 +285,65 @@ class SendTable(Table):
     """How prompts are sent, and to whom where neither an option nor a persona says so."""
 
     provider: str = key(
+        "anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
         default="",
-        description="anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
     )
     model: str = key(
+        "The provider's name of the model, or an alias; the provider's usual one by default.",
         default="",
-        description="The provider's name of the model, or an alias; the provider's usual one by default.",
     )
-    persona: str = key(default="", description="Who is asked where no persona is named.")
+    persona: str = key("Who is asked where no persona is named.", default="")
     base_url: str = key(
+        "Where the provider is reached; in a project's own file for compatible on this machine only.",
         default="",
-        description="Where the provider is reached; in a project's own file for compatible on this machine only.",
     )
     max_output: TokenNumber | None = key(
-        default=None, description="The most tokens of an answer; 16,000 by default."
+        "The most tokens of an answer; 16,000 by default.", default=None
     )
     budget: TokenAmount | None = key(
-        default=None,
-        description='The most tokens of a whole request, such as 32000, "32k" or "auto".',
+        'The most tokens of a whole request, such as 32000, "32k" or "auto".', default=None
     )
     aliases: dict[str, Annotated[str, Check("AfterValidator", _alias)]] = key(
-        default_factory=dict,
-        description='Short names of models, such as fast = "anthropic/claude-haiku-4-5".',
+        'Short names of models, such as fast = "anthropic/claude-haiku-4-5".', default_factory=dict
     )
     effort: Literal["low", "medium", "high"] | None = key(
-        default=None,
-        description="How long the model thinks before it answers; its own choice by default.",
+        "How long the model thinks before it answers; its own choice by default.", default=None
     )
     temperature: float | None = key(
+        "How freely the model chooses its words, where it takes a temperature.",
         default=None,
         ge=0,
         le=2,
-        description="How freely the model chooses its words, where it takes a temperature.",
     )
     diffs: bool = key(
-        default=True,
-        description="Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
+        "Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
         "false shows every file as it is now, in one piece.",
+        default=True,
     )
     cache: Literal["auto", "5m", "1h", "off"] = key(
-        default="auto",
-        description="How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
+        "How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
+        default="auto",
     )
 
 
 class ModelTable(Table):
     """What a model costs and takes, where the shipped tables lack it or are out of date; prices are for a million."""
 
-    window: TokenNumber | None = key(default=None, description="Tokens of its context window.")
-    input: _Dollars | None = key(
-        default=None, description="US dollars for a million tokens of input."
-    )
-    output: _Dollars | None = key(
-        default=None, description="US dollars for a million tokens of output."
-    )
+    window: TokenNumber | None = key("Tokens of its context window.", default=None)
+    input: _Dollars | None = key("US dollars for a million tokens of input.", default=None)
+    output: _Dollars | None = key("US dollars for a million tokens of output.", default=None)
     cache_read: _Dollars | None = key(
-        default=None, description="US dollars for a million tokens that are read from the cache."
+        "US dollars for a million tokens that are read from the cache.", default=None
     )
     cache_write: _Dollars | None = key(
-        default=None, description="US dollars for a million tokens that are written to the cache."
+        "US dollars for a million tokens that are written to the cache.", default=None
     )
     minimum: TokenNumber | None = key(
-        default=None, description="Tokens of the shortest beginning that the cache keeps."
+        "Tokens of the shortest beginning that the cache keeps.", default=None
     )
     lifetime: int | None = key(
-        default=None, ge=1, description="Seconds that the cache keeps it after its last use."
+        "Seconds that the cache keeps it after its last use.", default=None, ge=1
     )
 
     @classmethod
@@ -384,28 +357,26 @@ class GoalTable(Table):
     """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
 
     max_tokens: int | None = key(
+        "Tokens of all questions and answers; one that is read from a cache counts at its price.",
         default=None,
         ge=1,
-        description="Tokens of all questions and answers; one that is read from a cache counts at its price.",
     )
-    max_seconds: float | None = key(default=None, gt=0, description="Wall time.")
-    max_steps: int | None = key(default=None, ge=1, description="Steps of its plan.")
+    max_seconds: float | None = key("Wall time.", default=None, gt=0)
+    max_steps: int | None = key("Steps of its plan.", default=None, ge=1)
 
 
 class ConductTable(Table):
     """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
 
     max_tokens: TokenNumber | None = key(
+        "The most tokens of all requests and answers of one attempt; 200,000 by default.",
         default=None,
-        description="The most tokens of all requests and answers of one attempt; 200,000 by default.",
     )
     max_seconds: float | None = key(
-        default=None,
-        gt=0,
-        description="The most seconds of one attempt; what the ticket says by default.",
+        "The most seconds of one attempt; what the ticket says by default.", default=None, gt=0
     )
     max_steps: int | None = key(
-        default=None, ge=1, description="The most steps of a ticket with tools; 4 by default."
+        "The most steps of a ticket with tools; 4 by default.", default=None, ge=1
     )
 
 
@@ -413,21 +384,21 @@ class RedactionTable(Table):
     """Which secrets are replaced by placeholders in a prompt."""
 
     run: bool = key(
-        default=False, description="Whether `run` replaces secrets without a task and a budget too."
+        "Whether `run` replaces secrets without a task and a budget too.", default=False
     )
     send: bool = key(
-        default=True,
-        description="false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
+        "false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
         "configuration only, since a project's may come from somebody else.",
+        default=True,
     )
     allow: list[Annotated[str, Check("Field", pattern=r"^sha256:[0-9a-f]{64}$")]] = key(
+        "Values that are no secrets, each by its hash as the warning names it.",
         default_factory=list,
-        description="Values that are no secrets, each by its hash as the warning names it.",
     )
 
 
 def _section(table: type[Table]) -> Any:  # noqa: ANN401 - as of key
-    return key(table(), description=str(table.__doc__))
+    return key(str(table.__doc__), default=table())
 
 
 class Config(Table):
@@ -446,17 +417,13 @@ class Config(Table):
     conduct: ConductTable = _section(ConductTable)
     redaction: RedactionTable = _section(RedactionTable)
     history: list[Turn] = key(
-        fail_fast=True, default_factory=list, description="Turns before those under discussion."
+        "Turns before those under discussion.", default_factory=list, fail_fast=True
     )
-    personas: dict[str, PersonaTable] = key(
-        default_factory=dict, description="Whom to send to, by name."
-    )
-    context_presets: dict[str, PresetTable] = key(
-        default_factory=dict, description="Context presets by name."
-    )
+    personas: dict[str, PersonaTable] = key("Whom to send to, by name.", default_factory=dict)
+    context_presets: dict[str, PresetTable] = key("Context presets by name.", default_factory=dict)
     models: dict[str, ModelTable] = key(
+        "Prices, windows and caches of models by name; in the user's own configuration only.",
         default_factory=dict,
-        description="Prices, windows and caches of models by name; in the user's own configuration only.",
     )
 
 
