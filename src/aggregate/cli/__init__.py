@@ -6,11 +6,17 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 """
 
 import os
+import sys
 
-from aggregate.base.disk.programs import guard_process
+from aggregate.cli.remembered import repeat
 
 
 def main() -> None:
+    code = repeat(sys.argv[1:])
+    if code is not None:
+        raise SystemExit(code)
+    from aggregate.base.disk.programs import guard_process  # a run that is repeated starts none
+
     guard_process()
     # Plugins of the library that checks configurations could only watch this program; looking for them reads the
     # metadata of everything installed, and what it finds is run.

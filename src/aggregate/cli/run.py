@@ -24,6 +24,7 @@ from aggregate.cli.options import (
     config_option,
     discussion_option,
     generated_option,
+    is_timed,
     json_option,
     quiet_option,
     redact_option,
@@ -33,6 +34,7 @@ from aggregate.cli.options import (
 )
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
 from aggregate.cli.program import is_sentence
+from aggregate.cli.recording import Recording
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
@@ -178,6 +180,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+    recording = Recording()
     asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     if asked.watches:
@@ -194,21 +197,29 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
             )
         return
     request = asked.request(asked.open())
-    path: Path | None = None
+    recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         if asked.explain:
             _explain(asked, request, index)
-        else:
-            path = _compose(asked, request, index, context)
+            return
+        path, written = _compose(asked, request, index, context)
     if path and asked.copies:
         copy_prompt(path.read_bytes(), quiet=asked.quiet)
     if not asked.quiet and index.warning:
         warn(index.warning)
+    is_usual = index.is_used and not (asked.copies or asked.verify or is_timed(context))
+    if path and is_usual and not index.warning:
+        tells = not asked.quiet
+        recording.keep(
+            path,
+            sentence=written.prefix.sentence if written.prefix and tells else "",
+            next_sentence=written.next_sentence if tells else "",
+        )
 
 
 def _compose(
     asked: AskedRun, request: Request, index: Index, context: click.Context
-) -> Path | None:
+) -> tuple[Path | None, WrittenPrompt]:
     path = None
     with progress("Rendering files", hidden=asked.quiet) as bar:
         counts = asked.as_json or not asked.quiet
@@ -230,7 +241,7 @@ def _compose(
             write_result(json.dumps(data, indent=2))
         if not asked.quiet:
             written.tell(warnings)
-    return path
+    return path, written
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:

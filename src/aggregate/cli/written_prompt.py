@@ -127,6 +127,13 @@ class WrittenPrompt:
             lines.append(f"{rest:>11,}   in {len(others):,} smaller files (--json lists them)")
         say(*lines, *([self.prefix.sentence] if self.prefix else []))
 
+    @property
+    def next_sentence(self) -> str:
+        """What is told of the prefix where the next prompt is the same."""
+        from aggregate.sending.cache import PrefixReport  # loaded by what measured the prompt
+
+        return PrefixReport.of_same(self.tokens.document if self.tokens else 0).sentence
+
     def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
         assert self.tokens  # noqa: S101 - counted by whoever tells of it
         files = self.tokens.files

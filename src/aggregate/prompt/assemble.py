@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Union
 
 from aggregate.base.disk.reading import is_file, read_bytes
+from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
@@ -337,6 +338,7 @@ def build_beads_section(
     from aggregate.project.beads import read_board
     from aggregate.prompt.sections.beads import beads_section
 
+    doubt("beads may wait for a time")
     environ = os.environ if environ is None else environ
     board = read_board(Path(base_dir), environ=environ, root=root)
     return beads_section(board, now=now or datetime.now(UTC))

@@ -13,6 +13,7 @@ from struct import Struct
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from aggregate.base.disk.witnesses import RACY_NS, note
 from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
 from aggregate.project.index.rows import Changes, Kind, Seal, select_rows, trim, write_changes
@@ -34,9 +35,6 @@ _MOST_BYTES: Final = 8_000_000  # Of one entry
 _PORTION: Final = 1_000  # Rows that are in memory twice while they are checked
 _ROW_BYTES: Final = 250  # What a row that waits takes in memory besides its data
 _UNCHANGED: Final = Kind("unchanged", "1")  # What is kept of files as long as these are unchanged
-# A file that was changed so shortly before it was read may change again without a new time: clocks of file systems
-# tick in steps of up to two seconds.
-RACY_NS: Final = 2_000_000_000
 _SEEN: Final = Struct("<q")
 _DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
 
@@ -195,6 +193,7 @@ class Index:
     def known(self, paths: Sequence[str]) -> list[FileState | None]:
         """Look at files and return the state of each, with the hash of its content if it is known to be unchanged."""
         seen_ns = self._now()
+        note(paths)
         states = [look_at(path, seen_ns=seen_ns) for path in paths]
         files = [state for state in states if state]
         hashes = iter(self._unchanged([(state_key(state), [state]) for state in files], seen_ns))
@@ -206,6 +205,7 @@ class Index:
     def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:
         """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged."""
         seen_ns = self._now()
+        note(path for _, paths in groups for path in paths)
         return self._unchanged(
             [(key, [look_at(path, seen_ns=seen_ns) for path in paths]) for key, paths in groups],
             seen_ns,
