@@ -8,12 +8,12 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 import os
 import sys
 
-from aggregate.cli.remembered import repeat
+from aggregate.cli.remembered import look_back, repeat
 
 
 def main() -> None:
-    code = repeat(sys.argv[1:])
-    if code is not None:
+    earlier = look_back(sys.argv[1:])
+    if earlier and not earlier.changed and (code := repeat(earlier.run)) is not None:
         raise SystemExit(code)
     from aggregate.base.disk.programs import guard_process  # a run that is repeated starts none
 
@@ -23,4 +23,4 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from aggregate.cli.program import run_process  # nothing is loaded before PATH is clean
 
-    raise SystemExit(run_process())
+    raise SystemExit(run_process(earlier))

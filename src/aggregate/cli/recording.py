@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import file_digest
 from itertools import accumulate
@@ -12,19 +12,23 @@ from typing import Final
 
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
 from aggregate.base.disk.writing import replace_own
+from aggregate.base.errors import OutputError
 from aggregate.cli.output import record
 from aggregate.cli.remembered import (
     MOST_BYTES,
     PATH,
     QUOTED_PATH,
+    Earlier,
     RememberedRun,
+    Told,
     Written,
     began_ns,
     key_of,
     place_of,
 )
-from aggregate.project.witnessed import TooManyFoldersError, paths_behind, program_paths
-from aggregate.prompt import Request
+from aggregate.cli.written_prompt import WrittenPrompt
+from aggregate.project.configuration import CONFIG_NAME, Project
+from aggregate.prompt import Request, files_of_sections
 from aggregate.prompt.numbered_output import audit_path, request_log_path
 
 _MOST_ALL: Final = 100_000_000  # Bytes of all remembered runs; beyond, the oldest go
@@ -33,8 +37,9 @@ _MOST_ALL: Final = 100_000_000  # Bytes of all remembered runs; beyond, the olde
 class Recording:
     """A run that is watched from its beginning on."""
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: Earlier | None = None) -> None:
         self._key = key_of(sys.argv[1:])
+        self._earlier = earlier
         self._seen = watch()
         self._told = record()
 
@@ -44,57 +49,72 @@ class Recording:
         self._own = Own(os.path.realpath(request.output_dir), request.namespace)
         self._before = self._own.names()
 
-    def keep(
-        self, path: Path | None = None, *, sentence: str = "", next_sentence: str = ""
-    ) -> None:
-        """Remember the run for as long as all that it has looked at is as now, unless more than that decides on it.
+    def keep(self) -> None:
+        """Remember the run for as long as all that it has looked at is as now, unless more than that decides on it."""
+        self._save(self._told, self._look_around)
 
-        Args:
-            path: The prompt that it has written.
-            sentence: What it told last, of the prompt before.
-            next_sentence: What the next run is to tell instead.
-        """
-        place = place_of(self._key)
-        if place is None or self._seen.doubts or not (path is None or str(path).isascii()):
+    def keep_prompt(
+        self, path: Path, written: WrittenPrompt, project: Project, *, tells: bool
+    ) -> None:
+        """Remember the run that has written a prompt to ``path``, and whether it ``tells`` of it."""
+        from aggregate.cli.edited_prompt import EditedPrompt, pages_of
+
+        if not str(path).isascii():
             return
-        with suppress(OSError, TooManyFoldersError):
-            witnesses = self._witnesses(place.parent.parent)
+        sentence = written.prefix.sentence if written.prefix and tells else ""
+        told = _marked(self._told, path, sentence, written.next_sentence if tells else "")
+        files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
+        earlier = self._earlier
+        if earlier and isinstance(written.stream, EditedPrompt):
+            witnesses = earlier.run.witnesses.with_files(earlier.changed, now_ns=began_ns)
+            self._save(told, lambda: witnesses, files, earlier.run.pages)
+            return
+        config = project.path or Path(CONFIG_NAME)
+        steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
+        pages = pages_of(self._request, written.stream, steering)
+        self._save(told, self._look_around, files, pages)
+
+    def _save(
+        self,
+        told: Told,
+        look: Callable[[], Witnesses | None],
+        written: Written | None = None,
+        pages: bytes = b"",
+    ) -> None:
+        place = place_of(self._key)
+        if place is None or not place.parent.is_dir() or self._seen.doubts:
+            return
+        with suppress(OSError, OutputError):
+            witnesses = look()
             if witnesses is None:
                 return
-            request, written = self._request, _written(path) if path else None
-            output_dir, project = str(request.output_dir), request.written_in
-            told = (
-                self._told if path is None else _marked(self._told, path, sentence, next_sentence)
-            )
+            output_dir, project = str(self._request.output_dir), self._request.written_in
+            root = str(project) if project else None
             run = RememberedRun(
-                self._key,
-                witnesses,
-                told,
-                written,
-                output_dir,
-                str(project) if project else None,
-                began_ns,
+                self._key, witnesses, told, written, output_dir, root, began_ns, pages
             )
-            _save(place, run.pack())
+            data = run.pack()
+            if len(data) <= MOST_BYTES:
+                replace_own(place, data)
+                _remove_old(place)
 
-    def _witnesses(self, cache: Path) -> Witnesses | None:
+    def _look_around(self) -> Witnesses | None:
+        from aggregate.project.witnessed import paths_behind, program_paths
+
         request, own = self._request, self._own
+        cache = os.path.join(os.path.realpath(str(place_of(self._key))), "..", "..")
+        cache = os.path.join(os.path.normpath(cache), "")
+        if any(cache.startswith(os.path.join(folder, "")) for folder in self._seen.trees):
+            return None  # what is kept there changes a folder of the project
         folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
-        place = os.path.join(os.path.realpath(cache), "")
         paths = [
             path
             for path in paths_behind(self._seen, folders)
-            if not path.startswith((*UNSEEN, place)) and not path.endswith(".pyc")
+            if not path.startswith((*UNSEEN, cache)) and not path.endswith(".pyc")
             if not own.passes_over(*os.path.split(path))
         ]
-        if any(place.startswith(os.path.join(folder, "")) for folder in self._seen.trees):
-            return None  # what is kept there changes a folder of the project
         program = [*dict.fromkeys(program_paths())]
         return Witnesses.of(own, paths, followed=program, before=self._before, began_ns=began_ns)
-
-
-def _written(path: Path) -> Written:
-    return Written(*(_hash_of(each) for each in (path, request_log_path(path), audit_path(path))))
 
 
 def _hash_of(path: Path) -> str:
@@ -105,27 +125,22 @@ def _hash_of(path: Path) -> str:
         return ""
 
 
-def _marked(
-    told: Iterable[tuple[int, str]], path: Path, sentence: str, next_sentence: str
-) -> list[tuple[int, str]]:
+def _marked(told: Iterable[tuple[int, str]], path: Path, sentence: str, next_sentence: str) -> Told:
     """Return what was told with marks for the path, and at its end the sentence of the next run."""
-    quoted = json.dumps(str(path))
-    marked = [
-        (number, text.replace(quoted, f'"{QUOTED_PATH}"', 1).replace(f"{path}\n", f"{PATH}\n", 1))
-        if number == 1
-        else (number, text.removesuffix(f"{sentence}\n") if sentence else text)
-        for number, text in told
-    ]
+    quoted, marked_quoted = json.dumps(str(path)), f'"{QUOTED_PATH}"'
+    marked = []
+    for number, text in told:
+        if number == 1:
+            text = text.replace(quoted, marked_quoted, 1).replace(f"{path}\n", f"{PATH}\n", 1)  # noqa: PLW2901
+        marked.append((number, text.removesuffix(f"{sentence}\n") if sentence else text))
     return [*marked, (2, f"{next_sentence}\n")] if next_sentence else marked
 
 
-def _save(place: Path, data: bytes) -> None:
-    """Write a remembered run beside the index, and remove the oldest ones where all together are too many."""
-    if len(data) > MOST_BYTES or not place.parent.is_dir():
-        return
-    replace_own(place, data)
-    runs = [(each.lstat(), each) for each in place.parent.glob("run-*")]
+def _remove_old(newest: Path) -> None:
+    """Remove the oldest remembered runs where all together are too many."""
+    runs = [(each.lstat(), each) for each in newest.parent.glob("run-*")]
     runs.sort(key=lambda run: run[0].st_mtime_ns, reverse=True)
-    for size, (_, each) in zip(accumulate(info.st_size for info, _ in runs), runs, strict=True):
-        if size > _MOST_ALL and each != place:
+    sizes = accumulate(info.st_size for info, _ in runs)
+    for size, (_, each) in zip(sizes, runs, strict=True):
+        if size > _MOST_ALL and each != newest:
             each.unlink(missing_ok=True)

@@ -12,9 +12,10 @@ import sys
 import time
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from struct import Struct
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_regular
@@ -27,6 +28,7 @@ FOLDER: Final = "aggregate-index"  # that of the index, which is removed as a wh
 MOST_BYTES: Final = 200_000_000  # Of a remembered run
 # They stand for the path of the prompt in what was told, as it is and as JSON has it.
 PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"
+_SIZES: Final = Struct(">QQ")  # Of the head and of the states
 _PART_BYTES: Final = 1 << 20
 # What of the environment may decide on a run; a test compares it with what the program asks for.
 _COUNTS: Final = frozenset(
@@ -48,6 +50,9 @@ class Written(NamedTuple):
     audit: str
 
 
+Told = list[tuple[int, str]]  # texts that were told, each to descriptor 1 or 2
+
+
 class RememberedRun(NamedTuple):
     key: str
     witnesses: Witnesses
@@ -58,12 +63,14 @@ class RememberedRun(NamedTuple):
     output_dir: str  # where the prompt lies, as the run was told
     project: str | None  # the folder that it has to lie in
     kept_ns: int
+    pages: bytes = b""  # what an edited prompt is made of, see ``cli.edited_prompt``
 
     def pack(self) -> bytes:
-        witnesses = self.witnesses._replace(states=array("q"))
-        head = json.dumps([_VERSION, self._replace(witnesses=witnesses._replace(states=None))])  # type: ignore[arg-type]
-        parts = head.encode(), self.witnesses.states.tobytes()
-        data = b"".join((len(parts[0]).to_bytes(8, "big"), *parts))
+        states = self.witnesses.states.tobytes()
+        witnesses = self.witnesses._replace(states=array("q"))[:-1]
+        head = json.dumps([_VERSION, self._replace(witnesses=witnesses, pages=None)]).encode()  # type: ignore[arg-type]
+        sizes = _SIZES.pack(len(head), len(states))
+        data = b"".join((sizes, head, states, self.pages))
         return zlib.crc32(data).to_bytes(4, "big") + data
 
     @classmethod
@@ -71,17 +78,18 @@ class RememberedRun(NamedTuple):
         """Return what was packed; anything else is a ``ValueError``."""
         if zlib.crc32(data[4:]).to_bytes(4, "big") != data[:4]:
             raise ValueError("was damaged")
-        size = 12 + int.from_bytes(data[4:12], "big")
-        version, head = json.loads(data[12:size])
+        head_size, states_size = _SIZES.unpack_from(data, 4)
+        start = 4 + _SIZES.size + head_size
+        version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
             raise ValueError("is of another version")
-        run = cls(*head)
-        own, files, followed, folders, names, absent, _ = run.witnesses
-        states = array("q", data[size:])
-        witnesses = Witnesses(Own(*own), files, followed, folders, names, absent, states)
-        written = run.written and Written(*run.written)
-        told = [(number, text) for number, text in run.told]
-        return run._replace(witnesses=witnesses, written=written, told=told)
+        key, (own, *lists), told, written, output_dir, project, kept_ns, _ = head
+        states = array("q", data[start : start + states_size])
+        witnesses = Witnesses(Own(*own), *lists, states)
+        written = written and Written(*written)
+        told = [(number, text) for number, text in told]
+        pages = data[start + states_size :]
+        return cls(key, witnesses, told, written, output_dir, project, kept_ns, pages)
 
 
 def key_of(arguments: list[str]) -> str:
@@ -107,16 +115,30 @@ def place_of(key: str) -> Path | None:
     return folder and folder / FOLDER / name
 
 
-def repeat(arguments: list[str]) -> int | None:
-    """Do again what the last run of these words did, and return its exit code; ``None`` where something has changed."""
+class Earlier(NamedTuple):
+    """The last run of the same words, and what the files are like now that have changed since, nothing else has."""
+
+    run: RememberedRun
+    changed: Mapping[str, tuple[int, ...]]
+
+
+def look_back(arguments: list[str]) -> Earlier | None:
+    """Return the last run of these words, if hardly anything has changed since; whatever is wrong with it, none."""
     try:
         run = find(key_of(arguments))
-        if run is None or run.kept_ns > time.time_ns() or not run.witnesses.hold():
+        if run is None or run.kept_ns > time.time_ns():
             return None
+        changed = run.witnesses.changed()
+    except Exception:  # noqa: BLE001 - the run itself tells what is wrong
+        return None
+    return None if changed is None else Earlier(run, changed)
+
+
+def repeat(run: RememberedRun) -> int | None:
+    """Write and tell the same once more, and return the exit code; ``None`` where that cannot be done."""
+    try:
         path = _write_again(run) if run.written else ""
-    except KeyboardInterrupt:
-        raise
-    except Exception:  # noqa: BLE001 - whatever it is, the run itself tells of it
+    except Exception:  # noqa: BLE001 - the run itself tells what is wrong
         return None
     return None if path is None else _tell_again(run, path)
 
@@ -135,28 +157,40 @@ def find(key: str) -> RememberedRun | None:
     return run if run.key == key else None
 
 
-def _write_again(run: RememberedRun) -> str | None:
-    """Write the newest prompt once more, if it is the one that is remembered; return the new one's path."""
-    from aggregate.prompt.numbered_output import (
-        audit_path,
-        numbered_files,
-        request_log_path,
-        write_numbered,
-    )
+class LastPrompt(NamedTuple):
+    """The newest prompt, which is the one that is remembered; its parts turn out to be it, or end by an error."""
 
-    folder, namespace = Path(run.output_dir), run.witnesses.own.namespace
-    written = run.written
-    *_, (_, newest) = [(0, None), *numbered_files(folder, namespace)]
-    if written is None or newest is None:
+    path: Path
+    parts: Iterator[bytes]
+    log: bytes
+    audit: bytes
+
+
+def last_prompt(run: RememberedRun) -> LastPrompt | None:
+    from aggregate.prompt.numbered_output import audit_path, numbered_files, request_log_path
+
+    files = numbered_files(Path(run.output_dir), run.witnesses.own.namespace)
+    if run.written is None or not files:
         return None
-    log = _read(request_log_path(newest), written.log)
-    audit = _read(audit_path(newest), written.audit)
+    path = files[-1][1]
+    log = _read(request_log_path(path), run.written.log)
+    audit = _read(audit_path(path), run.written.audit)
     if log is None or audit is None:
         return None
-    project = Path(run.project) if run.project else None
-    path = write_numbered(folder, namespace, _parts(newest, written.prompt), project=project)
+    return LastPrompt(path, _parts(path, run.written.prompt), log, audit)
+
+
+def _write_again(run: RememberedRun) -> str | None:
+    """Write the newest prompt once more, if it is the one that is remembered; return the new one's path."""
+    from aggregate.prompt.numbered_output import audit_path, request_log_path, write_numbered
+
+    last = last_prompt(run)
+    if last is None:
+        return None
+    folder, project = Path(run.output_dir), Path(run.project) if run.project else None
+    path = write_numbered(folder, run.witnesses.own.namespace, last.parts, project=project)
     try:
-        for record, data in ((audit_path(path), audit), (request_log_path(path), log)):
+        for record, data in ((audit_path(path), last.audit), (request_log_path(path), last.log)):
             if data:
                 replace_own(record, data)
     except (AggregateError, OSError):

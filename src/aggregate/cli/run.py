@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,11 +35,15 @@ from aggregate.cli.options import (
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
 from aggregate.cli.program import is_sentence
 from aggregate.cli.recording import Recording
+from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt, for_reader, request_for
 from aggregate.prompt.numbered_output import write_numbered
+
+if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
 
 
 def _task_argument(words: tuple[str, ...], task: str | None) -> str | None:
@@ -180,7 +184,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
-    recording = Recording()
+    recording = Recording(context.obj)
     asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     if asked.watches:
@@ -196,7 +200,8 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
                 )
             )
         return
-    request = asked.request(asked.open())
+    project = asked.open()
+    request = asked.request(project)
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         if asked.explain:
@@ -209,12 +214,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         warn(index.warning)
     is_usual = index.is_used and not (asked.copies or asked.verify or is_timed(context))
     if path and is_usual and not index.warning:
-        tells = not asked.quiet
-        recording.keep(
-            path,
-            sentence=written.prefix.sentence if written.prefix and tells else "",
-            next_sentence=written.next_sentence if tells else "",
-        )
+        recording.keep_prompt(path, written, project, tells=not asked.quiet)
 
 
 def _compose(
@@ -223,7 +223,14 @@ def _compose(
     path = None
     with progress("Rendering files", hidden=asked.quiet) as bar:
         counts = asked.as_json or not asked.quiet
-        written = WrittenPrompt(request, index, counts=counts, bar=bar, is_file=not asked.to_stdout)
+        written = WrittenPrompt(
+            request,
+            index,
+            counts=counts,
+            bar=bar,
+            is_file=not asked.to_stdout,
+            edited=_edited(context.obj, request, counts=counts),
+        )
         if asked.to_stdout:
             # A line break more could be a token more than the budget.
             write_pieces(written.pieces, exactly=request.budget is not None)
@@ -242,6 +249,14 @@ def _compose(
         if not asked.quiet:
             written.tell(warnings)
     return path, written
+
+
+def _edited(earlier: Earlier | None, request: Request, *, counts: bool) -> "EditedPrompt | None":
+    if earlier is None or not earlier.changed:
+        return None
+    from aggregate.cli.edited_prompt import edited_prompt  # of runs that were made before
+
+    return edited_prompt(earlier, request, counts=counts)
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:

@@ -22,17 +22,17 @@ _SYSTEM = ("/etc/gitconfig", "~/.gitconfig")
 _MOST_FOLDERS = 200_000
 
 
-class TooManyFoldersError(Exception):
+class TooManyFoldersError(OSError):
     """A project has so many folders that looking at each takes longer than it saves."""
 
 
 def paths_behind(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
     """Yield absolute paths; ``folders`` are those of the project, its configuration and its output."""
     here = os.getcwd()  # noqa: PTH109 - text in, text out
-    for path in seen.paths:
+    for path in [*seen.paths]:
         yield os.path.join(here, path).rstrip(os.sep) or os.sep
     yield os.path.dirname(global_config_path())  # noqa: PTH120
-    trees = [real_path(folder) for folder in seen.trees]
+    trees = [real_path(folder) for folder in [*seen.trees]]
     for folder in dict.fromkeys((here, *map(real_path, folders), *trees)):
         yield from _marks_above(folder)
     for tree in trees:

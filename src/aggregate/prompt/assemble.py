@@ -103,6 +103,10 @@ class FoundSecrets:
         self._note(place, result.findings)
         return result.text if self._redaction.replaces else text
 
+    @property
+    def places(self) -> set[str]:
+        return {*self._by_place, *self._files}
+
     def _note(self, place: str, findings: Sequence[Finding]) -> None:
         if findings:
             self._by_place.setdefault(place, []).extend(findings)
@@ -200,6 +204,11 @@ class Composition:
         )
         secrets = self._secrets.warnings if self._secrets else ()
         return (*self.source.warnings, *unknown, *images, *secrets)
+
+    @property
+    def secret_places(self) -> set[str]:
+        """The files and sections with something that is taken for a secret, replaced or not."""
+        return self._secrets.places if self._secrets else set()
 
     @property
     def refused(self) -> tuple[str, ...]:

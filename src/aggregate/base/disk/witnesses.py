@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 # Clocks of file systems tick in steps of up to two seconds.
 RACY_NS: Final = 2_000_000_000
 _NUMBERS: Final = 5  # That describe a file
+_MOST_CHANGED: Final = 32  # Files; with more all are looked at anew
 UNSEEN: Final = ("/proc/", "/dev/", "/sys/")  # What is no part of any project
 _TO_WRITE: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _LISTINGS: Final = ("os.listdir", "os.scandir")
@@ -167,22 +168,39 @@ class Witnesses(NamedTuple):
         numbers = array("q", chain.from_iterable(states))
         return cls(own, [*files], [*beyond], folders, names, absent, numbers)
 
-    def hold(self) -> bool:
-        """Tell whether everything is as it was; of a folder that has changed the names in it count."""
+    def changed(self) -> dict[str, tuple[int, ...]] | None:
+        """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
+
+        Of a folder that has changed the names in it count.
+        """
         rows = zip(*[iter(self.states)] * _NUMBERS, strict=True)
+        changed = {}
         try:
             for path, row in zip(self.files, rows, strict=False):
-                if described(os.lstat(path)) != row:
-                    return False
+                info = os.lstat(path)
+                if (state := described(info)) != row:
+                    changed[path] = state
+                    if len(changed) > _MOST_CHANGED or not stat.S_ISREG(info.st_mode):
+                        return None
             for path, row in zip(self.followed, rows, strict=False):
                 if described(os.stat(path)) != row:
-                    return False
+                    return None
             for path, names, row in zip(self.folders, self.names, rows, strict=False):
                 if described(os.lstat(path)) != row and names_in(path, self.own) != names:
-                    return False
+                    return None
         except (OSError, ValueError):
-            return False
-        return not any(map(os.path.lexists, self.absent))
+            return None
+        return None if any(map(os.path.lexists, self.absent)) else changed
+
+    def with_files(self, changed: Mapping[str, tuple[int, ...]], *, now_ns: int) -> "Witnesses":
+        """Return them with files as they are now; one that was just changed may change again without a trace."""
+        states = self.states[:]
+        for number, path in enumerate(self.files):
+            if path in changed:
+                is_settled = max(changed[path][-2:]) <= now_ns - RACY_NS
+                state = changed[path] if is_settled else (0,) * _NUMBERS
+                states[number * _NUMBERS : (number + 1) * _NUMBERS] = array("q", state)
+        return self._replace(states=states)
 
 
 def described(info: os.stat_result) -> tuple[int, ...]:
