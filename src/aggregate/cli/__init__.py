@@ -8,11 +8,12 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 import os
 import sys
 
-from aggregate.cli.remembered import look_back, repeat
+from aggregate.cli.remembered import repeat, this_run
 
 
 def main() -> None:
-    earlier = look_back(sys.argv[1:])
+    this = this_run(sys.argv[1:])
+    earlier = this and this.earlier
     if earlier and not earlier.changed and (code := repeat(earlier.run)) is not None:
         raise SystemExit(code)
     from aggregate.base.disk.programs import guard_process  # a run that is repeated starts none
@@ -23,4 +24,4 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from aggregate.cli.program import run_process  # nothing is loaded before PATH is clean
 
-    raise SystemExit(run_process(earlier))
+    raise SystemExit(run_process(this))

@@ -115,7 +115,7 @@ def stats(
 
     With a task, also its score: how likely the task touches each file. The scores of all files add up to 1.
     """
-    recording = Recording(None)
+    recording = Recording(click.get_current_context().obj)
     asked = read_task(task)
     project = open_asked_project(
         config, is_asked=asked is not None, allow_outside=allow_outside, allow_secrets=allow_secrets

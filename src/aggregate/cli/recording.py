@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import file_digest
@@ -11,19 +10,17 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
-from aggregate.base.disk.writing import replace_own
+from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import OutputError
 from aggregate.cli.output import record
 from aggregate.cli.remembered import (
     MOST_BYTES,
     PATH,
     QUOTED_PATH,
-    Earlier,
     RememberedRun,
+    ThisRun,
     Told,
     Written,
-    began_ns,
-    key_of,
     place_of,
 )
 from aggregate.cli.written_prompt import WrittenPrompt
@@ -37,21 +34,25 @@ _MOST_ALL: Final = 100_000_000  # Bytes of all remembered runs; beyond, the olde
 class Recording:
     """A run that is watched from its beginning on."""
 
-    def __init__(self, earlier: Earlier | None = None) -> None:
-        self._key = key_of(sys.argv[1:])
-        self._earlier = earlier
-        self._seen = watch()
-        self._told = record()
+    def __init__(self, this: ThisRun | None) -> None:
+        """``this`` is the process's own run; without one nothing is kept."""
+        self._this = this
+        if this:
+            self._seen = watch()
+            self._told = record()
 
     def begin(self, request: Request) -> None:
         """Note what lies where prompts are written, before anything is read or written."""
+        if self._this is None:
+            return
         self._request = request
         self._own = Own(os.path.realpath(request.output_dir), request.namespace)
         self._before = self._own.names()
 
     def keep(self) -> None:
         """Remember the run for as long as all that it has looked at is as now, unless more than that decides on it."""
-        self._save(self._told, self._look_around)
+        if self._this:
+            self._save(self._this, self._told, self._look_around)
 
     def keep_prompt(
         self, path: Path, written: WrittenPrompt, project: Project, *, tells: bool
@@ -59,51 +60,53 @@ class Recording:
         """Remember the run that has written a prompt to ``path``, and whether it ``tells`` of it."""
         from aggregate.cli.edited_prompt import EditedPrompt, pages_of
 
-        if not str(path).isascii():
+        this = self._this
+        if this is None or not str(path).isascii():
             return
         sentence = written.prefix.sentence if written.prefix and tells else ""
         told = _marked(self._told, path, sentence, written.next_sentence if tells else "")
         files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
-        earlier = self._earlier
-        if earlier and isinstance(written.stream, EditedPrompt):
-            witnesses = earlier.run.witnesses.with_files(earlier.changed, now_ns=began_ns)
-            self._save(told, lambda: witnesses, files, earlier.run.pages)
+        if this.earlier and isinstance(written.stream, EditedPrompt):
+            witnesses = this.earlier.run.witnesses.with_files(
+                this.earlier.changed, now_ns=this.began_ns
+            )
+            self._save(this, told, lambda _: witnesses, files, this.earlier.run.pages)
             return
         config = project.path or Path(CONFIG_NAME)
         steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
         pages = pages_of(self._request, written.stream, steering)
-        self._save(told, self._look_around, files, pages)
+        self._save(this, told, self._look_around, files, pages)
 
     def _save(
         self,
+        this: ThisRun,
         told: Told,
-        look: Callable[[], Witnesses | None],
+        look: Callable[[ThisRun], Witnesses | None],
         written: Written | None = None,
         pages: bytes = b"",
     ) -> None:
-        place = place_of(self._key)
+        place = place_of(this.key)
         if place is None or not place.parent.is_dir() or self._seen.doubts:
             return
         with suppress(OSError, OutputError):
-            witnesses = look()
+            witnesses = look(this)
             if witnesses is None:
                 return
             output_dir, project = str(self._request.output_dir), self._request.written_in
             root = str(project) if project else None
             run = RememberedRun(
-                self._key, witnesses, told, written, output_dir, root, began_ns, pages
+                this.key, witnesses, told, written, output_dir, root, this.began_ns, pages
             )
             data = run.pack()
             if len(data) <= MOST_BYTES:
                 replace_own(place, data)
                 _remove_old(place)
 
-    def _look_around(self) -> Witnesses | None:
+    def _look_around(self, this: ThisRun) -> Witnesses | None:
         from aggregate.project.witnessed import paths_behind, program_paths
 
         request, own = self._request, self._own
-        cache = os.path.join(os.path.realpath(str(place_of(self._key))), "..", "..")
-        cache = os.path.join(os.path.normpath(cache), "")
+        cache = os.path.join(os.path.realpath(cache_folder() or ""), "")
         if any(cache.startswith(os.path.join(folder, "")) for folder in self._seen.trees):
             return None  # what is kept there changes a folder of the project
         folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
@@ -114,7 +117,9 @@ class Recording:
             if not own.passes_over(*os.path.split(path))
         ]
         program = [*dict.fromkeys(program_paths())]
-        return Witnesses.of(own, paths, followed=program, before=self._before, began_ns=began_ns)
+        return Witnesses.of(
+            own, paths, followed=program, before=self._before, began_ns=this.began_ns
+        )
 
 
 def _hash_of(path: Path) -> str:

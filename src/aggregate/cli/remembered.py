@@ -8,14 +8,15 @@ newest prompt, if its hash is that of the one remembered, and says the same. On 
 import json
 import os
 import stat
+import struct
 import sys
 import time
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from struct import Struct
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_regular
@@ -28,7 +29,7 @@ FOLDER: Final = "aggregate-index"  # that of the index, which is removed as a wh
 MOST_BYTES: Final = 200_000_000  # Of a remembered run
 # They stand for the path of the prompt in what was told, as it is and as JSON has it.
 PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"
-_SIZES: Final = Struct(">QQ")  # Of the head and of the states
+_SIZES: Final = struct.Struct(">QQ")  # Of the head and of the states
 _PART_BYTES: Final = 1 << 20
 # What of the environment may decide on a run; a test compares it with what the program asks for.
 _COUNTS: Final = frozenset(
@@ -38,8 +39,6 @@ _COUNTS: Final = frozenset(
     }
 )  # fmt: skip
 _COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "XDG_")
-
-began_ns = time.time_ns()
 
 
 class Written(NamedTuple):
@@ -83,9 +82,18 @@ class RememberedRun(NamedTuple):
         version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
             raise ValueError("is of another version")
-        key, (own, *lists), told, written, output_dir, project, kept_ns, _ = head
+        (
+            key,
+            (own, files, followed, folders, names, absent),
+            told,
+            written,
+            output_dir,
+            project,
+            kept_ns,
+            _,
+        ) = head
         states = array("q", data[start : start + states_size])
-        witnesses = Witnesses(Own(*own), *lists, states)
+        witnesses = Witnesses(Own(*own), files, followed, folders, names, absent, states)
         written = written and Written(*written)
         told = [(number, text) for number, text in told]
         pages = data[start + states_size :]
@@ -116,22 +124,36 @@ def place_of(key: str) -> Path | None:
 
 
 class Earlier(NamedTuple):
-    """The last run of the same words, and what the files are like now that have changed since, nothing else has."""
+    """The last run of the same words, and what the files are like now that have changed since; nothing else has."""
 
     run: RememberedRun
     changed: Mapping[str, tuple[int, ...]]
 
 
-def look_back(arguments: list[str]) -> Earlier | None:
-    """Return the last run of these words, if hardly anything has changed since; whatever is wrong with it, none."""
+class ThisRun(NamedTuple):
+    """The run of this process: what it is remembered by, and since when it may have looked at files."""
+
+    key: str
+    began_ns: int
+    earlier: Earlier | None
+
+
+def this_run(arguments: list[str]) -> ThisRun | None:
+    """Return the run of these words, with the last one if hardly anything has changed since; ``None`` for no such."""
+    began_ns = time.time_ns()
     try:
-        run = find(key_of(arguments))
-        if run is None or run.kept_ns > time.time_ns():
-            return None
-        changed = run.witnesses.changed()
+        key = key_of(arguments)
+        return ThisRun(key, began_ns, _look_back(key, began_ns))
     except Exception:  # noqa: BLE001 - the run itself tells what is wrong
         return None
-    return None if changed is None else Earlier(run, changed)
+
+
+def _look_back(key: str, now_ns: int) -> Earlier | None:
+    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
+        run = _find(key)
+        if run and run.kept_ns <= now_ns and (changed := run.witnesses.changed()) is not None:
+            return Earlier(run, changed)
+    return None
 
 
 def repeat(run: RememberedRun) -> int | None:
@@ -143,14 +165,11 @@ def repeat(run: RememberedRun) -> int | None:
     return None if path is None else _tell_again(run, path)
 
 
-def find(key: str) -> RememberedRun | None:
+def _find(key: str) -> RememberedRun | None:
     place = place_of(key)
     if place is None:
         return None
-    try:
-        data, info = read_regular(place, limit=MOST_BYTES)
-    except OSError:
-        return None
+    data, info = read_regular(place, limit=MOST_BYTES)
     if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
         return None
     run = RememberedRun.unpack(data)
@@ -219,9 +238,9 @@ def _parts(path: Path, wanted: str) -> Iterator[bytes]:
 
 def _tell_again(run: RememberedRun, path: str) -> int:
     quoted = json.dumps(path)[1:-1]
-    for number, text in run.told:
+    for number, marked in run.told:
         stream = sys.stdout if number == 1 else sys.stderr
-        text = text.replace(PATH, path).replace(QUOTED_PATH, quoted)
+        text = marked.replace(PATH, path).replace(QUOTED_PATH, quoted)
         is_data = number == 1 and not stream.isatty()
         how = ("utf-8", "surrogateescape") if is_data else (stream.encoding, "backslashreplace")
         try:

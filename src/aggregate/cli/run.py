@@ -229,7 +229,7 @@ def _compose(
             counts=counts,
             bar=bar,
             is_file=not asked.to_stdout,
-            edited=_edited(context.obj, request, counts=counts),
+            edited=_edited(context.obj and context.obj.earlier, request, counts=counts),
         )
         if asked.to_stdout:
             # A line break more could be a token more than the budget.

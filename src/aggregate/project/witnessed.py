@@ -29,8 +29,6 @@ class TooManyFoldersError(OSError):
 def paths_behind(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
     """Yield absolute paths; ``folders`` are those of the project, its configuration and its output."""
     here = os.getcwd()  # noqa: PTH109 - text in, text out
-    for path in [*seen.paths]:
-        yield os.path.join(here, path).rstrip(os.sep) or os.sep
     yield os.path.dirname(global_config_path())  # noqa: PTH120
     trees = [real_path(folder) for folder in [*seen.trees]]
     for folder in dict.fromkeys((here, *map(real_path, folders), *trees)):
@@ -42,6 +40,8 @@ def paths_behind(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
             yield folder
             if number > _MOST_FOLDERS:
                 raise TooManyFoldersError
+    for path in [*seen.paths]:  # at last: the ignore files that the walk has read are among them
+        yield os.path.join(here, path).rstrip(os.sep) or os.sep
 
 
 def program_paths() -> Iterator[str]:

@@ -46,33 +46,32 @@ class Seen:
                 self.doubts.append(f"{program} was asked")
 
 
-_seen: Seen | None = None
+_watching: list[Seen] = []  # at most one: a process has one run of its own
 
 
 def watch() -> Seen:
     """Note from now on what this process looks at."""
-    global _seen
-    if _seen is None:
-        _seen = Seen()
-        sys.addaudithook(_seen.hear)
-    return _seen
+    if not _watching:
+        _watching.append(Seen())
+        sys.addaudithook(_watching[0].hear)
+    return _watching[0]
 
 
 def note(paths: Iterable[str]) -> None:
     """Note paths that are asked about in a way that raises no event, where this process watches."""
-    if _seen is not None:
-        _seen.paths.update(paths)
+    for seen in _watching:
+        seen.paths.update(paths)
 
 
 def note_tree(folder: str) -> None:
-    if _seen is not None:
-        _seen.trees[folder] = None
+    for seen in _watching:
+        seen.trees[folder] = None
 
 
 def doubt(reason: str) -> None:
     """Say that the answer depends on more than files, such as standard input or the time of day."""
-    if _seen is not None:
-        _seen.doubts.append(reason)
+    for seen in _watching:
+        seen.doubts.append(reason)
 
 
 class Own(NamedTuple):
@@ -88,7 +87,9 @@ class Own(NamedTuple):
             is_kind = kind in ("md", "reply.md", "chain.json", "audit.json")
             return is_kind and stem.isdecimal() and name.lstrip(".").startswith(self.namespace)
         above = os.path.join(folder, "")
-        return self.folder.startswith(above) and self.folder[len(above) :].split(os.sep)[0] == name
+        return (
+            self.folder.startswith(above) and self.folder[len(above) :].partition(os.sep)[0] == name
+        )
 
     def names(self) -> dict[str, str]:
         """Return what lies in the folder and in the one above it that exists, besides what we write."""
