@@ -106,14 +106,15 @@ class Recording:
         from aggregate.project.witnessed import paths_behind, program_paths
 
         request, own = self._request, self._own
-        cache = os.path.join(os.path.realpath(cache_folder() or ""), "")
-        if any(cache.startswith(os.path.join(folder, "")) for folder in self._seen.trees):
+        cache = str(cache_folder())
+        caches = f"{cache}/", f"{os.path.realpath(cache)}/"
+        if any(place.startswith(f"{tree}/") for place in caches for tree in self._seen.trees):
             return None  # what is kept there changes a folder of the project
         folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
         paths = [
             path
             for path in paths_behind(self._seen, folders)
-            if not path.startswith((*UNSEEN, cache)) and not path.endswith(".pyc")
+            if not f"{path}/".startswith((*UNSEEN, *caches)) and not path.endswith(".pyc")
             if not own.passes_over(*os.path.split(path))
         ]
         program = [*dict.fromkeys(program_paths())]

@@ -32,13 +32,13 @@ PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"
 _SIZES: Final = struct.Struct(">QQ")  # Of the head and of the states
 _PART_BYTES: Final = 1 << 20
 # What of the environment may decide on a run; a test compares it with what the program asks for.
-_COUNTS: Final = frozenset(
+COUNTS: Final = frozenset(
     {
         "APPDATA", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA", "NO_COLOR", "PATH",
         "TERM", "TZ", "USERPROFILE",
     }
 )  # fmt: skip
-_COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "XDG_")
+COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "XDG_")
 
 
 class Written(NamedTuple):
@@ -105,7 +105,7 @@ def key_of(arguments: list[str]) -> str:
     environment = {
         name: value
         for name, value in sorted(os.environ.items())
-        if name in _COUNTS or name.startswith(_COUNT_FROM)
+        if name in COUNTS or name.startswith(COUNT_FROM)
     }
     screens = [_screen(stream) for stream in (sys.stdout, sys.stderr)]
     here = os.getcwd()  # noqa: PTH109 - text in, text out

@@ -166,14 +166,17 @@ class Index:
         self._lock = RLock()
 
     @cached_property
+    def _path(self) -> Path | None:
+        return self._find_path()
+
+    @cached_property
     def _file(self) -> "IndexFile | None":
-        path = self._find_path()
-        if path is None:
+        if self._path is None:
             return None
         # SQLite takes 6 ms to load: files in full whose tokens nobody asks for do without.
         from aggregate.project.index.database import IndexFile
 
-        return IndexFile(path)
+        return IndexFile(self._path)
 
     def __enter__(self) -> Self:
         return self
@@ -188,7 +191,7 @@ class Index:
 
     @property
     def is_used(self) -> bool:
-        return self._file is not None
+        return self._path is not None
 
     def known(self, paths: Sequence[str]) -> list[FileState | None]:
         """Look at files and return the state of each, with the hash of its content if it is known to be unchanged."""
@@ -292,7 +295,7 @@ class Index:
 
     def _write(self) -> bool:
         changes, self._changes = self._changes, Changes()
-        if self._file is None or not (changes.rows or changes.hits or changes.misses):
+        if not (changes.rows or changes.hits or changes.misses) or self._file is None:
             return False
         return self._file.write(
             lambda connection: write_changes(connection, changes, self._now()),
