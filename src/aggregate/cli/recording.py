@@ -115,7 +115,7 @@ class Recording:
             path
             for path in paths_behind(self._seen, folders)
             if not f"{path}/".startswith((*UNSEEN, *caches)) and not path.endswith(".pyc")
-            if not own.passes_over(*os.path.split(path))
+            if not (path.startswith(own.folder) and own.passes_over(*os.path.split(path)))
         ]
         program = [*dict.fromkeys(program_paths())]
         return Witnesses.of(

@@ -41,7 +41,8 @@ def paths_behind(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
             if number > _MOST_FOLDERS:
                 raise TooManyFoldersError
     for path in [*seen.paths]:  # at last: the ignore files that the walk has read are among them
-        yield os.path.join(here, path).rstrip(os.sep) or os.sep
+        path = path.rstrip(os.sep) or os.sep
+        yield path if path.startswith(os.sep) else os.path.join(here, path)
 
 
 def program_paths() -> Iterator[str]:

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 # Clocks of file systems tick in steps of up to two seconds.
 RACY_NS: Final = 2_000_000_000
 _NUMBERS: Final = 5  # That describe a file
+_UNKNOWN: Final = (0,) * _NUMBERS  # Of what was just changed, and may be again without a trace
 _MOST_CHANGED: Final = 32  # Files; with more all are looked at anew
 UNSEEN: Final = ("/proc/", "/dev/", "/sys/")  # What is no part of any project
 _TO_WRITE: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -133,7 +134,7 @@ class Witnesses(NamedTuple):
         before: Mapping[str, str],
         began_ns: int,
     ) -> "Witnesses | None":
-        """Describe paths as they are now; ``None`` where one may have changed since the run began.
+        """Describe paths as they are now; ``None`` where more than a few files may have changed since the run began.
 
         ``before`` says what lay in folders that we write to, as ``Own.names`` returned it when the run began.
         """
@@ -155,17 +156,20 @@ class Witnesses(NamedTuple):
                     files[path] = info
         # Before the folders are described: what comes between the two shows in their times.
         names = [names_in(path, own) for path in folders]
-        states = [*map(described, (*files.values(), *beyond.values()))]
         settled_ns = began_ns - RACY_NS
-        if any(max(state[-2:]) > settled_ns for state in states):
+        states = [*map(described, (*files.values(), *beyond.values()))]
+        young = [number for number, state in enumerate(states) if max(state[-2:]) > settled_ns]
+        if len(young) > _MOST_CHANGED or (young and young[-1] >= len(files)):
             return None
+        for number in young:
+            states[number] = _UNKNOWN
         for path, now in zip(folders, names, strict=True):
             state = described(os.lstat(path))
             is_settled = max(state[-2:]) <= settled_ns
             if not is_settled and before.get(path) != now:
                 return None
             # One that we write to is known by its names alone.
-            states.append(state if is_settled else (0,) * _NUMBERS)
+            states.append(state if is_settled else _UNKNOWN)
         numbers = array("q", chain.from_iterable(states))
         return cls(own, [*files], [*beyond], folders, names, absent, numbers)
 
@@ -199,7 +203,7 @@ class Witnesses(NamedTuple):
         for number, path in enumerate(self.files):
             if path in changed:
                 is_settled = max(changed[path][-2:]) <= now_ns - RACY_NS
-                state = changed[path] if is_settled else (0,) * _NUMBERS
+                state = changed[path] if is_settled else _UNKNOWN
                 states[number * _NUMBERS : (number + 1) * _NUMBERS] = array("q", state)
         return self._replace(states=states)
 
@@ -211,9 +215,10 @@ def described(info: os.stat_result) -> tuple[int, ...]:
 def names_in(folder: str, own: Own) -> str:
     """Return a hash of the names in a folder and of what they are: a file, a folder, or a link and where it leads."""
     entries = []
+    is_near = own.folder.startswith(folder)
     with os.scandir(folder) as listing:
         for entry in listing:
-            if own.passes_over(folder, entry.name):
+            if is_near and own.passes_over(folder, entry.name):
                 continue
             kind = "d" if entry.is_dir(follow_symlinks=False) else "f"
             if entry.is_symlink():
