@@ -41,8 +41,8 @@ def paths_behind(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
             if number > _MOST_FOLDERS:
                 raise TooManyFoldersError
     for path in [*seen.paths]:  # at last: the ignore files that the walk has read are among them
-        path = path.rstrip(os.sep) or os.sep
-        yield path if path.startswith(os.sep) else os.path.join(here, path)
+        name = path.rstrip(os.sep) or os.sep
+        yield name if name.startswith(os.sep) else os.path.join(here, name)
 
 
 def program_paths() -> Iterator[str]:
