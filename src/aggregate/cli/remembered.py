@@ -109,7 +109,8 @@ def key_of(arguments: list[str]) -> str:
     }
     screens = [_screen(stream) for stream in (sys.stdout, sys.stderr)]
     here = os.getcwd()  # noqa: PTH109 - text in, text out
-    return json.dumps([sys.version, sys.executable, here, arguments, environment, screens])
+    program = [sys.version, sys.executable, list(sys.flags)]
+    return json.dumps([program, here, arguments, environment, screens])
 
 
 def _screen(stream: Any) -> list[Any]:  # noqa: ANN401 - whatever a host has put there
