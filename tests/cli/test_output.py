@@ -42,6 +42,7 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("configuration.py", "sys.stderr.isatty"),
         ("configuration.py", "sys.stdin.isatty"),
         ("asking.py", "sys.stdin.buffer.read"),
+        ("remembered.py", "sys.stderr.write"),  # before anything is loaded
     }
 
 

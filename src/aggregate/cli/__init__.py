@@ -6,15 +6,22 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 """
 
 import os
+import sys
 
-from aggregate.base.disk.programs import guard_process
+from aggregate.cli.remembered import repeat, this_run
 
 
 def main() -> None:
+    this = this_run(sys.argv[1:])
+    earlier = this and this.earlier
+    if earlier and not earlier.changed and (code := repeat(earlier.run)) is not None:
+        raise SystemExit(code)
+    from aggregate.base.disk.programs import guard_process  # a run that is repeated starts none
+
     guard_process()
     # Plugins of the library that checks configurations could only watch this program; looking for them reads the
     # metadata of everything installed, and what it finds is run.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from aggregate.cli.program import run_process  # nothing is loaded before PATH is clean
 
-    raise SystemExit(run_process())
+    raise SystemExit(run_process(this))

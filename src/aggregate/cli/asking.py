@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from aggregate.base.disk.reading import SETTINGS_BYTES, read_text, real_path
+from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
@@ -163,6 +164,8 @@ def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str =
         text = _read_file(text[1:])
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the task is not UTF-8: check the terminal's encoding")
+    if since:
+        doubt("a revision was asked for")  # any reference may be one
     return Task(text, symbols=tuple(symbols), since=since)
 
 
@@ -190,6 +193,7 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
 
 
 def read_input() -> str:
+    doubt("standard input was read")
     if sys.stdin is None:
         raise click.UsageError("there is no standard input to read: it is closed")
     data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)

@@ -22,6 +22,7 @@ from aggregate.cli.options import (
     scope_options,
 )
 from aggregate.cli.output import is_terminal, progress, say, warn_all, write_rendered, write_result
+from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
@@ -114,6 +115,7 @@ def stats(
 
     With a task, also its score: how likely the task touches each file. The scores of all files add up to 1.
     """
+    recording = Recording(click.get_current_context().obj)
     asked = read_task(task)
     project = open_asked_project(
         config, is_asked=asked is not None, allow_outside=allow_outside, allow_secrets=allow_secrets
@@ -121,6 +123,7 @@ def stats(
     request = request_for(
         project, preset=preset, with_history=False, generated=generated, task=asked
     )
+    recording.begin(request)
     with (
         open_index(use=not no_cache, verify=verify) as index,
         progress("Measuring files", hidden=False) as bar,
@@ -134,17 +137,23 @@ def stats(
         )
     if as_json:
         write_result(json.dumps([_data(file) for file in sizes], indent=2))
-        return
+    else:
+        _print_sizes(sizes, request.base_dir, has_scores=asked is not None)
+    if index.is_used and not verify:
+        recording.keep()
+
+
+def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path, *, has_scores: bool) -> None:
     told = []
     for file in sizes:
-        meant = existing_meant(file.path, request.base_dir) if file.error else ""
+        meant = existing_meant(file.path, base_dir) if file.error else ""
         if sentence := file.error + meant or file.problem:
             told.append(f"{file.path}: {sentence}")
     warn_all(told, more="--json")
     measured = [file for file in sizes if not file.error]
     warn_all(missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
     if measured:
-        _print_table(measured, has_scores=asked is not None)
+        _print_table(measured, has_scores=has_scores)
 
 
 def _data(file: FileSizes) -> dict[str, Any]:

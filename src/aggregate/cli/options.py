@@ -122,8 +122,12 @@ timings_option = click.option(
 )
 
 
+def is_timed(context: click.Context) -> bool:
+    return _STARTED in context.meta
+
+
 def timings_data(context: click.Context) -> dict[str, Any]:
-    if _STARTED not in context.meta:
+    if not is_timed(context):
         return {}
     elapsed = perf_counter() - context.meta[_STARTED]
     steps = [(name, step.count, step.total) for name, step in get_monitor().timings().items()]

@@ -171,7 +171,23 @@ def _unwritable(error: OSError | ValueError) -> str:
     return f"the output cannot be written: {reason}"
 
 
+_records: list[list[tuple[int, str]]] = []
+
+
+def record() -> list[tuple[int, str]]:
+    """Return a list to which all is added from now on that is told, with the number of its stream."""
+    _records.append([])
+    return _records[-1]
+
+
+def _recorded(number: int, data: str | bytes) -> None:
+    text = data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")
+    for told in _records:
+        told.append((number, text))
+
+
 def _write(data: str | bytes) -> None:
+    _recorded(1, data)
     if sys.stdout is None:
         raise OutputError("the output cannot be written: it is closed")
     if isinstance(data, bytes) and not hasattr(sys.stdout, "buffer"):
@@ -185,6 +201,7 @@ def _write(data: str | bytes) -> None:
 
 
 def _write_error(text: str) -> None:
+    _recorded(2, text)
     try:
         click.echo(text, nl=False, err=True)
     except (OSError, ValueError):

@@ -33,6 +33,8 @@ from aggregate.cli.output import say, say_body, usable_streams
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from aggregate.cli.remembered import ThisRun
+
 
 class Row(NamedTuple):
     module: str  # below aggregate.cli; it holds the command under its name
@@ -280,17 +282,25 @@ def program() -> None:
 _OBJECTS_BETWEEN_COLLECTIONS = 500_000
 
 
-def run_process() -> int:
+def run_process(this: "ThisRun | None" = None) -> int:
     # Hardly anything here makes cycles: what a prompt of many files is made of stays until the end.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     with usable_streams():
-        return run_program()
+        return run_program(this=this)
 
 
-def run_program(arguments: list[str] | None = None, *, group: click.Group = program) -> int:
-    """Run one command of ``group`` and return the exit code; a mistake or failure is one line on standard error."""
+def run_program(
+    arguments: list[str] | None = None,
+    *,
+    group: click.Group = program,
+    this: "ThisRun | None" = None,
+) -> int:
+    """Run one command of ``group`` and return the exit code; a mistake or failure is one line on standard error.
+
+    ``this`` is the process's own run, which may be remembered; another program that asks for one has none.
+    """
     try:
-        code = group.main(arguments, prog_name="aggregate", standalone_mode=False)
+        code = group.main(arguments, prog_name="aggregate", standalone_mode=False, obj=this)
     except click.ClickException as error:
         usage = io.StringIO()
         error.show(usage)

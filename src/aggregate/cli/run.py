@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,7 @@ from aggregate.cli.options import (
     config_option,
     discussion_option,
     generated_option,
+    is_timed,
     json_option,
     quiet_option,
     redact_option,
@@ -33,11 +34,16 @@ from aggregate.cli.options import (
 )
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
 from aggregate.cli.program import is_sentence
+from aggregate.cli.recording import Recording
+from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt, for_reader, request_for
 from aggregate.prompt.numbered_output import write_numbered
+
+if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
 
 
 def _task_argument(words: tuple[str, ...], task: str | None) -> str | None:
@@ -178,6 +184,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+    recording = Recording(context.obj)
     asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     if asked.watches:
@@ -193,26 +200,37 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
                 )
             )
         return
-    request = asked.request(asked.open())
-    path: Path | None = None
+    project = asked.open()
+    request = asked.request(project)
+    recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         if asked.explain:
             _explain(asked, request, index)
-        else:
-            path = _compose(asked, request, index, context)
+            return
+        path, written = _compose(asked, request, index, context)
     if path and asked.copies:
         copy_prompt(path.read_bytes(), quiet=asked.quiet)
     if not asked.quiet and index.warning:
         warn(index.warning)
+    is_usual = index.is_used and not (asked.copies or asked.verify or is_timed(context))
+    if path and is_usual and not index.warning:
+        recording.keep_prompt(path, written, project, tells=not asked.quiet)
 
 
 def _compose(
     asked: AskedRun, request: Request, index: Index, context: click.Context
-) -> Path | None:
+) -> tuple[Path | None, WrittenPrompt]:
     path = None
     with progress("Rendering files", hidden=asked.quiet) as bar:
         counts = asked.as_json or not asked.quiet
-        written = WrittenPrompt(request, index, counts=counts, bar=bar, is_file=not asked.to_stdout)
+        written = WrittenPrompt(
+            request,
+            index,
+            counts=counts,
+            bar=bar,
+            is_file=not asked.to_stdout,
+            edited=_edited(context.obj and context.obj.earlier, request, counts=counts),
+        )
         if asked.to_stdout:
             # A line break more could be a token more than the budget.
             write_pieces(written.pieces, exactly=request.budget is not None)
@@ -230,7 +248,15 @@ def _compose(
             write_result(json.dumps(data, indent=2))
         if not asked.quiet:
             written.tell(warnings)
-    return path
+    return path, written
+
+
+def _edited(earlier: Earlier | None, request: Request, *, counts: bool) -> "EditedPrompt | None":
+    if earlier is None or not earlier.changed:
+        return None
+    from aggregate.cli.edited_prompt import edited_prompt  # of runs that were made before
+
+    return edited_prompt(earlier, request, counts=counts)
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:

@@ -34,8 +34,9 @@ from aggregate.prompt.numbered_output import is_output, write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
     from aggregate.project.watching import GitActivity, TreeWatch
-    from aggregate.prompt import PromptTokens
+    from aggregate.prompt import Composition, PromptTokens
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files that are listed one by one: these and the sections fit onto a small terminal
@@ -70,9 +71,24 @@ class WrittenPrompt:
     prefix: "PrefixReport | None" = None
 
     def __init__(
-        self, request: Request, index: Index, *, counts: bool, bar: Bar, is_file: bool = True
+        self,
+        request: Request,
+        index: Index,
+        *,
+        counts: bool,
+        bar: Bar,
+        is_file: bool = True,
+        edited: "EditedPrompt | None" = None,
     ) -> None:
         self.request = request
+        self.stream: Composition | EditedPrompt
+        self.meter: PromptMeter | EditedPrompt
+        self.pieces: Iterable[bytes]
+        self._record: Callable[[Path, PromptTokens | None], PrefixReport | None]
+        if edited:
+            self.stream = self.meter = edited
+            self.pieces, self._record = edited.pieces, edited.record
+            return
         counter = None
         has_account = request.is_audited and is_file
         if counts or has_account:
@@ -80,14 +96,15 @@ class WrittenPrompt:
             from aggregate.prompt import SegmentCounter
 
             counter = SegmentCounter(index)
-        self.stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        self.meter = PromptMeter(request, counter, has_account=has_account)
-        self.pieces = self.meter.pieces(self.stream)
+        stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
+        meter = PromptMeter(request, counter, has_account=has_account)
+        self.stream, self.meter, self.pieces = stream, meter, meter.pieces(stream)
+        self._record = lambda path, tokens: meter.record(path, stream, tokens)
 
     def record(self, path: Path | None) -> None:
         self.tokens = self.meter.tokens()
         if path:
-            self.prefix = self.meter.record(path, self.stream, self.tokens)
+            self.prefix = self._record(path, self.tokens)
 
     def warnings(self) -> list[str]:
         stream, tokens = self.stream, self.tokens
@@ -126,6 +143,13 @@ class WrittenPrompt:
             rest = sum(number for _, number in others)
             lines.append(f"{rest:>11,}   in {len(others):,} smaller files (--json lists them)")
         say(*lines, *([self.prefix.sentence] if self.prefix else []))
+
+    @property
+    def next_sentence(self) -> str:
+        """What is told of the prefix where the next prompt is the same."""
+        from aggregate.sending.cache import PrefixReport  # loaded by what measured the prompt
+
+        return PrefixReport.of_same(self.tokens.document if self.tokens else 0).sentence
 
     def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
         assert self.tokens  # noqa: S101 - counted by whoever tells of it

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Union
 
 from aggregate.base.disk.reading import is_file, read_bytes
+from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
@@ -101,6 +102,10 @@ class FoundSecrets:
         result = redact(text, self._redaction)
         self._note(place, result.findings)
         return result.text if self._redaction.replaces else text
+
+    @property
+    def places(self) -> set[str]:
+        return {*self._by_place, *self._files}
 
     def _note(self, place: str, findings: Sequence[Finding]) -> None:
         if findings:
@@ -199,6 +204,11 @@ class Composition:
         )
         secrets = self._secrets.warnings if self._secrets else ()
         return (*self.source.warnings, *unknown, *images, *secrets)
+
+    @property
+    def secret_places(self) -> set[str]:
+        """The files and sections with something that is taken for a secret, replaced or not."""
+        return self._secrets.places if self._secrets else set()
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -337,6 +347,7 @@ def build_beads_section(
     from aggregate.project.beads import read_board
     from aggregate.prompt.sections.beads import beads_section
 
+    doubt("beads may wait for a time")
     environ = os.environ if environ is None else environ
     board = read_board(Path(base_dir), environ=environ, root=root)
     return beads_section(board, now=now or datetime.now(UTC))

@@ -162,6 +162,11 @@ class FileReader:
     def note(self, path: str, kind: NoteKind, problem: str, place: str = "") -> None:
         self._notes.setdefault(path, []).append((kind, (place or path, problem)))
 
+    @property
+    def noted(self) -> set[str]:
+        """The paths of the files that something is told of."""
+        return {*self._notes, *self._omitted}
+
     def forget(self, path: str) -> None:
         self._notes.pop(path, None)
         self._omitted.pop(path, None)

@@ -107,8 +107,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
         listing=listing or FolderListing(request.scope),
     )
     selection = _redact_names(selection, request.redaction)
-    if request.generated is not GeneratedView.FULL:
-        selection = _with_generated_policy(selection, request)
+    selection = with_generated_policy(selection, request)
     if request.task is None or request.budget is not None or request.is_tier3:
         return selection
     named = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
@@ -220,8 +219,10 @@ def omission_remark(
     return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
 
 
-def _with_generated_policy(selection: Selection, request: "Request") -> Selection:
+def with_generated_policy(selection: Selection, request: "Request") -> Selection:
     """Return a selection with what is shown of the generated files in it, as far as their names and git tell."""
+    if request.generated is GeneratedView.FULL:
+        return selection
     by_glob = [file for file in selection.files if file.by_glob]
     entries = ((file.path, file.item.path) for file in by_glob)
     focused = focus_paths(entries, request.focus_paths)

@@ -5,11 +5,13 @@ import os
 import stat
 from pathlib import Path
 
+from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import OutputError
 
 
 def is_file(path: str | Path) -> bool:
     """Tell whether there is a regular file at ``path``; a name that no file system takes is none."""
+    note((str(path),))
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a str is not made a Path, this runs for each entry
     except (OSError, ValueError):

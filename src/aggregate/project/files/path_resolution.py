@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aggregate.base.disk.reading import UnreadableError, is_file, is_inside, read_bytes, real_path
+from aggregate.base.disk.reading import (
+    UnreadableError,
+    is_file,
+    is_inside,
+    project_root,
+    read_bytes,
+    real_path,
+)
 from aggregate.base.errors import ConfigError
 from aggregate.project.git.git import list_files, tracked_files
 from aggregate.project.git.git_process import StoppedError
@@ -36,9 +43,37 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
     """Return the files below ``folder`` that no ``.gitignore`` in it ignores."""
     files: list[str] = []
     unreadable: list[str] = []
-    rules_of = {"": dependency_rules() if defaults else IgnoreRules()}
+    start = dependency_rules() if defaults else IgnoreRules()
+    for prefix, names, rules in _walk_ruled(folder, start, unreadable, defaults=defaults):
+        paths = (prefix + name for name in names)
+        files += [path for path in paths if not rules.ignores(path, is_folder=False)]
+    return Walked(sorted(files), tuple(sorted(unreadable)))
+
+
+def visited_folders(folder: str) -> Iterator[str]:
+    """Yield the folders in which git, or a walk without it, looks for files below ``folder``; rarely also others."""
+    top = project_root(folder)
+    start = folder[len(top) :].replace(os.sep, "/").strip("/")
+    start += "/" if start else ""
+    rules = IgnoreRules()
+    for end in (at for at in range(len(start)) if not at or start[at - 1] == "/"):
+        rules = with_ignore_file(rules, start[:end], f"{top}/{start[:end]}{_RULES_FILE}")
+    for prefix, _, _ in _walk_ruled(top, rules, [], start=start):
+        yield f"{top}/{prefix}".rstrip("/")
+
+
+def _walk_ruled(
+    folder: str,
+    rules: IgnoreRules,
+    unreadable: list[str],
+    *,
+    defaults: bool = False,
+    start: str = "",
+) -> Iterator[tuple[str, list[str], IgnoreRules]]:
+    """Yield each folder that no rule ignores, with its names besides folders and the rules in it."""
+    rules_of = {start: rules}
     rules_read = 0
-    for prefix, folders, names in walk_tree(folder, unreadable):
+    for prefix, folders, names in walk_tree(folder, unreadable, start=start):
         rules = rules_of.pop(prefix)
         if defaults and prefix and not MARKERS.isdisjoint((*folders, *names)):
             folders.clear()
@@ -54,20 +89,18 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
                 )
         folders[:] = [name for name in folders if not rules.ignores(prefix + name, is_folder=True)]
         rules_of |= {f"{prefix}{name}/": rules for name in folders}
-        paths = (prefix + name for name in names)
-        files += [path for path in paths if not rules.ignores(path, is_folder=False)]
-    return Walked(sorted(files), tuple(sorted(unreadable)))
+        yield prefix, names, rules
 
 
 def walk_tree(
-    folder: str, unreadable: list[str] | None = None
+    folder: str, unreadable: list[str] | None = None, *, start: str = ""
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder below ``folder``, itself first: its path and a slash, its folders in order, its other names.
 
     What is taken out of a list of folders is not entered, and neither are ``.git``, links and what cannot be read: that
     is added to ``unreadable``. ``os.walk`` does the same, but ends at a depth of about a thousand.
     """
-    stack = [""]
+    stack = [start]
     while stack:
         prefix = stack.pop()
         folders: list[str] = []

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from aggregate.base.disk.reading import read_bytes, real_path
+from aggregate.base.disk.witnesses import note_tree
 from aggregate.base.errors import OutputError
 from aggregate.project.git.git_process import GitLimits, git
 from aggregate.project.paths.ignore_rules import IgnoreRules
@@ -18,6 +19,7 @@ def list_files(folder: str) -> list[str] | None:
     tracked = tracked_files(folder)
     if tracked is None:
         return None
+    note_tree(folder)
     limits = GitLimits.for_rules(tracked=len(tracked))
     others = git(
         folder, "ls-files", "-z", "--others", "--exclude-standard", limits=limits, tells_stop=True

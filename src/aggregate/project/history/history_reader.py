@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_text
+from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 
 # The most bytes of a file with a discussion: no model takes a tenth of that.
@@ -60,10 +61,12 @@ def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
     """
     if discussion:
         path = named_history_file(config_path, discussion)
+        note((str(path),))
         return path if os.path.lexists(path) else None
     # Also what is no regular file: reading it says so, and a discussion that is passed over would be missing silently.
     for name in (f"{config_path.stem}_history.toml", "history.toml"):
         path = config_path.with_name(name)
+        note((str(path),))
         if os.path.lexists(path) and not os.path.isdir(path):  # noqa: PTH112 - raises for no name
             return path
     return None

@@ -13,6 +13,7 @@ from struct import Struct
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from aggregate.base.disk.witnesses import RACY_NS, note
 from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
 from aggregate.project.index.rows import Changes, Kind, Seal, select_rows, trim, write_changes
@@ -34,9 +35,6 @@ _MOST_BYTES: Final = 8_000_000  # Of one entry
 _PORTION: Final = 1_000  # Rows that are in memory twice while they are checked
 _ROW_BYTES: Final = 250  # What a row that waits takes in memory besides its data
 _UNCHANGED: Final = Kind("unchanged", "1")  # What is kept of files as long as these are unchanged
-# A file that was changed so shortly before it was read may change again without a new time: clocks of file systems
-# tick in steps of up to two seconds.
-RACY_NS: Final = 2_000_000_000
 _SEEN: Final = Struct("<q")
 _DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
 
@@ -168,14 +166,17 @@ class Index:
         self._lock = RLock()
 
     @cached_property
+    def _path(self) -> Path | None:
+        return self._find_path()
+
+    @cached_property
     def _file(self) -> "IndexFile | None":
-        path = self._find_path()
-        if path is None:
+        if self._path is None:
             return None
         # SQLite takes 6 ms to load: files in full whose tokens nobody asks for do without.
         from aggregate.project.index.database import IndexFile
 
-        return IndexFile(path)
+        return IndexFile(self._path)
 
     def __enter__(self) -> Self:
         return self
@@ -190,11 +191,12 @@ class Index:
 
     @property
     def is_used(self) -> bool:
-        return self._file is not None
+        return self._path is not None
 
     def known(self, paths: Sequence[str]) -> list[FileState | None]:
         """Look at files and return the state of each, with the hash of its content if it is known to be unchanged."""
         seen_ns = self._now()
+        note(paths)
         states = [look_at(path, seen_ns=seen_ns) for path in paths]
         files = [state for state in states if state]
         hashes = iter(self._unchanged([(state_key(state), [state]) for state in files], seen_ns))
@@ -206,6 +208,7 @@ class Index:
     def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:
         """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged."""
         seen_ns = self._now()
+        note(path for _, paths in groups for path in paths)
         return self._unchanged(
             [(key, [look_at(path, seen_ns=seen_ns) for path in paths]) for key, paths in groups],
             seen_ns,
@@ -292,7 +295,7 @@ class Index:
 
     def _write(self) -> bool:
         changes, self._changes = self._changes, Changes()
-        if self._file is None or not (changes.rows or changes.hits or changes.misses):
+        if not (changes.rows or changes.hits or changes.misses) or self._file is None:
             return False
         return self._file.write(
             lambda connection: write_changes(connection, changes, self._now()),

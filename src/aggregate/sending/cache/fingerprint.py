@@ -142,6 +142,10 @@ class PrefixReport:
     cause: DivergenceCause
     where: str = ""  # the file or section where they part, ``""`` where nothing was changed
 
+    @classmethod
+    def of_same(cls, tokens: int) -> "PrefixReport":
+        return cls(tokens, tokens, tokens, DivergenceCause.SAME)
+
     @property
     def sentence(self) -> str:
         whole = f" of {self.before:,}" if self.before else ""

@@ -1,0 +1,180 @@
+"""Runs of the same words: what has not changed since the last one is neither read nor computed again."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import aggregate
+from aggregate.cli import remembered
+
+SETTLED_SECONDS = 2.1  # after which the times of a file show each later change
+CONFIG = """
+[files]
+paths = ["src/**/*", {path = "lib/*.py", view_mode = "skeleton"}]
+[output]
+output_dir = "out"
+"""
+# Says last on standard error whether more was loaded than a run needs that repeats another.
+WAYS = {"(False, False, False)": "repeated", "(True, True, False)": "edited"}
+STARTER = """
+import sys
+from aggregate import main
+sys.argv = ["aggregate", *sys.argv[1:]]
+try:
+    main()
+finally:
+    loaded = ("click" in sys.modules, "aggregate.cli.edited_prompt" in sys.modules, "sqlite3" in sys.modules)
+    print(loaded, file=sys.stderr)
+"""
+JOBS: Mapping[str, tuple[str, ...]] = {
+    "run": ("run",),
+    "json": ("run", "--json", "-q"),
+    "task": ("run", "wait longer before the next attempt", "--budget", "600"),
+    "stats": ("stats",),
+}
+
+
+def edit(folder: Path) -> None:
+    with (folder / "src/retry.py").open("a") as file:
+        file.write("again = True\n")
+
+
+def edit_unseen(folder: Path) -> None:
+    """Change a byte, and set the time back."""
+    path = folder / "lib/wait.py"
+    info = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"def wait", b"def weit"))
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+def save_by_rename(folder: Path) -> None:
+    new = folder / "src/retry.py~"
+    new.write_text("def retry(): ...\n")
+    new.replace(folder / "src/retry.py")
+
+
+def add(folder: Path) -> None:
+    (folder / "src/added.py").write_text("added = 1\n")
+
+
+def ignore(folder: Path) -> None:
+    (folder / ".gitignore").write_text("retry.py\n")
+
+
+def configure(folder: Path) -> None:
+    (folder / "manual_slop.toml").write_text(CONFIG.replace("skeleton", "summary"))
+
+
+def spoil_prompt(folder: Path) -> None:
+    path = folder / "out/project_001.md"
+    path.write_bytes(path.read_bytes().replace(b"wait", b"wa1t"))
+
+
+def discuss(folder: Path) -> None:
+    (folder / "history.toml").write_text('history = ["User: why?"]\n')
+
+
+CHANGES = (edit, edit_unseen, save_by_rename, add, ignore, configure, spoil_prompt, discuss)
+NAMES = (*JOBS, *(change.__name__ for change in CHANGES))
+
+
+class Done(NamedTuple):
+    out: str
+    err: str
+    prompt: bytes
+    way: str
+
+
+def run(folder: Path, *arguments: str, cache: str = "cache") -> Done:
+    """Run the program in a process of its own; numbers of prompts are left out of what it tells."""
+    places = {
+        f"AGGREGATE_{kind}_DIR": str(folder.parent / name)
+        for kind, name in (("CACHE", cache), ("STATE", "state"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", STARTER, *arguments],
+        cwd=folder,
+        env={**os.environ, **places, "XDG_CONFIG_HOME": str(folder.parent / "xdg")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    prompts = sorted((folder / "out").glob("*_???.md"))
+    *told, how = done.stderr.splitlines()
+    out = re.sub(r"_\d{3}\.md", "_N.md", done.stdout)
+    return Done(
+        out, "\n".join(told), prompts[-1].read_bytes() if prompts else b"", WAYS.get(how, "long")
+    )
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """Give a project for each job, all of them old enough to be believed."""
+    folders = {name: tmp_path_factory.mktemp("job") / "project" for name in NAMES}
+    for folder in folders.values():
+        for name in ("src/retry.py", "lib/wait.py"):
+            (folder / name).parent.mkdir(parents=True)
+            (folder / name).write_text(f"def wait(seconds):\n    return seconds  # {name}\n")
+        (folder / "manual_slop.toml").write_text(CONFIG)
+        (folder / "out").mkdir()
+    time.sleep(SETTLED_SECONDS)
+    return folders
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_run_of_which_nothing_has_changed_is_repeated(
+    projects: Mapping[str, Path], job: str
+) -> None:
+    """It writes and tells what a run without a cache does, and loads none of the program for that."""
+    folder, arguments = projects[job], JOBS[job]
+    run(folder, *arguments)
+    again = run(folder, *arguments)
+    afresh = run(folder, *arguments, "--no-cache")
+    assert (again.way, afresh.way) == ("repeated", "long")
+    assert again[:3] == afresh[:3]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_has_changed_is_seen(
+    projects: Mapping[str, Path], change: Callable[[Path], None]
+) -> None:
+    """A run after any change writes and tells what one without a cache does; of an edit it renders the file alone."""
+    folder = projects[change.__name__]
+    run(folder)
+    change(folder)
+    again, afresh = run(folder), run(folder, "--no-cache")
+    is_edit = change in {edit, edit_unseen, save_by_rename}
+    assert again.way == ("edited" if is_edit else "long")
+    assert (again.out, again.prompt) == (afresh.out, afresh.prompt)
+    kept = "tokens of the prefix are kept"
+    told = [
+        [line for line in done.err.splitlines() if kept not in line] for done in (again, afresh)
+    ]
+    assert told[0] == told[1]
+
+
+def test_all_of_the_environment_that_is_asked_for_counts() -> None:
+    """A variable that composing reads is part of what a run is remembered by."""
+    source = Path(aggregate.__file__).parent
+    texts = [
+        path.read_text()
+        for room in ("base", "project", "prompt")
+        for path in (source / room).rglob("*.py")
+    ]
+    asked = {
+        name for text in texts for name in re.findall(r'environ(?:\.get\(|\[)"([A-Z_]+)"', text)
+    }
+    assert {"XDG_CONFIG_HOME", "PATH", "BEADS_DIR"} <= asked
+    # On Windows alone it is set, not read.
+    asked -= {"NODEFAULTCURRENTDIRECTORYINEXEPATH"}
+    uncounted = {name for name in asked if name not in remembered.COUNTS}
+    assert {name for name in uncounted if not name.startswith(remembered.COUNT_FROM)} == set()
