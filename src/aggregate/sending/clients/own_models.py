@@ -14,7 +14,7 @@ from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.writing import (
@@ -26,7 +26,6 @@ from aggregate.base.disk.writing import (
 from aggregate.base.errors import OutputError, PromptTooLongError
 from aggregate.project.configuration import global_config_path, load_config, user_config
 from aggregate.project.tables import ModelTable
-from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.models import (
     AS_OF,
     COMPATIBLE,
@@ -37,6 +36,9 @@ from aggregate.sending.models import (
     longest_start,
     policy_for,
 )
+
+if TYPE_CHECKING:
+    from aggregate.sending.cache.request_plan import RequestPlan
 
 _RATIOS_AS_OF: Final = "2026-11-22"
 _WHOLE: Final = 1000
@@ -309,7 +311,7 @@ def exceeded_window(tokens: int) -> int | None:
 
 
 def check_window(
-    plan: RequestPlan, model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
+    plan: "RequestPlan", model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
 ) -> None:
     """Refuse a request that cannot fit by the provider's own count; an unknown window refuses nothing."""
     size = ratio.provider_tokens(plan.total)
