@@ -313,20 +313,17 @@ class Candidates:
     def _hidden(self) -> Mapping[str, FileChoice]:
         """What is told by path of candidates of which nothing is shown, kept for later budgets."""
         scored, content_hash = self._is_scored, self._corpus.content_hash
-        return {
-            file.path: FileChoice(
-                file.path,
-                file.entry.item.path,
-                Level.LEFT_OUT,
-                LEVELS[mode],
-                score=ranked.score if scored else None,
-                rank=rank if scored else None,
-                reasons=ranked.reasons,
-                content_hash=content_hash(number).hex(),
-                size=self._estimates[number],
-            )
-            for rank, (number, file, mode, ranked) in enumerate(self.in_rank_order, start=1)
-        }
+        new_choice = row_maker(FileChoice)
+        hidden: dict[str, FileChoice] = {}
+        sizes, not_pinned = self._estimates, (False, 0)
+        for rank, (number, file, mode, (_, score, _, reasons)) in enumerate(
+            self.in_rank_order, start=1
+        ):  # a loop for a hundred thousand files
+            decided = file.path, file.entry.item.path, Level.LEFT_OUT, LEVELS[mode], *not_pinned
+            why = (score, rank, reasons) if scored else (None, None, reasons)
+            found = content_hash(number).hex(), sizes[number]
+            hidden[file.path] = new_choice((*decided, *why, (), None, *found, ()))
+        return hidden
 
     def choices(
         self,
