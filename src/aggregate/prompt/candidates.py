@@ -133,9 +133,9 @@ class Candidates:
 
     def _groups(self) -> Iterator[Sequence[Fittable]]:
         ranked = [each.number for each in self.in_rank_order if each.ranked.pieces]
-        others = [each.number for each in self.in_rank_order if not each.ranked.pieces]
         if ranked:
             yield self._fittables(ranked)
+        others = [each.number for each in self.in_rank_order if not each.ranked.pieces]
         size = _FIRST_OTHERS
         while others:
             yield self._fittables(others[:size])
@@ -190,11 +190,12 @@ class Candidates:
 
     def whole_fit(self, most: int) -> Fit | None:
         """Return a fit that shows all of all files, ``None`` where these have more than ``most`` tokens."""
-        estimates = self._estimates
-        texts = (each for each in self.in_rank_order if is_the_text(each.file.path, each.mode))
-        characters = CHARACTERS_PER_TOKEN * sum(estimates[each.number] for each in texts)
-        if characters > most * _LONGEST_TOKEN:
-            return None
+        room = most * _LONGEST_TOKEN // CHARACTERS_PER_TOKEN
+        for number, file, mode, _ in self.in_rank_order:  # of a large project soon there is none
+            if is_the_text(file.path, mode):
+                room -= self._estimates[number]
+            if room < 0:
+                return None
         fit = self.new_fit()
         for candidate in self.in_rank_order:
             fit.keep(candidate.number, (ALL_LINES,))
@@ -206,15 +207,15 @@ class Candidates:
         fit.is_exhausted = True
         return fit
 
-    def left_out(self, fit: Fit) -> list[tuple[str, int]]:
-        """Return the candidates of which nothing is shown with their sizes, the most relevant first."""
+    def left_out(self, fit: Fit) -> Iterator[tuple[str, int]]:
+        """Yield the candidates of which nothing is shown with their sizes, the most relevant first."""
         shown = {number for number, state in fit.shown.items() if not state.is_empty}
         estimates = self._estimates
-        return [
+        return (
             (file.path, estimates[number])
-            for number, file, *_ in self.in_rank_order
+            for number, file, _, _ in self.in_rank_order
             if number not in shown
-        ]
+        )
 
     def shown_files(
         self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
@@ -312,17 +313,16 @@ class Candidates:
     @cached_property
     def _hidden(self) -> Mapping[str, FileChoice]:
         """What is told by path of candidates of which nothing is shown, kept for later budgets."""
-        scored, content_hash = self._is_scored, self._corpus.content_hash
+        scored, content_hash, sizes = self._is_scored, self._corpus.content_hash, self._estimates
         new_choice = row_maker(FileChoice)
         hidden: dict[str, FileChoice] = {}
-        sizes, not_pinned = self._estimates, (False, 0)
-        for rank, (number, file, mode, (_, score, _, reasons)) in enumerate(
-            self.in_rank_order, start=1
-        ):  # a loop for a hundred thousand files
-            decided = file.path, file.entry.item.path, Level.LEFT_OUT, LEVELS[mode], *not_pinned
-            why = (score, rank, reasons) if scored else (None, None, reasons)
+        for rank, (number, file, mode, ranked) in enumerate(self.in_rank_order, start=1):
+            # A loop for a hundred thousand files, as the next one.
+            decided = file.path, file.entry.item.path, Level.LEFT_OUT, LEVELS[mode], False, 0
+            scores = (ranked.score, rank) if scored else (None, None)
             found = content_hash(number).hex(), sizes[number]
-            hidden[file.path] = new_choice((*decided, *why, (), None, *found, ()))
+            row = *decided, *scores, ranked.reasons, (), None, *found, ()
+            hidden[file.path] = new_choice(row)
         return hidden
 
     def choices(
@@ -335,21 +335,18 @@ class Candidates:
         """Return what was decided about each file, by the lines that are shown and those that would be with more."""
         numbers = {self.by_number[number].file.path: number for number in later}
         choices: list[FileChoice] = []
+        hidden = self._hidden
         for file in self.files.selection.files:
             path = file.path
-            if file.is_remark or path == ALL_FILES:  # the glob itself, which matched nothing
-                continue
-            if path in numbers:
+            choice = hidden.get(path)  # of most nothing is shown, whatever the budget
+            if choice is None:
+                if file.is_remark or path == ALL_FILES:  # the glob itself, which matched nothing
+                    continue
+                choice = _unranked(file, tokens.get(path, 0))
+            elif path in numbers:
                 number = numbers[path]
                 marks = shown.get(number, b"")
                 choice = self.choice(number, marks, later[number], tokens=tokens.get(path, 0))
-            elif path in self._hidden:  # as most are: nothing of them is shown, whatever the budget
-                choice = self._hidden[path]
-            else:  # excluded, unreadable, or binary
-                is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
-                level = Level.NONE if is_excluded else Level.LEFT_OUT
-                most, size = LEVELS[file.entry.view_mode], tokens.get(path, 0)
-                choice = FileChoice(path, file.item.path, level, most, tokens=size)
             choices.append(choice._replace(level=Level.NAME) if path in named else choice)
         return tuple(choices)
 
@@ -391,6 +388,13 @@ class Candidates:
                 if told.find(0, definition.signature - 1, definition.last) < 0
             )
         )
+
+
+def _unranked(file: ResolvedFile, tokens: int) -> FileChoice:
+    """Return what is told of a file that is excluded, unreadable or binary."""
+    is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
+    level = Level.NONE if is_excluded else Level.LEFT_OUT
+    return FileChoice(file.path, file.item.path, level, LEVELS[file.entry.view_mode], tokens=tokens)
 
 
 def _is_asked_for(file: Reading) -> bool:
