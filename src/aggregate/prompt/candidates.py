@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import repeat
 from operator import gt
 from typing import Final, NamedTuple
 
@@ -313,17 +314,34 @@ class Candidates:
     @cached_property
     def _hidden(self) -> Mapping[str, FileChoice]:
         """What is told by path of candidates of which nothing is shown, kept for later budgets."""
-        scored, content_hash, sizes = self._is_scored, self._corpus.content_hash, self._estimates
-        new_choice = row_maker(FileChoice)
-        hidden: dict[str, FileChoice] = {}
-        for rank, (number, file, mode, ranked) in enumerate(self.in_rank_order, start=1):
-            # A loop for a hundred thousand files, as the next one.
-            decided = file.path, file.entry.item.path, Level.LEFT_OUT, LEVELS[mode], False, 0
-            scores = (ranked.score, rank) if scored else (None, None)
-            found = content_hash(number).hex(), sizes[number]
-            row = *decided, *scores, ranked.reasons, (), None, *found, ()
-            hidden[file.path] = new_choice(row)
-        return hidden
+        # By columns, as for a hundred thousand files a row at a time takes three times as long.
+        numbers, files, modes, ranked = (
+            zip(*self.in_rank_order, strict=True) if self.by_number else [()] * 4
+        )
+        paths, hashes, sizes = (
+            [file.path for file in files],
+            self._corpus.content_hash,
+            self._estimates,
+        )
+        columns = (
+            paths,
+            [file.entry.item.path for file in files],
+            repeat(Level.LEFT_OUT),
+            map(LEVELS.__getitem__, modes),
+            repeat(False),  # pinned
+            repeat(0),  # tokens
+            [entry.score for entry in ranked] if self._is_scored else repeat(None),
+            range(1, len(ranked) + 1) if self._is_scored else repeat(None),
+            [entry.reasons for entry in ranked],
+            repeat(()),  # definitions
+            repeat(None),  # next
+            [hashes(number).hex() for number in numbers],
+            [sizes[number] for number in numbers],
+            repeat(()),  # lines
+        )
+        return dict(
+            zip(paths, map(row_maker(FileChoice), zip(*columns, strict=False)), strict=True)
+        )
 
     def choices(
         self,
