@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
@@ -34,9 +34,17 @@ if TYPE_CHECKING:
     from aggregate.prompt.token_counts import PromptTokens
 
 
+_DIGITS: Final = 6
+_NEARLY_NOTHING: Final = (
+    0.4 * 10**-_DIGITS
+)  # as most scores of a large project: rounding them takes long
+
+
 def rounded(number: float) -> float:
     """Return a number as an account holds it: finite, never ``-0.0``, with the digits that all machines agree on."""
-    return round(number, 6) + 0.0 if math.isfinite(number) else 0.0
+    if abs(number) < _NEARLY_NOTHING or not math.isfinite(number):
+        return 0.0
+    return round(number, _DIGITS) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +75,6 @@ ROW_KEYS = (
 
 _ROWS_OF_PIECE: Final = 1_000  # Rows that are in memory as text at once: some hundred kilobytes
 
-_ROW: Final = row_maker(FileChoice)
-_TOKENS: Final = FileChoice._fields.index("tokens")  # score, rank and reasons follow
-_BEHIND_REASONS: Final = FileChoice._fields.index("definitions")
-
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
@@ -83,8 +87,7 @@ def audit_of(
     source_map: SourceMap | None = None,
 ) -> Audit:
     """Return the account of a prompt, with the tokens and the size in bytes that it has as it is written."""
-    left = dict(tokens.files)  # a path that stands twice has its tokens once
-    rows = tuple(_accounted(row, left.pop(row.path, 0)) for row in prompt.choices)
+    rows = _accounted(prompt.choices, tokens.files)
     of_files = sum(tokens.sections.get(section, 0) for section in OF_FILES)
     return Audit(
         task=request.task or Task(),
@@ -100,13 +103,20 @@ def audit_of(
     )
 
 
-def _accounted(row: FileChoice, tokens: int) -> FileChoice:
-    """Return a row with its tokens, and rounded; ``_replace`` takes three times as long for a hundred thousand."""
-    score = None if row.score is None else rounded(row.score)
-    reasons = row.reasons and tuple(
-        each._replace(weight=rounded(each.weight)) for each in row.reasons
-    )
-    return _ROW((*row[:_TOKENS], tokens, score, row.rank, reasons, *row[_BEHIND_REASONS:]))
+def _accounted(choices: Sequence[FileChoice], tokens: Mapping[str, int]) -> tuple[FileChoice, ...]:
+    """Return the rows of some files with their tokens, rounded: by columns, as there may be a hundred thousand."""
+    left = dict(tokens)  # a path that stands twice has its tokens once
+    columns = dict(zip(FileChoice._fields, zip(*choices, strict=True), strict=False))
+    if columns:
+        columns["tokens"] = tuple(left.pop(path, 0) for path in columns["path"])
+        columns["score"] = tuple(
+            None if each is None else rounded(each) for each in columns["score"]
+        )
+        columns["reasons"] = tuple(
+            each and tuple(reason._replace(weight=rounded(reason.weight)) for reason in each)
+            for each in columns["reasons"]
+        )
+    return tuple(map(row_maker(FileChoice), zip(*columns.values(), strict=True)))
 
 
 def audit_data(audit: Audit) -> dict[str, Any]:
