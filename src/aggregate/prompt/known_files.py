@@ -288,7 +288,7 @@ class KnownFiles:
                 self._remember(group)
 
     def _is_as_kept(self, group: FileGroup, joined: bytes) -> bool:
-        """Tell whether a group's files need not be read for their secrets: the usual settings replace them all."""
+        """Tell whether a group's files, should some hold secrets, are shown as they were when that was found out."""
         flags = joined[_IDENTITY_BYTES - 1 :: _IDENTITY_BYTES]
         return _OF_CLEAN_TEXT not in flags or all(map(self._is_clean, group.files))
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
@@ -21,7 +21,6 @@ from aggregate.base.request import (
     Reason,
     Task,
 )
-from aggregate.base.values import row_maker
 from aggregate.prompt.document import Cut, Prompt, Section, SourceMap, pack_map, unpack_map
 from aggregate.prompt.numbered_output import audit_path, numbered_files
 from aggregate.prompt.request import Request
@@ -34,17 +33,11 @@ if TYPE_CHECKING:
     from aggregate.prompt.token_counts import PromptTokens
 
 
-_DIGITS: Final = 6
-_NEARLY_NOTHING: Final = (
-    0.4 * 10**-_DIGITS
-)  # as most scores of a large project: rounding them takes long
-
-
 def rounded(number: float) -> float:
     """Return a number as an account holds it: finite, never ``-0.0``, with the digits that all machines agree on."""
-    if abs(number) < _NEARLY_NOTHING or not math.isfinite(number):
+    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores, and rounding takes long
         return 0.0
-    return round(number, _DIGITS) + 0.0
+    return round(number, 6) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +80,16 @@ def audit_of(
     source_map: SourceMap | None = None,
 ) -> Audit:
     """Return the account of a prompt, with the tokens and the size in bytes that it has as it is written."""
-    rows = _accounted(prompt.choices, tokens.files)
+    left = dict(tokens.files)  # a path that stands twice has its tokens once
+    rows = tuple(
+        row._replace(
+            tokens=left.pop(row.path, 0),
+            score=None if row.score is None else rounded(row.score),
+            reasons=row.reasons
+            and tuple(each._replace(weight=rounded(each.weight)) for each in row.reasons),
+        )
+        for row in prompt.choices
+    )
     of_files = sum(tokens.sections.get(section, 0) for section in OF_FILES)
     return Audit(
         task=request.task or Task(),
@@ -101,22 +103,6 @@ def audit_of(
         size=size,
         source_map=source_map,
     )
-
-
-def _accounted(choices: Sequence[FileChoice], tokens: Mapping[str, int]) -> tuple[FileChoice, ...]:
-    """Return the rows of some files with their tokens, rounded: by columns, as there may be a hundred thousand."""
-    left = dict(tokens)  # a path that stands twice has its tokens once
-    columns = dict(zip(FileChoice._fields, zip(*choices, strict=True), strict=False))
-    if columns:
-        columns["tokens"] = tuple(left.pop(path, 0) for path in columns["path"])
-        columns["score"] = tuple(
-            None if each is None else rounded(each) for each in columns["score"]
-        )
-        columns["reasons"] = tuple(
-            each and tuple(reason._replace(weight=rounded(reason.weight)) for reason in each)
-            for each in columns["reasons"]
-        )
-    return tuple(map(row_maker(FileChoice), zip(*columns.values(), strict=True)))
 
 
 def audit_data(audit: Audit) -> dict[str, Any]:
@@ -157,17 +143,16 @@ _ROW_TEXT: Final = "{" + ",".join(f'"{key}":%s' for key in ROW_KEYS) + "}"
 
 def _row_text(row: FileChoice) -> str:
     """Return what ``_JSON`` makes of ``_row_data``; of most rows only texts and numbers are to be written."""
-    path, entry, level, most, pinned, tokens, score, rank, reasons, definitions, more, *rest = row
-    content_hash, size, _ = rest
+    *_, tokens, score, rank, reasons, definitions, following, content_hash, size, _ = row
     return _ROW_TEXT % (
-        *map(encode_basestring_ascii, (path, entry, level, most)),
-        "true" if pinned else "false",
+        *map(encode_basestring_ascii, row[:4]),  # path, entry and levels
+        "true" if row.pinned else "false",
         tokens,
         "null" if score is None else score,
         "null" if rank is None else rank,
         _JSON([reason._asdict() for reason in reasons]) if reasons else "[]",
         _JSON(definitions) if definitions else "[]",
-        "null" if more is None else encode_basestring_ascii(more),
+        "null" if following is None else encode_basestring_ascii(following),
         encode_basestring_ascii(content_hash),
         size,
     )
