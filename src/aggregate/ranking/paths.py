@@ -22,6 +22,8 @@ class PathKind(StrEnum):
     GENERATED = "generated"
     SETTINGS = "settings"
 
+    __hash__ = str.__hash__  # that of ``Enum`` is no C, and a hundred thousand files have one
+
 
 _FOLDERS: Mapping[PathKind, frozenset[str]] = {
     PathKind.VENDORED: frozenset(
