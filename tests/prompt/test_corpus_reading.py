@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from aggregate import open_project, request_for
 from aggregate.prompt import FileCorpus, Request
 from aggregate.prompt.ranked_files import read_files
 from aggregate.prompt.selection import Selection
@@ -64,6 +65,21 @@ def test_the_index_changes_nothing_of_a_corpus(*, redact: bool, tmp_path: Path) 
     # What another run knows of a file with a secret is not taken for it where that is replaced.
     told(made(folder, "skeleton", redact=not redact), later)
     assert told(request, later) == without
+
+
+def test_an_unchanged_file_with_a_secret_is_not_read(tmp_path: Path) -> None:
+    """It is known by its text without the secret, and read again where settings may show another (rule I-5)."""
+    folder = project(tmp_path / "p", {"key.py": PLANTED[0].content})
+    index = in_index(tmp_path)
+    read: list[int] = []
+    for redact in (True, True, False, False, True):
+        config = {"files": {"base_dir": str(folder), "paths": ["*.py"]}}
+        request = request_for(open_project(config), redact=redact)
+        corpus = read_files(request, index=index, on_start=read.append).corpus
+        index.flush()
+        assert corpus.content_hash(0) == b""
+    is_read = [count > 0 for count in read]
+    assert is_read == [True, False, True, True, False]
 
 
 def test_a_file_has_the_terms_that_a_look_into_it_finds(tmp_path: Path) -> None:

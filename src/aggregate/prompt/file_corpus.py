@@ -7,22 +7,21 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
-from operator import itemgetter
 from typing import Final, NamedTuple
 
 from aggregate.base.redaction import Redaction
+from aggregate.base.values import row_maker
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
 from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
 from aggregate.prompt.known_files import (
-    HASH_BYTES,
     USUAL,
     FileGroup,
     KnownFile,
     KnownFiles,
     KnownGroup,
+    content_hash,
     pack_one,
-    source_hash,
 )
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import term_hash
@@ -45,8 +44,7 @@ _COUNTS: Final = _Counts()  # At most 65,536
 _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
 
-# A file of the corpus: its place in the prompt, what it is, its identity, and what is known of it.
-_Row = tuple[int, ResolvedFile, bytes, FileFacts]
+_FACTS: Final = row_maker(FileFacts)
 
 
 class NumberedGroup(NamedTuple):
@@ -65,7 +63,6 @@ class FileCorpus:
     files: Sequence[FileFacts]
     shown: Sequence[ResolvedFile]
     identities: list[bytes]
-    hashes: dict[int, bytes]
     groups: Sequence[NumberedGroup]
     others: Sequence[Reading]  # What could not be read, and remarks on what globs met
     known: KnownFiles
@@ -160,14 +157,13 @@ class FileCorpus:
         """
         reading = self._read(number)
         path = self.shown[number].path
-        identity = self.known.identity(path, source_hash(reading.clean))
+        identity = self.known.identity(path, reading.clean)
         if identity != self.identities[number]:
             self._analyse(number, reading.clean)
         return reading.source
 
     def content_hash(self, number: int) -> bytes:
-        replaced = self.hashes.get(number)
-        return self.identities[number][:HASH_BYTES] if replaced is None else replaced
+        return content_hash(self.identities[number])
 
     def trim(self) -> None:
         """Let go of what was loaded for earlier questions, where it has become much."""
@@ -184,14 +180,13 @@ class FileCorpus:
 
     def _read(self, number: int) -> Reading:
         # What is known by the hash of its bytes was searched for secrets before.
-        known, file = self.identities[number][:HASH_BYTES], self.shown[number]
+        known, file = self.content_hash(number), self.shown[number]
         return self.reader.read(file, hashed=True, clean_hash=known)
 
     def _analyse(self, number: int, source: SourceFile) -> None:
         path = self.shown[number].path
         self._analyses[number] = KnownFile.unpack(pack_one(path, source)).analysis
-        self.identities[number] = self.known.identity(path, source_hash(source))
-        self.hashes[number] = source.content_hash
+        self.identities[number] = self.known.identity(path, source)
 
 
 def read_corpus(
@@ -204,7 +199,7 @@ def read_corpus(
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
     """Return the corpus of ``files``, of which only those are read that the index does not know; these are counted."""
-    known = KnownFiles(index)
+    known = KnownFiles(index, redaction)
     reading = _CorpusReading(files, known, reader)
     groups = known.look_at(files)
     missing = [group for group in groups if group.known is None]
@@ -238,27 +233,23 @@ class _CorpusReading:
 
     def corpus(self, groups: Sequence[FileGroup], reader: FileReader) -> FileCorpus:
         """Return the corpus of groups that are known; the reader reads texts once more."""
+        facts: list[FileFacts | None] = [None] * len(self._files)  # by places, as the next two
+        shown, identities = list(self._files), [b""] * len(self._files)
         others = {
             place: unread(file)
             for place, file in enumerate(self._files)
             if file.problem and not file.is_remark
         }
-        rows: list[_Row] = []
         for group in groups:
-            rows += self._rows(group, others)
-        rows.sort(key=itemgetter(0))
-        numbers = {row[0]: number for number, row in enumerate(rows)}
-        facts = [row[3] for row in rows]
-        hashes = {
-            number: self._unusual[path].source.content_hash
-            for number, path in enumerate(each.path for each in facts)
-            if path in self._unusual
-        }
+            known = self._facts(group, shown, others)
+            for place, each, identity in zip(group.places, known, group.identities, strict=True):
+                facts[place], identities[place] = each, identity
+        places = [place for place, each in enumerate(facts) if each]
+        numbers = {place: number for number, place in enumerate(places)}
         return FileCorpus(
-            files=facts,
-            shown=[row[1] for row in rows],
-            identities=[row[2] for row in rows],
-            hashes=hashes,
+            files=[each for each in facts if each],
+            shown=[shown[place] for place in places],
+            identities=[identities[place] for place in places],
             groups=[
                 NumberedGroup(
                     group.known,
@@ -279,39 +270,54 @@ class _CorpusReading:
             grouped=self._known.grouped,
         )
 
-    def _rows(self, group: FileGroup, others: dict[int, Reading]) -> Iterator[_Row]:
-        """Yield those files of a group that can be read and are shown; the errors of the rest go to ``others``."""
+    def _facts(
+        self, group: FileGroup, shown: list[ResolvedFile], others: dict[int, Reading]
+    ) -> "list[FileFacts | None]":
+        """Return what is known of the files of a group, ``None`` of those that are not shown or cannot be read.
+
+        How the others are shown goes to ``shown``, what is wrong with those that cannot be read to ``others``.
+        """
         if group.known is None:
             raise ValueError("a group is known before its files are added")
         columns, unusual = group.known.told()
         paths = [file.path for file in group.files]
-        facts = map(FileFacts._make, zip(paths, *columns, repeat(False), strict=False))
-        rows = zip(group.places, group.files, group.identities, facts, strict=True)
+        # A loop for a hundred thousand files, of nearly all of which nothing else is to be said.
+        facts: list[FileFacts | None] = list(map(_FACTS, zip(paths, *columns, repeat(False))))
         told = (self._reader.generated.marks, self._unusual)
-        if not unusual and all(each.keys().isdisjoint(paths) for each in told):
-            yield from rows  # most groups: the loop for a hundred thousand files
-            return
-        for number, (place, file, identity, known) in enumerate(rows):
+        members = set(unusual)
+        if not all(each.keys().isdisjoint(paths) for each in told):
+            members |= {
+                number for number, path in enumerate(paths) if any(path in each for each in told)
+            }
+        for number in sorted(members):
+            place, known = group.places[number], facts[number]
+            file, facts[number] = group.files[number], None
             read = unusual.get(number, USUAL)
             if read.problem:
                 self._reader.note(file.path, NoteKind.VIEW, read.problem)
             reading = self._unusual.get(file.path) or self._known_reading(file, read)
-            if reading.is_listed:
+            if reading is None or reading.is_listed:
                 continue
             if reading.source.error:
                 others[place] = reading
-                continue
-            is_generated = bool(self._reader.why_generated(file, read))
-            yield place, reading.file, identity, known._replace(is_generated=is_generated)
+            elif known:
+                shown[place] = reading.file
+                is_generated = bool(self._reader.why_generated(file, read))
+                facts[number] = known._replace(is_generated=is_generated)
+        return facts
 
-    def _known_reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading:
-        """Return what reading a file would give that is known; guessing an encoding once more would take long."""
+    def _known_reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
+        """Return what reading a file would give that is known, ``None`` where it is only remarked on.
+
+        Guessing an encoding once more would take long.
+        """
         if not facts.generated and self._reader.why_generated(file, facts):
             # Only .gitattributes call it generated, and its size is not kept.
             facts = ReadFacts.of(file.path, read_file(file.file))
         shown = self._reader.shown(file, facts)
-        if shown:
-            self._reader.note_facts(file.path, facts)
+        if shown is None:
+            return None
+        self._reader.note_facts(file.path, facts)
         modified = modified_at(file.file) if facts.error else 0.0
         source = SourceFile("", modified, facts.error, is_binary=facts.is_binary)
-        return Reading(shown or file, source, source, facts, is_listed=shown is None)
+        return Reading(shown, source, source, facts)

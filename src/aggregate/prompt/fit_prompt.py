@@ -364,7 +364,7 @@ class _Filling:
         files = self.files.shown_files(
             fit, self.budget.order, doubts=request.doubts, with_notes=with_notes
         )
-        hidden = self.files.left_out(fit) if remainder else []
+        hidden = list(self.files.left_out(fit)) if remainder else []
         named, segments = not_shown(hidden, limit=remainder, count=self.files.count)
         title = FILES_SUMMARY if request.is_summary else FILES
         title = FILES_TIER3 if request.is_tier3 else title

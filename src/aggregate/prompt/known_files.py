@@ -17,6 +17,7 @@ from zlib import crc32
 
 from aggregate.base.concurrency import Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
+from aggregate.base.redaction import Redaction
 from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, naming_class, telling_names
 from aggregate.project.files import SourceFile
@@ -198,13 +199,6 @@ class _Plan:
     waiting: deque[int] = field(default_factory=deque)
 
 
-def source_hash(source: SourceFile) -> bytes:
-    """Return a hash of what was read: of the bytes, or where they hold secrets of the text without these."""
-    if source.content_hash:
-        return source.content_hash
-    return sha256(f"{source.error}\0{source.text}".encode(errors="surrogatepass")).digest()
-
-
 # Whose code takes part in analysing a file's bytes, and in making tables of that.
 ANALYSIS_CODE = (
     "prompt.known_files",
@@ -225,19 +219,27 @@ ANALYSIS_CODE = (
 )
 # What others have made of that: encodings are guessed, secrets and definitions found by them.
 ANALYSIS_LIBRARIES = ("charset_normalizer", "re2", "tree_sitter")
-HASH_BYTES: Final = 32  # Of a content's hash, with which an identity begins
+_HASH_BYTES: Final = 32  # Of a content's hash, with which an identity begins
 _DIGEST_BYTES: Final = 16  # Of what decides on an analysis besides the content
-_IDENTITY_BYTES: Final = HASH_BYTES + _DIGEST_BYTES  # Of a file's identity
+_IDENTITY_BYTES: Final = _HASH_BYTES + _DIGEST_BYTES + 1  # Of a file's identity
+_OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # What the hash is of: an identity ends with it
+
+
+def content_hash(identity: bytes) -> bytes:
+    """Return the hash of a file's bytes; nothing where they hold secrets."""
+    return identity[:_HASH_BYTES] if identity[-1:] == _OF_BYTES else b""
 
 
 @dataclass(slots=True, eq=False)
 class KnownFiles:
     """Finds what is known of files by what they hold and are called, and of groups by what their files hold.
 
-    A file's identity is its content's hash and a digest of what else decides.
+    A file's identity is a hash of its bytes, or where these hold secrets of the text without them, and a digest of
+    what else decides.
     """
 
     _index: Index
+    redaction: Redaction
     held: dict[bytes, bytes] = field(default_factory=dict)  # what no index keeps, by identity
     analysed: int = 0  # Files that were not known
     grouped: int = 0  # Groups whose tables had to be made
@@ -274,7 +276,7 @@ class KnownFiles:
             [(group.name, [file.file for file in group.files]) for group in groups]
         )
         for group, joined in zip(groups, looks, strict=True):
-            if joined:
+            if joined and self._is_as_kept(group, joined):
                 starts = range(0, len(joined), _IDENTITY_BYTES)
                 group.identities = [joined[start : start + _IDENTITY_BYTES] for start in starts]
             else:
@@ -285,12 +287,21 @@ class KnownFiles:
             if known:
                 self._remember(group)
 
+    def _is_as_kept(self, group: FileGroup, joined: bytes) -> bool:
+        """Tell whether a group's files, should some hold secrets, are shown as they were when that was found out."""
+        flags = joined[_IDENTITY_BYTES - 1 :: _IDENTITY_BYTES]
+        return _OF_CLEAN_TEXT not in flags or all(map(self._is_clean, group.files))
+
+    def _is_clean(self, file: ResolvedFile) -> bool:
+        """Tell whether nothing but a file's text without secrets decides how it is shown."""
+        return self.redaction == Redaction() and not file.item.custom_slices
+
     def _look_at_each(self, group: FileGroup) -> None:
         states = self._index.known([file.file for file in group.files])
         group.seen_ns = max((state.seen_ns for state in states if state), default=0)
         group.states = [state if state and state.content_hash else None for state in states]
         group.identities = [
-            self.identity(file.path, state.content_hash) if state and state.content_hash else b""
+            self._identity(file.path, state.content_hash) if state and state.content_hash else b""
             for file, state in zip(group.files, states, strict=True)
         ]
 
@@ -349,13 +360,13 @@ class KnownFiles:
         file = group.files[place]
         reading = read(file)
         source = reading.source
-        if source.info and source.content_hash:
+        if source.info and (source.content_hash or self._is_clean(file)):
             state = file_state(source.info, seen_ns=group.seen_ns)
-            if group.seen_ns:
+            if group.seen_ns and source.content_hash:
                 self._index.remember(state, source.content_hash)
             if group.states:
                 group.states[place] = state
-        group.identities[place] = self.identity(file.path, source_hash(reading.clean))
+        group.identities[place] = self.identity(file.path, reading.clean)
         return reading.clean
 
     def _make_tables(self, group: FileGroup, members: Sequence[KnownFile]) -> None:
@@ -379,16 +390,22 @@ class KnownFiles:
     def terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
         return self._index.get_many(_kind("term group"), keys)
 
-    def identity(self, path: str, content_hash: bytes) -> bytes:
+    def identity(self, path: str, source: SourceFile) -> bytes:
+        if source.content_hash:
+            return self._identity(path, source.content_hash)
+        text = f"{source.error}\0{source.text}".encode(errors="surrogatepass")
+        return self._identity(path, sha256(text).digest(), _OF_CLEAN_TEXT)
+
+    def _identity(self, path: str, hashed: bytes, of: bytes = _OF_BYTES) -> bytes:
         name = path[path.rfind("/") + 1 :].lower()
         dot = name.rfind(".")
         suffix = name[dot:] if dot > 0 else ""
         if suffix in TELLING_SUFFIXES or name in _telling() or not dot:
-            return content_hash + self._digest(path)
+            return hashed + self._digest(path) + of
         digest = self._by_suffix.get(suffix)
         if digest is None:
             digest = self._by_suffix[suffix] = self._digest(path)
-        return content_hash + digest
+        return hashed + digest + of
 
     def _digest(self, path: str) -> bytes:
         traits = naming_class(path), generated_reason(path, "")

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import nsmallest
+from heapq import nlargest
 from math import exp, fsum, inf, log
 from operator import itemgetter
 from types import MappingProxyType
@@ -74,8 +74,10 @@ def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
 
 def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
     """Return the files with the greatest values, the best first, equal ones in the order of the corpus."""
-    pairs = nsmallest(most, [(-value, file) for file, value in values.items()])
-    return [file for _, file in pairs]
+    # Of a hundred thousand values most are only compared with the least of the best.
+    least = min(nlargest(most, values.values()), default=0.0)
+    pairs = sorted((-value, file) for file, value in values.items() if value >= least)
+    return [file for _, file in pairs[:most]]
 
 
 def scaled_evidence(
@@ -225,10 +227,10 @@ def probabilities(
     if best == -inf:
         return dict.fromkeys(pieces, ()), {}
     powers = {file: [exp(value - best) for value in values] for file, values in pieces.items()}
-    other_powers = {file: exp(value - best) for file, value in others.items()}
-    total = fsum([*(fsum(values) for values in powers.values()), *other_powers.values()])
+    other_powers = [exp(value - best) for value in others.values()]
+    total = fsum([*(fsum(values) for values in powers.values()), *other_powers])
     shares = {file: [power / total for power in values] for file, values in powers.items()}
-    return shares, {file: power / total for file, power in other_powers.items()}
+    return shares, {file: power / total for file, power in zip(others, other_powers, strict=True)}
 
 
 def reasons(

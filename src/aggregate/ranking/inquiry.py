@@ -145,11 +145,15 @@ class TermMatcher:
 
     def matched_in(self, names: Sequence[str]) -> list[tuple[str, ...]]:
         """Return what ``matched`` does for each of many names."""
-        # Other letters may become longer where they become small: their names are looked at one by one.
-        plain = [name if name.isascii() else "" for name in names]
-        matched = [() if name.isascii() else self.matched(name) for name in names]
+        plain, text = names, "\n".join(names)  # no term holds a line feed
+        matched: list[tuple[str, ...]] = [()] * len(names)
+        if not text.isascii():
+            # Other letters may become longer where they become small: their names are looked at one by one.
+            plain = [name if name.isascii() else "" for name in names]
+            matched = [() if name.isascii() else self.matched(name) for name in names]
+            text = "\n".join(plain)
         ends: list[int] = []
-        for hit in self._may_hold.finditer("\n".join(plain).lower()):  # no term holds a line feed
+        for hit in self._may_hold.finditer(text.lower()):
             ends = ends or list(accumulate(len(name) + 1 for name in plain))
             place = bisect_right(ends, hit.start())
             matched[place] = self.matched(names[place])

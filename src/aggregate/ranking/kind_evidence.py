@@ -134,13 +134,13 @@ def language_share(inquiry: Inquiry) -> Evidence:
     for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
         if language and kind is PathKind.SOURCE:
             characters[language] = characters.get(language, 0) + facts.characters
-    most = max(characters.values(), default=0) or 1
+    most = max(characters.values(), default=0)
+    shares = {language: size / most for language, size in characters.items() if size}
+    values = {file: shares[name] for file, name in enumerate(languages) if name in shares}
     lifted = {kind: 1 - _penalty(kind, inquiry.question.task) for kind in _TERMS}
-    values: dict[int, float] = {}
-    for file, (language, kind) in enumerate(zip(languages, inquiry.kinds, strict=True)):
-        value = max(characters.get(language, 0) / most, lifted.get(kind, 0.0))
-        if value:
-            values[file] = value
+    for file, kind in enumerate(inquiry.kinds if any(lifted.values()) else ()):
+        if share := lifted.get(kind):
+            values[file] = max(values.get(file, 0.0), share)
     return Evidence("language", files=values)
 
 

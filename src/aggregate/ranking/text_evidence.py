@@ -149,15 +149,15 @@ def _definition_text(
             analysis, postings[file], names=names[file], path=inquiry.path_terms.get(file, _NOTHING)
         )
         scores = {
-            unit: sum(_gains(documents[unit], most, length=length / average))
-            for unit, length in lengths[file].items()
+            unit: sum(_gains(document, most, length=lengths[file][unit] / average))
+            for unit, document in documents.items()
         }
         best = max(scores, key=scores.__getitem__, default=None)  # of equal ones the first
         if best is not None and scores[best]:
             gains = _gains(documents[best], most, length=lengths[file][best] / average)
             told = [term for term in documents[best] if term in most]
             matched[file] = inquiry.told(dict(zip(told, gains, strict=True)))
-            rows[file] = [scores[piece.definition] for piece in analysis.pieces]
+            rows[file] = [scores.get(piece.definition, 0.0) for piece in analysis.pieces]
     return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
 
 
@@ -168,7 +168,10 @@ def _documents(
     names: Sequence[tuple[str, ...]],
     path: Counts,
 ) -> Mapping[int, Counts]:
-    """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1."""
+    """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1.
+
+    Those without any term are left out.
+    """
     owners = [piece.definition for piece in analysis.pieces]
     texts: dict[int, dict[str, int]] = {}
     for term, places in holding.items():
@@ -177,19 +180,16 @@ def _documents(
             held[term] = held.get(term, 0) + count
     named = _name_counts(analysis, names, NAME_WEIGHT)
     documents: dict[int, Mapping[str, int]] = {}
-    for piece in analysis.pieces:
-        unit = piece.definition
-        if unit not in documents:
-            around = named[unit] if named and unit >= 0 else _NOTHING
-            text = texts.get(unit, _NOTHING)
-            # Most hold nothing but what their path does: they share it.
-            if not (text or around):
-                documents[unit] = path
-                continue
+    for unit in dict.fromkeys(owners) if texts or named or path else ():
+        around = named[unit] if named and unit >= 0 else _NOTHING
+        text = texts.get(unit, _NOTHING)
+        if text or around:
             together = documents[unit] = dict(text)
             for document in (around, path):
                 for term, count in document.items():
                     together[term] = together.get(term, 0) + count
+        elif path:  # most hold nothing but what their path does: they share it
+            documents[unit] = path
     return documents
 
 

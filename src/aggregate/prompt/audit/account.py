@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 
 def rounded(number: float) -> float:
     """Return a number as an account holds it: finite, never ``-0.0``, with the digits that all machines agree on."""
-    return round(number, 6) + 0.0 if math.isfinite(number) else 0.0
+    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores, and rounding takes long
+        return 0.0
+    return round(number, 6) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ def audit_of(
         row._replace(
             tokens=left.pop(row.path, 0),
             score=None if row.score is None else rounded(row.score),
-            reasons=tuple(each._replace(weight=rounded(each.weight)) for each in row.reasons),
+            reasons=row.reasons
+            and tuple(each._replace(weight=rounded(each.weight)) for each in row.reasons),
         )
         for row in prompt.choices
     )
@@ -134,6 +138,26 @@ def _row_data(row: FileChoice) -> dict[str, Any]:
     return data
 
 
+_ROW_TEXT: Final = "{" + ",".join(f'"{key}":%s' for key in ROW_KEYS) + "}"
+
+
+def _row_text(row: FileChoice) -> str:
+    """Return what ``_JSON`` makes of ``_row_data``; of most rows only texts and numbers are to be written."""
+    *_, tokens, score, rank, reasons, definitions, following, content_hash, size, _ = row
+    return _ROW_TEXT % (
+        *map(encode_basestring_ascii, row[:4]),  # path, entry and levels
+        "true" if row.pinned else "false",
+        tokens,
+        "null" if score is None else score,
+        "null" if rank is None else rank,
+        _JSON([reason._asdict() for reason in reasons]) if reasons else "[]",
+        _JSON(definitions) if definitions else "[]",
+        "null" if following is None else encode_basestring_ascii(following),
+        encode_basestring_ascii(content_hash),
+        size,
+    )
+
+
 @get_monitor().scope("write_audit")
 def write_audit(prompt: Path, audit: Audit) -> None:
     replace_own(audit_path(prompt), audit_pieces(audit))
@@ -159,9 +183,7 @@ def audit_pieces(audit: Audit) -> Iterator[bytes]:
     lines = [f"{_JSON(key)}:{_JSON(value)}" for key, value in data.items() if key != "rows"]
     yield ("{" + ",\n".join(lines) + ',\n"rows":[\n').encode("ascii")
     for start in range(0, len(audit.rows), _ROWS_OF_PIECE):
-        rows = ",\n".join(
-            _JSON(_row_data(row)) for row in audit.rows[start : start + _ROWS_OF_PIECE]
-        )
+        rows = ",\n".join(map(_row_text, audit.rows[start : start + _ROWS_OF_PIECE]))
         yield (f",\n{rows}" if start else rows).encode("ascii")
     yield b"\n]}\n"
 
