@@ -352,3 +352,11 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "no evidence of history: there is no repository\n"
     )
+    assert start(folder, "explain", "1", "b.py").out == (
+        "b.py\n"
+        "  level        name (at most full)\n"
+        "  tokens       0\n"
+        "  score        1.0000%, rank 2 of 14\n"
+        "  entry        *\n"
+        "  next         outline, for another tenth of the budget\n"
+    )
