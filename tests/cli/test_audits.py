@@ -279,6 +279,8 @@ def test_diff_compares_the_files_of_two_prompts(asked: Path) -> None:
     ]
     assert start(asked, "run", "-q").code == 0
     assert len(start(asked, "diff", "2", "3").out.splitlines()) == 1
+    (asked / "md_gen/.demo_003.chain.json").unlink()  # it is a prompt all the same, no candidate
+    assert "nothing is recorded" in mistake(start(asked, "explain", "md_gen/demo_003.md"))
 
 
 def test_the_schema_of_audits_is_published(tmp_path: Path) -> None:
