@@ -183,6 +183,7 @@ def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
         backends.append(_Slow(root, report))
         return backends[0]
 
+    (tmp_path / ".gitignore").write_text("a.py/\n")  # no file, but a folder of this name
     with TreeWatch(tmp_path, make_backend=keep) as watch:
         (tmp_path / "new").mkdir()
         (tmp_path / "new/a.py").write_text("a")
