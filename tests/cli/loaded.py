@@ -22,7 +22,6 @@ from pathlib import Path
 
 import aggregate
 from aggregate import main
-from aggregate.project.configuration import validate
 
 _SECONDS = 60
 _HEADER = struct.Struct("!i")
@@ -122,12 +121,15 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "cli.results",
         "sending.turn",
         "code.views.ast_parser",
+        "base.concurrency.lanes",
+        "base.redaction.scan",
+        "prompt.source_map",
     ):
         import_module(f"aggregate.{module}")
     for module in modules:
         import_module(module)
     aggregate.count("The vocabulary is read by this.")
-    validate({})  # loads what checks configurations, which a run of a known one does without
+    aggregate.open_project({})  # which builds the validators of configurations
     gc.freeze()  # or else a copy's first collection touches, and so copies, all that it shares
     while True:
         header, descriptors, _, _ = socket.recv_fds(connection, _HEADER.size, 3)

@@ -279,6 +279,8 @@ def test_diff_compares_the_files_of_two_prompts(asked: Path) -> None:
     ]
     assert start(asked, "run", "-q").code == 0
     assert len(start(asked, "diff", "2", "3").out.splitlines()) == 1
+    (asked / "md_gen/.demo_003.chain.json").unlink()  # it is a prompt all the same, no candidate
+    assert "nothing is recorded" in mistake(start(asked, "explain", "md_gen/demo_003.md"))
 
 
 def test_the_schema_of_audits_is_published(tmp_path: Path) -> None:
@@ -351,4 +353,12 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "no evidence of history: there is no repository\n"
+    )
+    assert start(folder, "explain", "1", "b.py").out == (
+        "b.py\n"
+        "  level        name (at most full)\n"
+        "  tokens       0\n"
+        "  score        1.0000%, rank 2 of 14\n"
+        "  entry        *\n"
+        "  next         outline, for another tenth of the budget\n"
     )

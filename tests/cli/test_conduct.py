@@ -3,6 +3,7 @@
 import re
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -84,6 +85,18 @@ def test_a_dry_run(tmp_path: Path) -> None:
     assert lines[1].strip() == "one.py"
     assert lines[3].startswith("2 tickets, ")
     assert sorted(folder.rglob("*")) == before
+
+
+def test_without_dbos_a_run_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look ahead works without it."""
+    monkeypatch.setitem(sys.modules, "dbos", None)
+    folder = track_project(tmp_path, TICKETS)
+    conducted(folder, "run", "demo", "--dry-run")
+    ended = conduct(folder, "run", "demo")
+    assert (ended.code, ended.out) == (1, "")
+    assert "pip install 'manual-slop[agents]'" in ended.err
 
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []])

@@ -10,6 +10,7 @@ from aggregate import ConfigError
 from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.cli.goal import read_instruction, trace_lines
 from tests.cli.command_line import Ended, aggregate, begin
+from tests.fakes.chat_server import chat_server
 
 SCRIPT = {
     "decompose": "1. Greet Ann",
@@ -134,6 +135,17 @@ def test_an_unknown_provider_is_explained() -> None:
     assert ended.err.startswith("aggregate: there is no provider 'nobody': take one of anthropic, ")
 
 
+def test_secrets_of_a_goal_are_not_sent(tmp_path: Path) -> None:
+    """They are replaced in all that a model is asked, and said; ``--no-redact`` keeps them."""
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for option, is_sent in ((), False), (("--no-redact",), True):
+        with chat_server() as server:
+            asked = ("--provider", "compatible", "--model", "m", "--base-url", f"{server.url}/v1")
+            aggregate("goal", f"Tell of {key}", *asked, "--root", str(tmp_path), *option)
+        sent = json.dumps(server.requests)
+        assert ("Tell of" in sent, key in sent) == (True, is_sent)
+
+
 YAML = """\
 # A check of every day
 goal: "Greet Ann"   # whom
@@ -164,6 +176,7 @@ VALUES = [
     ("goal: |\n  line 1\n  line 2", "line 1\nline 2"),
     ("goal: one\n  two", "one two"),
     ("---\ngoal: x # y", "x"),
+    ("\ngoal: |\n  a\n# no more\n\n  b\n", "a\n\nb"),
 ]
 
 

@@ -115,6 +115,9 @@ def test_compact(config: str) -> None:
     assert aggregate(*ask)[0] == 0
     _, out, _ = aggregate(*compact, "--json", "-q")
     assert json.loads(out)["text"].startswith("No model was asked")
+    assert aggregate(*ask)[0] == 0
+    assert aggregate(*ask)[0] == 0
+    assert re.fullmatch(r"No model was asked; .*\n", aggregate(*compact, "-q").out)
     code, _, err = aggregate("send", "-c", config, "--provider", "scripted")
     assert (code, "say something: aggregate send MESSAGE" in err) == (2, True)
 

@@ -7,7 +7,6 @@ from typing import Any
 from aggregate import NeuronAgent, ToolRegistry
 from aggregate.agents.goals import EngineLimits, Trace, scripted_model
 from aggregate.agents.goals.models import ScriptedModel
-from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.tools import Tool
 
 Script = Mapping[str, str | list[str]]
@@ -35,15 +34,3 @@ def nodes(trace: Trace, kind: str) -> list[Trace]:
     """Return what a trace holds of a kind, itself included."""
     below = [found for one in trace.children for found in nodes(one, kind)]
     return [trace, *below] if trace.kind == kind else below
-
-
-class BadModel:
-    def __init__(self, text: Any) -> None:
-        self.text = text
-        self.asked = 0
-
-    def ask(self, question: Question) -> Completion:
-        self.asked += 1
-        if isinstance(self.text, BaseException):
-            raise self.text
-        return Completion(self.text, 10)

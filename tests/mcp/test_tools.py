@@ -1,7 +1,7 @@
 """What agents are answered, through the protocol's own client: tools, resources, and how far long work is."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import count, run
 from aggregate.mcp.workspace import Ledger
-from tests.mcp.serving import Asking, Endless, asking, connected, over, server_for, server_of
+from tests.mcp.serving import Ask, Asking, Endless, asking, connected, over, server_for, server_of
 from tests.projects import project
 
 RETRY = """\
@@ -36,17 +36,24 @@ class Client:
 """
 
 
+FILES = {
+    "src/retry.py": RETRY,
+    "src/client.py": CLIENT,
+    "docs/guide.md": "# Guide\n\nHow to fetch.\n",
+    ".env": "TOKEN=1\n",
+}
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return project(
-        tmp_path,
-        {
-            "src/retry.py": RETRY,
-            "src/client.py": CLIENT,
-            "docs/guide.md": "# Guide\n\nHow to fetch.\n",
-            ".env": "TOKEN=1\n",
-        },
-    )
+    return project(tmp_path, FILES)
+
+
+@pytest.fixture(scope="module")
+def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """A connection over which no prompt was composed yet: a mistake composes none."""
+    with asking(project(tmp_path_factory.mktemp("project"), FILES)) as ask:
+        yield ask
 
 
 def test_six_tools_take_at_most_1200_tokens(folder: Path) -> None:
@@ -299,13 +306,12 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
     ],
 )  # fmt: skip
 def test_mistakes_are_one_sentence(
-    folder: Path, tool: str, arguments: dict[str, object], sentence: str
+    unasked: Ask, tool: str, arguments: dict[str, object], sentence: str
 ) -> None:
     """What cannot be answered is an error of the tool that says why, and nothing of the machine."""
-    with asking(folder) as ask:
-        said = ask(tool, **arguments)
-        assert said.is_error
-        assert said.text == sentence
+    said = unasked(tool, **arguments)
+    assert said.is_error
+    assert said.text == sentence
 
 
 def test_a_mistake_is_no_longer_than_an_answer(folder: Path) -> None:

@@ -82,6 +82,8 @@ def test_a_file_is_shown_beside_its_view(panel: Opened) -> None:
         assert not origin or "..." in line or file["source"][origin - 1] == line
     names = [definition["name"] for definition in file["definitions"]]
     assert names == ["alpha", "Beta", "Beta.gamma"]
+    whole = panel.get("file", path="src/a.py", mode="full")
+    assert whole["origin"] == list(range(1, len(whole["source"]) + 1))
     assert set(file["sizes"]) == {"full", "skeleton", "outline", "summary"}
 
 
@@ -192,12 +194,14 @@ def test_a_budget_decides_and_tells(panel: Opened) -> None:
     row = panel.row("src/b.py")
     assert row["score"] > panel.row("src/a.py")["score"]
     assert row["why"]
-    since = panel.get("files")["revision"]
+    since, told = panel.get("files")["revision"], len(panel.events)
     fitted = panel.post("fit", budget=2000, since=since)
     assert fitted["prompt"]["tokens"] <= 2000
     assert fitted["files"]["full"] is False
     assert panel.get("state")["budget"] == 300
+    assert len(panel.events) == told  # who moves the slider has the answer
     panel.post("fit", budget=2000, released=True)
+    assert [event["what"] for event in panel.events[told:]] == ["composed"]
     assert panel.get("state")["budget"] == 2000
     panel.post("undo")
     assert panel.get("state")["budget"] == 300
@@ -260,6 +264,15 @@ def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
     assert panel.row("lib/deep/f3.py")["view"] == ""
     panel.edit(op="view", paths=["lib/deep/f3.py"], mode="full")
     assert panel.row("lib/deep/f3.py")["view"] == "full"
+
+
+def test_entries_that_are_tables_of_their_own_get_another(tmp_path: Path) -> None:
+    """Where each entry is a ``[[files.paths]]``, a file that is shown besides becomes one too (E-5)."""
+    config = '[[files.paths]]\npath = "src/a.py"\n'
+    panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
+    panel.edit(op="view", paths=["src/b.py"], mode="outline")
+    assert panel.draft.startswith(f'{config}[[files.paths]]\npath = "src/b.py"\n')
+    assert panel.row("src/b.py")["view"] == "outline"
 
 
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:

@@ -32,6 +32,11 @@ def test_changes_show(panel: Opened) -> None:
     panel.change("src/c.py", "zeta = 1\n")
     assert panel.row("src/c.py")["view"] == "full"
     assert "zeta" in panel.markdown
+    (panel.folder / "src/c.py").write_text(
+        "iota = 1\n"
+    )  # nothing watches it, so nobody tells of it
+    panel.session.compose()
+    assert "iota" in panel.markdown
 
 
 def test_our_own_saving_is_no_news(panel: Opened) -> None:

@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.images import png
-from tests.panel.opened import FILES, Opened, opened
-
-OF_SHOTS = {
-    **FILES,
-    "manual_slop.toml": '[files]\npaths = ["*.md"]\n[screenshots]\nbase_dir = "shots"\n',
-}
+from tests.panel.opened import Opened, opened
 
 
 def _added(panel: Opened, data: bytes, name: str = "") -> str:

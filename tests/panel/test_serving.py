@@ -93,6 +93,9 @@ def test_requests_that_are_held_back_keep_nobody_out(
     with ExitStack() as held:
         for _ in range(150):
             held.enter_context(_half_asked(served))
+            time.sleep(
+                0.002
+            )  # else the queue fills up, and who comes then is let in a second later
         served.open()
         assert len(served.server.server_state.connections) <= 100
     assert not caplog.records
@@ -100,7 +103,7 @@ def test_requests_that_are_held_back_keep_nobody_out(
 
 def test_a_request_that_is_held_back_ends(served: _Served) -> None:
     """A connection on which no whole request arrives is ended, the first as well as a later one."""
-    served.server.config.timeout_keep_alive = 2
+    served.server.config.timeout_keep_alive = 1
     with _half_asked(served) as first, _half_asked(served) as later:
         later.sendall(b".0.0.1\r\n\r\n")
         answer = b""

@@ -27,6 +27,24 @@ class _Interrupting(Index):
         super().flush()
 
 
+class _Faulty(Session):
+    """A session that cannot follow the disk."""
+
+    def catch_up(self) -> None:
+        raise ZeroDivisionError
+
+
+def test_a_fault_of_the_watch_is_said(tmp_path: Path) -> None:
+    """The page goes on without it, so the terminal names the fault; what is on the disk is looked at each time (E-7)."""
+    said: list[str] = []
+    session = _Faulty(project(tmp_path, FILES) / "manual_slop.toml")
+    with pytest.raises(ZeroDivisionError):
+        watch_disk(session, said.append)
+    assert said == [
+        "changes on the disk do not show any more, which is a fault of ours: ZeroDivisionError()"
+    ]
+
+
 @pytest.mark.parametrize("released", [False, True])
 def test_an_edit_while_a_budget_is_fitted_is_kept(tmp_path: Path, *, released: bool) -> None:
     """The budget is set beside the edit, and the prompt that was fitted without it is not shown for the newest."""

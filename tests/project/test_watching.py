@@ -183,6 +183,7 @@ def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
         backends.append(_Slow(root, report))
         return backends[0]
 
+    (tmp_path / ".gitignore").write_text("a.py/\n")  # no file, but a folder of this name
     with TreeWatch(tmp_path, make_backend=keep) as watch:
         (tmp_path / "new").mkdir()
         (tmp_path / "new/a.py").write_text("a")
@@ -229,11 +230,12 @@ def test_a_file_that_is_gone_hides_no_other_from_polling(tmp_path: Path) -> None
 
 def test_iterating_ends_with_the_watch(tmp_path: Path) -> None:
     """Closing ends whoever waits, once the wait of half a second is over."""
-    watch = TreeWatch(tmp_path)
-    changes: Iterator[object] = iter(watch)
-    (tmp_path / "a").write_text("a")
-    assert next(changes)
-    watch.close()
+    with TreeWatch(tmp_path) as watch:
+        changes: Iterator[object] = iter(watch)
+        (tmp_path / "a").write_text("a")
+        assert next(changes)
+    (tmp_path / "b").write_text("b")
+    assert watch.wait(0.1) is None
     watch.close()
     assert list(changes) == []
 

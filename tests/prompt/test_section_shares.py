@@ -54,6 +54,7 @@ def test_the_oldest_turns_go_first() -> None:
     section = discussion_segments(TURNS)
     assert fitted.omitted == Omitted(2, tokens_of(*section[1:3]))
     shown = discussion_segments(TURNS[2:], fitted.omitted)
+    assert [each.source for each in shown[2:]] == [each.source for each in section[3:]]
     assert fitted.tokens == tokens_of(*shown)
     (cut,) = fitted.cuts
     assert (cut.section, cut.what) == ("history", "turns 1 to 2")

@@ -10,6 +10,7 @@ from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, by_path, commit, inquiry, matched, project
 
 Told = Mapping[str, tuple[float, str]]
+ROUTER, ROUTES, SESSION, TEST, README = PROJECT
 
 HISTORY = (
     commit("Reformat", "src/session.py"),
@@ -23,6 +24,7 @@ HISTORY = (
     commit("Close sessions", "src/session.py", names=[("src/session.py", "Session.close")]),
 )
 FIXES = [commit(f"Fix {name}", "src/session.py") for name in ("hosts", "paths", "ports")]
+NEAR = [commit("Match wildcards", ROUTER), commit("Match hosts", ROUTES), commit("Close", SESSION)]
 RELEASES = [commit("Match hosts", "src/router.py"), commit("Release 1.4.0\n\nThe router matches.", "src/session.py")]  # fmt: skip
 MANY = [commit("Match wildcards", "src/router.py", *(f"f{number}" for number in range(30)))]
 TRACEBACK = """\
@@ -37,7 +39,6 @@ Traceback (most recent call last):
 TypeError: bad segment
 """
 FRAME = '  File "{}", line 3, in close\n'
-ROUTER, ROUTES, SESSION, TEST, README = PROJECT
 
 
 def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
@@ -67,6 +68,7 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
         ("file named in the task", ask("it leaks\n\nsee lib/other.py"), {}),
         ("named in the task", ask("`find_route` returns too early"), {ROUTES: (1.0, "find_route")}),
         ("identifier used", ask("`find_route` returns too early"), {ROUTER: (1.0, "find_route"), ROUTES: (1.0, "find_route")}),
+        ("joined words", ask("find route returns too early"), {ROUTER: (1.0, "findroute"), ROUTES: (1.0, "findroute")}),
         ("place in the task", ask(TRACEBACK), {ROUTES: (1.25, "src/routes.py:4"), ROUTER: (0.75, "src/router.py:7")}),
         ("place in the task", ask("fails\n" + FRAME.format("src/session.py")), {SESSION: (1.25, "src/session.py:3")}),
         ("place in the task", ask("fails\n" + FRAME.format("/usr/lib/python3/http/session.py")), {}),
@@ -75,6 +77,7 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
          {ROUTER: (1.0, "2 similar changes"), ROUTES: (1.0, "2 similar changes")}),
         ("similar changes", ask("Release v1.5.0-rc.1", commits=RELEASES), {SESSION: (1.0, "1 similar change")}),
         ("similar changes", ask("fix the overflow of counters", commits=FIXES), {SESSION: (0.18, "3 similar changes")}),
+        ("similar changes", ask("match wildcards", commits=NEAR), {ROUTER: (1.0, "1 similar change"), ROUTES: (0.1, "1 similar change")}),
         ("similar changes", ask("match wildcards"), {}),
         ("definitions of similar changes", ask("close the sessions", commits=HISTORY), {SESSION: (1.0, "Session.close")}),
         ("recently changed definitions", ask("match wildcards", commits=HISTORY),
@@ -109,6 +112,11 @@ def test_changes_that_came_together() -> None:
     evidence = changed_together(put, {corpus.number(ROUTER): 1.0})
     assert by_path(corpus, evidence) == {ROUTES: 1.0}
     assert matched(corpus, evidence) == {ROUTES: f"changed together with {ROUTER} in 2 commits"}
+    # Likely are the sources that the rest speaks for.
+    question = ask("match a path", commits=[commit("x", ROUTER, README)] * 2)
+    ranking = rank(corpus, question, weights={"path words": 1.0, "changed together": 1.0})
+    reasons = {reason.kind: reason.matched for file in ranking.files for reason in file.reasons}
+    assert reasons["changed together"] == f"changed together with {ROUTER} in 2 commits"
 
 
 SHOP = {

@@ -215,4 +215,7 @@ def test_texts_and_other_keys_stay(folder: Path) -> None:
     turns = turns_in(history)
     compact_discussion(prepared(folder), load_config(folder / "manual_slop.toml"))
     assert turns_in(history) == [{"role": "Summary", "content": "They spoke of tabs."}, *turns[-4:]]
-    assert history.read_text(encoding="utf-8").startswith('continues = "other"\n')
+    written = '{role = "Summary",content = "They spoke of tabs."}'
+    assert history.read_text(encoding="utf-8").startswith(
+        f'continues = "other"\nhistory = [\n    {written},\n    "User: 6",\n'
+    )

@@ -123,7 +123,7 @@ def test_the_model_answers_where_no_tool_fits(tmp_path: Path, answer: str) -> No
     made, _ = agent(tmp_path, {"decompose": "1. Write a haiku", "answer": f"\n{answer}\n"})
     result = made.execute_goal("Write a haiku")
     assert result.results == ({"type": "ai_response", "answer": answer},)
-    assert result.text == answer
+    assert (result.text, result.neurons[0].validated) == (answer, True)
 
 
 CLARIFIED = [

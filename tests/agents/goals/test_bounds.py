@@ -98,6 +98,7 @@ def test_cached_tokens_count_at_their_price(
     made = NeuronAgent(model, [bell()], state_dir=tmp_path, limits=limits)
     result = made.execute_goal("Ring")
     assert result.limit == limit
+    assert result.stopped.startswith("Stopped") is (limit is not None)
     assert result.trace.tokens == result.trace.calls * 1015
 
 

@@ -356,6 +356,7 @@ def test_tools_are_discovered_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "_private.py").write_text("1/0", encoding="utf-8")
     found = discover_tools(tmp_path)
     assert found.names == ("greet",)
+    assert [each.name for each in found.discover(tmp_path, replace=True)] == ["greet"]
     assert found.get("greet").parameters[0].type == "str"
     assert found.run("greet", {"name": "Ann"}) == {"success": True, "result": "Hello Ann"}
 

@@ -68,3 +68,22 @@ def test_a_copied_line_is_told_by_its_surroundings() -> None:
         FIRST + SECOND + THIRD, 8, 8, FIRST + SECOND.replace("    check(err)\n", "") + THIRD
     )
     assert (found.found, found.start_line, found.end_line) == (False, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "lines", "new", "expected"),
+    [
+        # The line below is no sure one any more: it stands twice.
+        ("a = f(1)\nx = 1\nb = g(2)\n", (2, 2), "a = f(1)\nx = 1\nb = g(2)\nx = 1\nb = g(2)\n", (0, 0)),
+        # The line above is the one that it was; the one below was edited, and the copy above is gone.
+        ("x = 1\na = f(1)\nx = 1\nb = g(2)\n", (3, 3), "a = f(1)\nx = 1\nb = g(z, 2)\n", (2, 2)),
+        # An edited line is paired with its own, not with the next but one.
+        ("a = f(1)\nb = call_81(6)\n", (1, 2), "a = f(1)\nnew\nb = call_81(z, 6)\n", (1, 3)),
+    ],
+)  # fmt: skip
+def test_the_lines_around_decide(
+    old: str, lines: tuple[int, int], new: str, expected: tuple[int, int]
+) -> None:
+    """Sure lines beside a slice tell where it is; where they are not sure any more, no lines are shown (M-41, M-X9)."""
+    found = resolve(old, *lines, new)
+    assert (found.start_line, found.end_line) == expected

@@ -99,6 +99,12 @@ def test_a_digest_is_bounded(path: str, source: str) -> None:
     assert max(map(len, lines)) <= 1000
 
 
+def test_names_that_are_left_out_are_counted() -> None:
+    """A row of names ends with how many more there are, so that nobody takes it for all (M-32)."""
+    source = "".join(f"def f{number}():\n    return {number} + {number}\n" for number in range(70))
+    assert summary_of("a.py", source).endswith(", f58, f59, and 10 more")
+
+
 def test_comments_for_tools_are_no_documentation() -> None:
     """A digest quotes what a file says of itself, not what it says to linters (M-32)."""
     source = "#!/usr/bin/env ruby\n# frozen_string_literal: true\n# Draws shapes.\n#\n# Slowly.\n\n# Not this.\nputs 1\n"

@@ -346,6 +346,11 @@ def test_a_quick_discussion_writes_what_it_adds_for_five_minutes() -> None:
     usage, _ = charge(plan_of(turn(3), third, pauses=SLOW, age=1200.0), cache, at=1320.0)
     assert usage.cache_read == first.total  # all that was written for an hour
     assert usage.cache_write == usage.cache_write_long > 2000
+    again = plan_of(turn(0), lifetime=CacheLifetime.SHORT)
+    _, cache = charge(first, SimulatedCache())
+    _, cache = charge(again, cache, at=60.0)
+    usage, _ = charge(again, cache, at=1260.0)
+    assert usage == Usage(0, 0, first.total)  # to be read for five minutes makes it no shorter
 
 
 def test_nothing_lives_longer_than_what_it_is_built_on() -> None:
