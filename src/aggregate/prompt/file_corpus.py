@@ -313,5 +313,5 @@ class _CorpusReading:
         if shown:
             self._reader.note_facts(file.path, facts)
         modified = modified_at(file.file) if facts.error else 0.0
-        source = SourceFile("", modified, facts.error, is_binary=facts.is_binary)
+        source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
         return Reading(shown or file, source, source, facts, is_listed=shown is None)

@@ -143,7 +143,7 @@ class SecretRule(NamedTuple):
 
 
 # What the patterns share, by the names that they call it.
-_PARTS: Final = {
+PARTS: Final = {
     "UUID": r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}",
     # Where a token may begin: names such as ``backup_ghp_…`` put it behind an underscore, which is no word's end.
     "START": r"(?:\b|_)",
@@ -316,7 +316,7 @@ def _rules() -> Iterator[SecretRule]:
     for line in re.sub(r"\n +", "", _TABLE).strip().split("\n"):
         if not line.startswith("#"):
             rule, judge, pattern = line.split(maxsplit=2)
-            for name, part in _PARTS.items():
+            for name, part in PARTS.items():
                 pattern = pattern.replace(f"«{name}»", part)
             yield SecretRule(rule, pattern, _JUDGES[judge.removesuffix("!")], judge.endswith("!"))
 

@@ -11,6 +11,7 @@ from typing import Final
 import re2
 
 from aggregate.base.redaction.rules import PRIVATE_KEY, RULES
+from aggregate.base.redaction.signs import passes
 
 # What begins and ends the block of a private key; RE2 syntax and Python's.
 _MARKER: Final = (
@@ -26,10 +27,6 @@ _BASE64: Final = re.compile(rb"[A-Za-z0-9+/=]+")
 _LEAST: Final = 48
 # Characters of a line behind a beginning without an end that still counts as part of the key.
 _LEAST_LINE: Final = 16
-_COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
-# Over which the rules are spread. RE2 builds them while they run, and in one all rules multiply each other's states:
-# on 5 MB of code its first pass took 0.33 s and further ones 0.026, that of three 0.15 and 0.043; four gain little.
-_AUTOMATA: Final = 3
 # Bytes that an automaton may take; in 8 MB it is built anew again and again, three times as slow.
 _MEMORY: Final = 64 << 20
 # Bytes of a value that are looked at to tell whether it is a secret: a bound for values of megabytes.
@@ -58,9 +55,8 @@ class Secret:
 def find_secrets(data: bytes) -> list[Secret]:
     """Return the secrets of a text in UTF-8, in their order; of two that overlap the one whose rule comes first."""
     candidates: list[tuple[int, Secret]] = []
-    for first, match in enumerate(_automata()):
-        for place in match(data) or ():
-            index = first + _AUTOMATA * place
+    for match, rules_of in _passes():
+        for index in {index for sign in match(data) or () for index in rules_of[sign]}:
             if index == len(RULES):
                 candidates += [(-1, secret) for secret in _private_keys(data)]
             else:
@@ -128,27 +124,21 @@ def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
 @cache
 def _patterns() -> Sequence[re.Pattern[bytes]]:
     # What RE2 compiles has no types of its own and is used as what ``re`` compiles.
-    return [re2.compile(pattern, _options()) for pattern in _sources()]
+    sources = [*(rule.pattern for rule in RULES), _MARKER]
+    return [re2.compile(pattern, _options()) for pattern in sources]
 
 
 @cache
-def _automata() -> list[Callable[[bytes], list[int] | None]]:
-    """Return what tells in one pass each which of every third pattern a text may have.
-
-    Counts are left out: they would make it too large to be quick, and a set that is too large finds nothing.
-    """
-    matches: list[Callable[[bytes], list[int] | None]] = []
-    for first in range(_AUTOMATA):
+def _passes() -> list[tuple[Callable[[bytes], list[int] | None], list[tuple[int, ...]]]]:
+    """Return what tells which signs a text has, and whose these are."""
+    found = []
+    for signs in passes(_MARKER):
         patterns = re2.Set.SearchSet(_options(memory=_MEMORY))
-        for pattern in _sources()[first::_AUTOMATA]:
-            patterns.Add(_COUNTED.sub(lambda count: "*" if count[1] == "0" else "+", pattern))
+        for sign in signs:
+            patterns.Add(sign.pattern)
         patterns.Compile()
-        matches.append(patterns.Match)
-    return matches
-
-
-def _sources() -> list[str]:
-    return [*(rule.pattern for rule in RULES), _MARKER]
+        found.append((patterns.Match, [sign.rules for sign in signs]))
+    return found
 
 
 def _options(*, memory: int = 8 << 20) -> object:

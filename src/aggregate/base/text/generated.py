@@ -95,7 +95,7 @@ _END: Final = 300
 _COMMENT: Final = ("/*", "*", "//")
 _HINTS: Final = ("enerated", "ENERATED")
 # One of these is in every banner, these two of C and C++ alone: looked for first, few files have any.
-_C_HINTS: Final = ("GNU Bison", "Meta object code")
+_C_HINTS: Final = (*_HINTS, "GNU Bison", "Meta object code")
 
 _FILE: Final = r"(?:file|code|source|module|header|document|script|package|class|makefile)"
 _BY_MACHINE: Final = r"(?:auto(?:matically)?|machine)[- ]*generated"
@@ -154,10 +154,10 @@ def generated_reason(path: str, text: str) -> str:
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
     if suffix in TELLING_SUFFIXES and (kind := _by_suffix(suffix, path, text)):
         return kind
-    hints = (*_HINTS, *_C_HINTS) if suffix in C_SUFFIXES else _HINTS
-    if all(text.find(hint, 0, HEAD_CHARACTERS) < 0 for hint in hints):
-        return ""
-    return _banner(leading_comments(text, suffix))
+    head = text[:HEAD_CHARACTERS]
+    if any(hint in head for hint in (_C_HINTS if suffix in C_SUFFIXES else _HINTS)):
+        return _banner(leading_comments(text, suffix))
+    return ""
 
 
 def _banner(lines: list[str]) -> str:

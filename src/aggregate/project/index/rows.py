@@ -114,6 +114,7 @@ class Seal(NamedTuple):
     mask: int
 
     @classmethod
+    @cache
     def of(cls, kind: Kind) -> "Seal":
         salt = sha256(f"{kind.name}\0{kind.version}".encode()).digest()
         return cls(salt, int.from_bytes(salt[:8], "big", signed=True))
