@@ -93,9 +93,8 @@ _MINIFIED_CHARACTERS, _MINIFIED_LINE = 5_000, 500
 # since tests of such tools hold others.
 _END: Final = 300
 _COMMENT: Final = ("/*", "*", "//")
-_HINTS: Final = ("enerated", "ENERATED")
-# One of these is in every banner, these two of C and C++ alone: looked for first, few files have any.
-_C_HINTS: Final = (*_HINTS, "GNU Bison", "Meta object code")
+# Banners of C and C++ that do not say "generated", as all others do: looked for first, few files have any.
+_C_HINTS: Final = ("GNU Bison", "Meta object code")
 
 _FILE: Final = r"(?:file|code|source|module|header|document|script|package|class|makefile)"
 _BY_MACHINE: Final = r"(?:auto(?:matically)?|machine)[- ]*generated"
@@ -154,8 +153,11 @@ def generated_reason(path: str, text: str) -> str:
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
     if suffix in TELLING_SUFFIXES and (kind := _by_suffix(suffix, path, text)):
         return kind
+    if not text:
+        return ""
     head = text[:HEAD_CHARACTERS]
-    if any(hint in head for hint in (_C_HINTS if suffix in C_SUFFIXES else _HINTS)):
+    has_hint = "enerated" in head or "ENERATED" in head
+    if has_hint or (suffix in C_SUFFIXES and any(hint in head for hint in _C_HINTS)):
         return _banner(leading_comments(text, suffix))
     return ""
 
