@@ -193,6 +193,8 @@ def is_reference(value: object) -> TypeGuard[DataReference]:
 
 def escape_surrogates(text: str) -> str:
     r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them."""
+    if text.isascii():
+        return text
     try:
         text.encode()  # says so in a tenth of the time that a search takes
     except UnicodeEncodeError:

@@ -6,7 +6,7 @@ sign that is too wide costs a search by its rule; one that misses what the rule 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from aggregate.base.redaction.rules import PARTS, RULES
@@ -23,7 +23,7 @@ _PART_OF: Final = {
     "crates-token": r"cio[A-Za-z0-9]{9}",
     "discord-token": r"[MNO][A-Za-z0-9_-]+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]|discord(?:app)?\.com",
     "docker-token": r'dckr_|"auth"[ \t]*:',
-    "dropbox-token": r"sl\.(?:u\.)?[A-Za-z0-9_-]",
+    "dropbox-token": r"sl\.(?:u\.)?[A-Za-z0-9_-]{9}",
     "login-option": (
         r"""[ \t](?:-u|--user)[ \t=]+["']?(?:[\w.@-]+:|[A-Za-z0-9_-]{20})"""
         r"|(?:mysql|sshpass|htpasswd|ldap|docker|twine|mongo|redis-cli)\w*[ \t][^\n]*-[pwab]"
@@ -42,13 +42,19 @@ _PART_OF: Final = {
     "terraform-token": r"\.atlasv1\.",
     "url-password": r"""://[^\s/"'<>`]*@""",
 }
-# Rules whose names of secrets are one beginning here, with what may stand behind it.
-_NAMED: Final = ("secret", "bare-secret", "app-password", "xml-secret")
-_BEHIND_NAME: Final = (
-    r"""(?:(?i:[\w.-]*["'\])\\]*[ \t]*)(?:(?i:«ASSIGNED»|«BESIDE»|«SAID»)«QUOTED»|(?i:«ASSIGNED»)«BARE»"""
-    r"""|[:=][ \t]*["']?[a-z]+ [a-z])|[\w.:-]*(?:["'][^<>\n]*)?>[ \t]*[^<>\s]+[ \t]*</)"""
+# Signs of rules that have a beginning in common: the name of a secret.
+_NAMED: Final = (
+    (
+        r"""(?i:«KEYWORD»[\w.-]*["'\])\\]*[ \t]*)(?:(?i:«ASSIGNED»|«BESIDE»|«SAID»)«QUOTED»|(?i:«ASSIGNED»)«BARE»)""",
+        ("secret", "bare-secret"),
+    ),
+    (
+        r"""(?i:«KEYWORD»)(?:[\w.-]*["'\])\\]*[ \t]*[:=][ \t]*["']?[a-z]+ [a-z]"""
+        r"""|[\w.:-]*(?:["'][^<>\n]*)?>[ \t]*[^<>\s]+[ \t]*</)""",
+        ("app-password", "xml-secret"),
+    ),
+    (r"(?i:(?:env|set -x)[ \t]+\w*«KEYWORD»\w*[ \t])", ("bare-secret",)),
 )
-_IN_SHELL: Final = r"(?i:(?:env|set -x)[ \t]+\w*«KEYWORD»\w*[ \t])"  # The other form of a bare one
 # Others that look for such names, or for whole lines: a pass of their own keeps the first one small.
 _IN_SECOND_PASS: Final = ("env-secret", "option-secret", "listed-secret", "login-secret")
 
@@ -62,15 +68,16 @@ def passes(marker: str) -> tuple[list[Sign], list[Sign]]:
     """Return the signs of either pass; that of private keys, ``marker``, stands for the place behind all rules."""
     places = {rule.id: place for place, rule in enumerate(RULES)}
     second = [
-        Sign(_with_parts("(?i:«KEYWORD»)" + _BEHIND_NAME), tuple(places[name] for name in _NAMED)),
-        Sign(_with_parts(_IN_SHELL), (places["bare-secret"],)),
-        *_signs(places, _IN_SECOND_PASS),
+        Sign(_with_parts(pattern), tuple(places[name] for name in names))
+        for pattern, names in _NAMED
     ]
-    first = [name for name in places if name not in (*_NAMED, *_IN_SECOND_PASS)]
-    return [*_signs(places, first), Sign(_without_counts(marker), (len(RULES),))], second
+    apart = {*_IN_SECOND_PASS, *(name for _, names in _NAMED for name in names)}
+    first = list(_signs(places, [name for name in places if name not in apart]))
+    first.append(Sign(_without_counts(marker), (len(RULES),)))
+    return first, [*second, *_signs(places, _IN_SECOND_PASS)]
 
 
-def _signs(places: dict[str, int], names: list[str] | tuple[str, ...]) -> Iterator[Sign]:
+def _signs(places: dict[str, int], names: Iterable[str]) -> Iterator[Sign]:
     for name in names:
         place = places[name]
         whole = _without_counts(_BORDER.sub("", RULES[place].pattern))
