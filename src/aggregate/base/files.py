@@ -57,6 +57,8 @@ class PackedSpans(Sequence[Span]):
     def of(cls, spans: Sequence[Span]) -> "PackedSpans":
         if isinstance(spans, PackedSpans):
             return spans
+        if not spans:
+            return cls(b"")
         return cls(b"".join(_SPAN.pack(*span) for span in spans))
 
     def __len__(self) -> int:

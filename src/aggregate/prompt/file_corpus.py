@@ -319,5 +319,5 @@ class _CorpusReading:
             return None
         self._reader.note_facts(file.path, facts)
         modified = modified_at(file.file) if facts.error else 0.0
-        source = SourceFile("", modified, facts.error, is_binary=facts.is_binary)
+        source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
         return Reading(shown, source, source, facts)

@@ -182,30 +182,44 @@ class FileStream:
 
     def _readings(self) -> Iterator[Reading]:
         files = self.selection.files
+        is_new = self.index.is_empty
         for start in range(0, len(files), _AT_ONCE):
             portion = files[start : start + _AT_ONCE]
             for reading in (
-                self._known(portion) if self.index.is_used else map(self.reader.read, portion)
+                self._known(portion, is_new=is_new)
+                if self.index.is_used
+                else map(self.reader.read, portion)
             ):
                 if not reading.is_listed:
                     yield reading
         yield from map(unread, self.reader.remarks(files))
 
-    def _known(self, files: Sequence[ResolvedFile]) -> Iterator[Reading]:
+    def _known(self, files: Sequence[ResolvedFile], *, is_new: bool) -> Iterator[Reading]:
         """Yield files with their views, as far as earlier runs have made these; what is unchanged is hardly read."""
-        states = self.index.known(["" if file.problem else file.file for file in files])
+        seen_ns, index = self.index.now_ns(), self.index
+        states: Sequence[FileState | None] = [None] * len(files)
+        if not is_new:
+            states = index.known(["" if file.problem else file.file for file in files])
         keys = [
             self._key(file, state.content_hash) if state and state.content_hash else b""
             for file, state in zip(files, states, strict=True)
         ]
-        readings = list(map(self._reading, files, states, keys, self._views(keys)))
+        readings = [
+            self._reading(file, state, key, known, seen_ns)
+            for file, state, key, known in zip(files, states, keys, self._views(keys), strict=True)
+        ]
         # What was read may have been rendered before: in another checkout, or under another name.
         views = self._views([b"" if reading.view else reading.key for reading in readings])
         for reading, known in zip(readings, views, strict=True):
             yield _with_view(reading, known) if known else reading
 
     def _reading(
-        self, file: ResolvedFile, state: "FileState | None", key: bytes, known: KnownView | None
+        self,
+        file: ResolvedFile,
+        state: "FileState | None",
+        key: bytes,
+        known: KnownView | None,
+        seen_ns: int,
     ) -> Reading:
         clean_hash = b""
         if state and known:
@@ -219,7 +233,7 @@ class FileStream:
             clean_hash = state.content_hash or b""
         reading = self.reader.read(file, hashed=True, clean_hash=clean_hash)
         source = reading.source
-        remember(self.index, source, seen_ns=state.seen_ns if state else 0)
+        remember(self.index, source, seen_ns=seen_ns)
         if source.error or not source.content_hash:
             return reading
         reading = reading._replace(key=self._key(reading.file, source.content_hash))
@@ -229,16 +243,15 @@ class FileStream:
 
     def _key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
         item = file.item
-        asked = [
-            file.entry.view_mode.value if file.is_rendered else "",
-            name_traits(file.path),
-            item.ast_mask,
-            item.custom_slices,
-            self.reader.generated_view(file).value,
-        ]
-        return sha256(content_hash + json.dumps(asked, default=str).encode()).digest()
+        mode = file.entry.view_mode.value if file.is_rendered else ""
+        asked = "\0".join((mode, self.reader.generated_view(file).value, *name_traits(file.path)))
+        if item.ast_mask or item.custom_slices:
+            asked += json.dumps([item.ast_mask, item.custom_slices], default=str)
+        return sha256(content_hash + asked.encode(errors="surrogatepass")).digest()
 
     def _views(self, keys: Sequence[bytes]) -> list[KnownView | None]:
+        if not any(keys):
+            return [None] * len(keys)
         rows = iter(self.index.get_many(_kind(), list(filter(None, keys))))
         found = (next(rows) if key else None for key in keys)
         return [KnownView.unpack(row) if row else None for row in found]

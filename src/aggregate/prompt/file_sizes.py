@@ -16,7 +16,7 @@ from aggregate.base.errors import DeadlineError
 from aggregate.base.files import View, ViewMode, ViewRequest
 from aggregate.base.redaction import AS_THEY_ARE
 from aggregate.base.text import line_count
-from aggregate.base.tokens import count_all
+from aggregate.base.tokens import TokenCounter
 from aggregate.code.syntax import LanguageKind, language_of, read_module
 from aggregate.code.views import render_all
 from aggregate.project.files import read_file
@@ -143,18 +143,37 @@ def _measured(
                 yield ViewRequest(reading.file.path, reading.source.text, mode)
 
     views = render_all(requests(), on_done=on_done)
-    while some_views := list(islice(views, _FILES_AT_ONCE * len(_MEASURED))):
-        texts = [view.text if isinstance(view, View) else view for view in some_views]
-        counts = iter(count_all(texts))
-        for start in range(0, len(some_views), len(_MEASURED)):
-            reading, views_of_it = waiting.popleft(), some_views[start : start + len(_MEASURED)]
-            sizes = _sizes(reading, views_of_it, tuple(islice(counts, len(_MEASURED))))
-            # What took too long on a busy machine is tried again in the next run.
-            is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
-            if reading.key and is_sound and not sizes.error:
-                row = _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens.values())
-                index.put_many(_kind(), [(reading.key, row)])
-            yield sizes
+    made: list[View | str] = []
+    number = 0  # of views before these
+    with TokenCounter() as counter:
+        while True:
+            following = list(islice(views, _FILES_AT_ONCE * len(_MEASURED)))
+            for view in following:
+                counter.submit(view.text if isinstance(view, View) else view)
+            if made:  # their tokens were counted while the views of the next files were made
+                tokens = counter.part(number, number + len(made))
+                yield from _kept_sizes(waiting, made, tokens, index)
+            number += len(made)
+            made = following
+            if not made:
+                return
+
+
+def _kept_sizes(
+    waiting: deque[Reading], views: Sequence[View | str], tokens: Sequence[int], index: Index
+) -> Iterator[FileSizes]:
+    rows: list[tuple[bytes, bytes]] = []
+    for start in range(0, len(views), len(_MEASURED)):
+        end = start + len(_MEASURED)
+        reading, views_of_it = waiting.popleft(), views[start:end]
+        sizes = _sizes(reading, views_of_it, tuple(tokens[start:end]))
+        # What took too long on a busy machine is tried again in the next run.
+        is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
+        if reading.key and is_sound and not sizes.error:
+            row = _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens.values())
+            rows.append((reading.key, row))
+        yield sizes
+    index.put_many(_kind(), rows)
 
 
 def _sizes(reading: Reading, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:

@@ -93,8 +93,7 @@ _MINIFIED_CHARACTERS, _MINIFIED_LINE = 5_000, 500
 # since tests of such tools hold others.
 _END: Final = 300
 _COMMENT: Final = ("/*", "*", "//")
-_HINTS: Final = ("enerated", "ENERATED")
-# One of these is in every banner, these two of C and C++ alone: looked for first, few files have any.
+# Banners of C and C++ that do not say "generated", as all others do: looked for first, few files have any.
 _C_HINTS: Final = ("GNU Bison", "Meta object code")
 
 _FILE: Final = r"(?:file|code|source|module|header|document|script|package|class|makefile)"
@@ -154,10 +153,13 @@ def generated_reason(path: str, text: str) -> str:
     suffix = name[name.rfind(".") :].lower() if "." in name else ""
     if suffix in TELLING_SUFFIXES and (kind := _by_suffix(suffix, path, text)):
         return kind
-    hints = (*_HINTS, *_C_HINTS) if suffix in C_SUFFIXES else _HINTS
-    if all(text.find(hint, 0, HEAD_CHARACTERS) < 0 for hint in hints):
+    if not text:
         return ""
-    return _banner(leading_comments(text, suffix))
+    head = text[:HEAD_CHARACTERS]
+    has_hint = "enerated" in head or "ENERATED" in head
+    if has_hint or (suffix in C_SUFFIXES and any(hint in head for hint in _C_HINTS)):
+        return _banner(leading_comments(text, suffix))
+    return ""
 
 
 def _banner(lines: list[str]) -> str:

@@ -87,6 +87,16 @@ class TokenCounter:
                 self._start_batch()
         return position
 
+    def part(self, start: int, end: int) -> list[int]:
+        """Return the counts of some texts; what was submitted behind them may still be counted meanwhile."""
+        if self._threads is None:
+            return self.results()[start:end]
+        if self._batch and self._batch[0][0] < end:
+            self._start_batch()
+        while self._waiting and self._waiting[0][1][0][0] < end:
+            self._finish_batch()
+        return self._counts[start:end]
+
     def results(self) -> list[int]:
         if self._threads:
             self._start_batch()

@@ -11,9 +11,10 @@ All numbers have four bytes, the lowest first. So a rank can also be looked up i
 """
 
 import hashlib
-import struct
+import sys
+from array import array
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol
@@ -77,9 +78,10 @@ def _load() -> Tokenizer:
         raise TokenizerError(unusable.format("is damaged"))
     # Two numbers for each token, and the last one's end, stand before the first one's bytes.
     count = int.from_bytes(data[:4], "little") // 8
-    borders = struct.unpack_from(f"<{count + 1}I", data)
-    numbers = struct.unpack_from(f"<{count}I", data, 4 * len(borders))
-    tokens = (data[start:end] for start, end in pairwise(borders))
-    ranks = dict(zip(tokens, numbers, strict=True))
+    numbers = array("I", data[: 4 * (2 * count + 1)])  # a tuple would hold an object for each
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    tokens = (data[start:end] for start, end in pairwise(islice(numbers, count + 1)))
+    ranks = dict(zip(tokens, islice(numbers, count + 1, None), strict=True))
     core: Tokenizer = CoreBPE(ranks, {END_OF_TEXT: END_OF_TEXT_RANK}, _PATTERN)
     return core

@@ -2,7 +2,7 @@
 
 import os
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -29,15 +29,27 @@ _BINARY_PROBE = 8192
 _SURE_BYTES, _MOST_CHAOS = 64, 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class DecodedText(NamedTuple):
+    """What bytes say as text; ``SourceFile`` begins with the same fields."""
+
     text: str
-    # Unix time of the last change in seconds, ``0.0`` where the file does not exist.
-    mtime: float = 0.0
     error: str = ""
     encoding: str = UTF_8
     is_binary: bool = False
     may_hide: bool = False  # whether it is worth to look for characters in it that nobody sees
+
+
+@dataclass(slots=True)
+class SourceFile:
+    """A file that was read; nobody changes one, and ``frozen`` would take three times as long to make."""
+
+    text: str
+    error: str = ""
+    encoding: str = UTF_8
+    is_binary: bool = False
+    may_hide: bool = False
+    # Unix time of the last change in seconds, ``0.0`` where the file does not exist.
+    mtime: float = 0.0
     # SHA-256 of the file's bytes, where that was asked for and they hold no secret.
     content_hash: bytes = b""
     # What the system said of the file when it was read, where the hash was asked for.
@@ -54,11 +66,12 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
         return SourceFile("", error="file not found")
     except (OSError, ValueError) as error:
         return SourceFile("", mtime=modified_at(path), error=_reason(error))
-    source = decode(data, info.st_mtime)
-    return replace(source, content_hash=sha256(data).digest(), info=info) if hashed else source
+    text = decode(data)
+    content_hash = sha256(data).digest() if hashed else b""
+    return SourceFile(*text, info.st_mtime, content_hash, info if hashed else None)
 
 
-def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
+def decode(data: bytes) -> DecodedText:
     """Decode ``data``: byte order mark, else strict UTF-8, else no text if it has NUL bytes, else a sure guess.
 
     A guess counts only where a language was recognised in at least 64 bytes of it; anything less sure would put wrong
@@ -67,21 +80,21 @@ def decode(data: bytes, mtime: float = 0.0) -> SourceFile:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             try:
-                return SourceFile(data.decode(encoding), mtime, encoding=encoding, may_hide=True)
+                return DecodedText(data.decode(encoding), "", encoding, may_hide=True)
             except UnicodeDecodeError:
                 break
     try:
         text = data.decode(UTF_8)
     except UnicodeDecodeError:
-        return _guess(data, mtime)
+        return _guess(data)
     if "\0" in text[:_BINARY_PROBE]:
-        return _binary(data, mtime)
-    return SourceFile(text, mtime, may_hide=may_hide(data))
+        return _binary(data)
+    return DecodedText(text, may_hide=may_hide(data))
 
 
-def _guess(data: bytes, mtime: float) -> SourceFile:
+def _guess(data: bytes) -> DecodedText:
     if b"\0" in data[:_BINARY_PROBE]:
-        return _binary(data, mtime)
+        return _binary(data)
     from charset_normalizer import from_bytes  # 16 ms, needed by few projects
 
     best = from_bytes(data).best()
@@ -91,14 +104,14 @@ def _guess(data: bytes, mtime: float) -> SourceFile:
         or best.percent_chaos > _MOST_CHAOS
         or not best.coherence
     ):
-        return SourceFile(
-            "", mtime, "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
+        return DecodedText(
+            "", "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
         )
-    return SourceFile(data.decode(best.encoding), mtime, encoding=best.encoding, may_hide=True)
+    return DecodedText(data.decode(best.encoding), "", best.encoding, may_hide=True)
 
 
-def _binary(data: bytes, mtime: float) -> SourceFile:
-    return SourceFile("", mtime, f"binary content ({len(data):,} bytes)", is_binary=True)
+def _binary(data: bytes) -> DecodedText:
+    return DecodedText("", f"binary content ({len(data):,} bytes)", is_binary=True)
 
 
 def modified_at(path: str | Path) -> float:

@@ -114,6 +114,7 @@ class Seal(NamedTuple):
     mask: int
 
     @classmethod
+    @cache
     def of(cls, kind: Kind) -> "Seal":
         salt = sha256(f"{kind.name}\0{kind.version}".encode()).digest()
         return cls(salt, int.from_bytes(salt[:8], "big", signed=True))
@@ -160,9 +161,11 @@ def delete_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> None:
 def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: int) -> None:
     day = now_ns // _DAY_NS
     delete_rows(connection, changes.damaged)
+    is_new = connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None
     for kind, rows in changes.rows.items():
         number = connection.execute(_USED_KIND, (*kind, day)).fetchone()[0]
-        delete_rows(connection, rows)
+        if not is_new:
+            delete_rows(connection, rows)
         first = (connection.execute("SELECT max(place) FROM payloads").fetchone()[0] or 0) + 1
         payloads = enumerate(rows.values(), first)
         connection.executemany("INSERT INTO payloads VALUES (?, ?)", payloads)
