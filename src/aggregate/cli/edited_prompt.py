@@ -66,7 +66,13 @@ def pages_of(
     for row in composition.rows:
         file = files.get(row.path)
         number = entries.get(id(file.entry), -1) if file else -1
-        is_usual = file and not row.error and row.path not in special and file.file not in special
+        is_usual = (
+            file
+            and not row.error
+            and row.path not in special
+            and file.file not in special
+            and os.path.basename(row.path) not in _STEERING
+        )
         rows.append(
             _Row(
                 row.path,

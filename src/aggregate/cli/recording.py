@@ -66,6 +66,7 @@ class Recording:
         sentence = written.prefix.sentence if written.prefix and tells else ""
         told = _marked(self._told, path, sentence, written.next_sentence if tells else "")
         files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
+        self._seen.paths.discard(str(path))  # only now, to tell its hash
         if this.earlier and isinstance(written.stream, EditedPrompt):
             witnesses = this.earlier.run.witnesses.with_files(
                 this.earlier.changed, now_ns=this.began_ns
@@ -114,7 +115,7 @@ class Recording:
             path
             for path in paths_behind(self._seen, folders)
             if not path.startswith((*UNSEEN, cache)) and not path.endswith(".pyc")
-            if not own.passes_over(*os.path.split(path))
+            if not own.has_record(path)
         ]
         program = [*dict.fromkeys(program_paths())]
         return Witnesses.of(

@@ -84,7 +84,7 @@ class RememberedRun(NamedTuple):
             raise ValueError("is of another version")
         (
             key,
-            (own, files, followed, folders, names, absent),
+            (own, *lists),
             told,
             written,
             output_dir,
@@ -93,7 +93,7 @@ class RememberedRun(NamedTuple):
             _,
         ) = head
         states = array("q", data[start : start + states_size])
-        witnesses = Witnesses(Own(*own), files, followed, folders, names, absent, states)
+        witnesses = Witnesses(Own(*own), *lists, states)
         written = written and Written(*written)
         told = [(number, text) for number, text in told]
         pages = data[start + states_size :]

@@ -41,7 +41,8 @@ def paths_behind(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
             if number > _MOST_FOLDERS:
                 raise TooManyFoldersError
     for path in [*seen.paths]:  # at last: the ignore files that the walk has read are among them
-        yield os.path.join(here, path).rstrip(os.sep) or os.sep
+        absolute = os.path.join(here, path).replace(f"{os.sep}.{os.sep}", os.sep)
+        yield absolute.removesuffix(f"{os.sep}.").rstrip(os.sep) or os.sep
 
 
 def program_paths() -> Iterator[str]:
@@ -66,10 +67,11 @@ def _marks_above(folder: str) -> Iterator[str]:
 
 def _of_git(folder: str) -> Iterator[str]:
     """Yield the files that git reads to tell which files it knows, ignores and has committed."""
-    told = git(folder, "rev-parse", "--git-dir", "--git-common-dir", "--symbolic-full-name", "HEAD")
+    told = git(folder, "rev-parse", "--git-dir", "--git-common-dir")
     if told is None:
         return
-    own, common, *branch = told.decode(errors="surrogateescape").splitlines()
+    own, common = told.decode(errors="surrogateescape").splitlines()
+    branch = (git(folder, "symbolic-ref", "-q", "HEAD") or b"").decode().split()
     own, common = os.path.join(folder, own), os.path.join(folder, common)
     yield from (os.path.join(own, name) for name in _OF_WORK_TREE)
     yield from (os.path.join(common, name) for name in (*_OF_REPOSITORY, *branch))
