@@ -70,8 +70,8 @@ def pages_of(
             file
             and not row.error
             and row.path not in special
-            and file.file not in special
-            and os.path.basename(row.path) not in _STEERING
+            and os.path.abspath(file.file) not in special
+            and Path(row.path).name not in _STEERING
         )
         rows.append(
             _Row(

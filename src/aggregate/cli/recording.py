@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cached_property
 from hashlib import file_digest
 from itertools import accumulate
 from pathlib import Path
@@ -75,8 +76,17 @@ class Recording:
             return
         config = project.path or Path(CONFIG_NAME)
         steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
-        pages = pages_of(self._request, written.stream, steering)
-        self._save(this, told, self._look_around, files, pages)
+        with suppress(OSError):
+            pages = pages_of(self._request, written.stream, [*steering, *self._steering])
+            self._save(this, told, self._look_around, files, pages)
+
+    @cached_property
+    def _steering(self) -> list[str]:
+        from aggregate.project.witnessed import steering_paths
+
+        request = self._request
+        folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
+        return [*steering_paths(self._seen, folders)]
 
     def _save(
         self,
@@ -106,14 +116,13 @@ class Recording:
     def _look_around(self, this: ThisRun) -> Witnesses | None:
         from aggregate.project.witnessed import paths_behind, program_paths
 
-        request, own = self._request, self._own
+        own = self._own
         cache = os.path.join(os.path.realpath(cache_folder() or ""), "")
         if any(cache.startswith(os.path.join(folder, "")) for folder in self._seen.trees):
             return None  # what is kept there changes a folder of the project
-        folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
         paths = [
             path
-            for path in paths_behind(self._seen, folders)
+            for path in (*self._steering, *paths_behind(self._seen))
             if not path.startswith((*UNSEEN, cache)) and not path.endswith(".pyc")
             if not own.has_record(path)
         ]

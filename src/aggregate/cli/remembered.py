@@ -82,16 +82,7 @@ class RememberedRun(NamedTuple):
         version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
             raise ValueError("is of another version")
-        (
-            key,
-            (own, *lists),
-            told,
-            written,
-            output_dir,
-            project,
-            kept_ns,
-            _,
-        ) = head
+        (key, (own, *lists), told, written, output_dir, project, kept_ns, _) = head
         states = array("q", data[start : start + states_size])
         witnesses = Witnesses(Own(*own), *lists, states)
         written = written and Written(*written)

@@ -257,7 +257,8 @@ def _edited(earlier: Earlier | None, request: Request, *, counts: bool) -> "Edit
         return None
     from aggregate.cli.edited_prompt import edited_prompt  # of runs that were made before
 
-    with suppress(OSError, ValueError):  # the last prompt is gone, or another process writes its records
+    # The last prompt is gone, or another process has yet to write its records.
+    with suppress(OSError, ValueError):
         return edited_prompt(earlier, request, counts=counts)
     return None
 

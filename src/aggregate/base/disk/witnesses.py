@@ -243,8 +243,10 @@ def names_in(folder: str, own: Own) -> str:
         for entry in listing:
             if own.passes_over(folder, entry.name):
                 continue
-            kind = "d" if entry.is_dir(follow_symlinks=False) else "f"
-            if entry.is_symlink():
+            kind = "f" if entry.is_file(follow_symlinks=False) else "other"
+            if entry.is_dir(follow_symlinks=False):
+                kind = "d"
+            elif entry.is_symlink():
                 kind = os.readlink(entry.path)
             entries.append(f"{entry.name}\0{kind}")
     return names_hash(entries)
