@@ -123,7 +123,7 @@ class Recording:
         paths = [
             path
             for path in (*self._steering, *paths_behind(self._seen))
-            if not path.startswith((*UNSEEN, cache)) and not path.endswith(".pyc")
+            if not os.path.join(path, "").startswith((*UNSEEN, cache)) and not path.endswith(".pyc")
             if not own.has_record(path)
         ]
         program = [*dict.fromkeys(program_paths())]

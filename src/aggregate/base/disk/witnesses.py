@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 RACY_NS: Final = 2_000_000_000
 _NUMBERS: Final = 5  # That describe a file
 _MOST_CHANGED: Final = 32  # Files; with more all are looked at anew
-UNSEEN: Final = ("/proc/", "/sys/", "/dev/null", "/dev/urandom")  # What is no part of any project
+UNSEEN: Final = ("/proc/", "/sys/", "/dev/null/", "/dev/urandom/")  # What is no part of any project
 _TO_WRITE: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _LISTINGS: Final = ("os.listdir", "os.scandir")
 
