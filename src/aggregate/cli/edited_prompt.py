@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.base.files import FileRow, ViewMode
-from aggregate.base.tokens import count_batch
 from aggregate.cli.remembered import Earlier, last_prompt
 from aggregate.project.configuration import CONFIG_NAME
 from aggregate.prompt import Composition, Request
@@ -66,7 +65,13 @@ def pages_of(
     for row in composition.rows:
         file = files.get(row.path)
         number = entries.get(id(file.entry), -1) if file else -1
-        is_usual = file and not row.error and row.path not in special and file.file not in special
+        is_usual = (
+            file
+            and not row.error
+            and row.path not in special
+            and os.path.abspath(file.file) not in special
+            and Path(row.path).name not in _STEERING
+        )
         rows.append(
             _Row(
                 row.path,
@@ -140,6 +145,8 @@ class EditedPrompt:
         segments = [*earlier.fingerprint.segments]
         for number, text in texts.items():
             segment = segments[number]
+            from aggregate.base.tokens import count_batch  # a quiet run counts nothing
+
             separator = SEPARATOR if number < len(segments) - 1 else ""
             tokens = count_batch([text + separator])[0] if counts else 0
             hashed = SegmentHash.of(text, tokens, section=segment.section, source=segment.source)

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cached_property
 from hashlib import file_digest
 from itertools import accumulate
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Final
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import OutputError
+from aggregate.base.redaction import redact
 from aggregate.cli.output import record
 from aggregate.cli.remembered import (
     MOST_BYTES,
@@ -66,6 +68,7 @@ class Recording:
         sentence = written.prefix.sentence if written.prefix and tells else ""
         told = _marked(self._told, path, sentence, written.next_sentence if tells else "")
         files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
+        self._seen.paths.discard(str(path))  # only now, to tell its hash
         if this.earlier and isinstance(written.stream, EditedPrompt):
             witnesses = this.earlier.run.witnesses.with_files(
                 this.earlier.changed, now_ns=this.began_ns
@@ -74,8 +77,17 @@ class Recording:
             return
         config = project.path or Path(CONFIG_NAME)
         steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
-        pages = pages_of(self._request, written.stream, steering)
-        self._save(this, told, self._look_around, files, pages)
+        with suppress(OSError):
+            pages = pages_of(self._request, written.stream, [*steering, *self._steering])
+            self._save(this, told, self._look_around, files, pages)
+
+    @cached_property
+    def _steering(self) -> list[str]:
+        from aggregate.project.witnessed import steering_paths
+
+        request = self._request
+        folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
+        return [*steering_paths(self._seen, folders)]
 
     def _save(
         self,
@@ -92,6 +104,9 @@ class Recording:
             witnesses = look(this)
             if witnesses is None:
                 return
+            names = "\n".join((*witnesses.files, *(text for _, text in told)))
+            if redact(names, self._request.redaction).findings:
+                return  # no cache holds a secret, and a name may be one
             output_dir, project = str(self._request.output_dir), self._request.written_in
             root = str(project) if project else None
             run = RememberedRun(
@@ -105,17 +120,16 @@ class Recording:
     def _look_around(self, this: ThisRun) -> Witnesses | None:
         from aggregate.project.witnessed import paths_behind, program_paths
 
-        request, own = self._request, self._own
+        own = self._own
         cache = str(cache_folder())
         caches = f"{cache}/", f"{os.path.realpath(cache)}/"
         if any(place.startswith(f"{tree}/") for place in caches for tree in self._seen.trees):
             return None  # what is kept there changes a folder of the project
-        folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
         paths = [
             path
-            for path in paths_behind(self._seen, folders)
+            for path in (*self._steering, *paths_behind(self._seen))
             if not f"{path}/".startswith((*UNSEEN, *caches)) and not path.endswith(".pyc")
-            if not (path.startswith(own.folder) and own.passes_over(*os.path.split(path)))
+            if not (path.startswith(own.folder) and own.has_record(path))
         ]
         program = [*dict.fromkeys(program_paths())]
         return Witnesses.of(

@@ -55,9 +55,7 @@ Told = list[tuple[int, str]]  # texts that were told, each to descriptor 1 or 2
 class RememberedRun(NamedTuple):
     key: str
     witnesses: Witnesses
-    told: list[
-        tuple[int, str]
-    ]  # what was told, each to descriptor 1 or 2, with a mark for the path
+    told: Told  # with a mark for the path
     written: Written | None  # ``None`` where nothing was written
     output_dir: str  # where the prompt lies, as the run was told
     project: str | None  # the folder that it has to lie in
@@ -82,18 +80,9 @@ class RememberedRun(NamedTuple):
         version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
             raise ValueError("is of another version")
-        (
-            key,
-            (own, files, followed, folders, names, absent),
-            told,
-            written,
-            output_dir,
-            project,
-            kept_ns,
-            _,
-        ) = head
+        key, (own, *lists), told, written, output_dir, project, kept_ns, _ = head
         states = array("q", data[start : start + states_size])
-        witnesses = Witnesses(Own(*own), files, followed, folders, names, absent, states)
+        witnesses = Witnesses._make([Own(*own), *lists, states])
         written = written and Written(*written)
         told = [(number, text) for number, text in told]
         pages = data[start + states_size :]
@@ -101,7 +90,7 @@ class RememberedRun(NamedTuple):
 
 
 def key_of(arguments: list[str]) -> str:
-    """Return all that decides on a run besides files: its words, folder, environment, streams and interpreter."""
+    """Return a hash of all that decides on a run besides files: words, folder, environment, streams, interpreter."""
     environment = {
         name: value
         for name, value in sorted(os.environ.items())
@@ -110,7 +99,8 @@ def key_of(arguments: list[str]) -> str:
     screens = [_screen(stream) for stream in (sys.stdout, sys.stderr)]
     here = os.getcwd()  # noqa: PTH109 - text in, text out
     program = [sys.version, sys.executable, list(sys.flags)]
-    return json.dumps([program, here, arguments, environment, screens])
+    told = json.dumps([program, here, arguments, environment, screens])
+    return sha256(told.encode()).hexdigest()
 
 
 def _screen(stream: Any) -> list[Any]:  # noqa: ANN401 - whatever a host has put there
@@ -120,8 +110,7 @@ def _screen(stream: Any) -> list[Any]:  # noqa: ANN401 - whatever a host has put
 
 def place_of(key: str) -> Path | None:
     folder = cache_folder()
-    name = f"run-{zlib.crc32(key.encode(errors='surrogateescape')):08x}"
-    return folder and folder / FOLDER / name
+    return folder and folder / FOLDER / f"run-{key[:16]}"
 
 
 class Earlier(NamedTuple):

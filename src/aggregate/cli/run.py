@@ -1,6 +1,7 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -256,7 +257,10 @@ def _edited(earlier: Earlier | None, request: Request, *, counts: bool) -> "Edit
         return None
     from aggregate.cli.edited_prompt import edited_prompt  # of runs that were made before
 
-    return edited_prompt(earlier, request, counts=counts)
+    # The last prompt is gone, or another process has yet to write its records.
+    with suppress(OSError, ValueError):
+        return edited_prompt(earlier, request, counts=counts)
+    return None
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:

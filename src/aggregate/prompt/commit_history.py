@@ -38,6 +38,7 @@ HISTORY_CODE: Final = (
     "prompt.commit_history",
     "base.disk.programs",
     "base.disk.reading",
+    "base.disk.witnesses",
     "base.errors",
     "base.files",
     "ranking.message_text",

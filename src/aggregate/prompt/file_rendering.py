@@ -46,6 +46,7 @@ VIEW_CODE = (
     "prompt.file_reading",
     "prompt.file_rendering",
     "base.disk.reading",
+    "base.disk.witnesses",
     "base.errors",
     "base.files",
     "base.redaction",

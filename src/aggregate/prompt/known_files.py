@@ -205,6 +205,7 @@ ANALYSIS_CODE = (
     "prompt.file_reading",
     "base.concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "base.disk.reading",
+    "base.disk.witnesses",
     "base.errors",
     "base.files",
     "base.values",

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, Final
 
 from aggregate.base.disk.reading import is_inside, project_root, real_path
+from aggregate.base.disk.witnesses import note
 
 # How the names of modules begin that the user has asked to run: what these start is the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"
@@ -40,7 +41,9 @@ def find_program(
     roots = _forbidden_roots(outside)
     for folder in search_path(outside=outside, path=path).split(os.pathsep):
         # With a folder in the name nothing but that folder is searched, also on Windows.
-        program = _which(os.path.join(folder, name))
+        place = os.path.join(folder, name)
+        note((place,))  # it may come to lie there
+        program = _which(place)
         if program and not _lies_in(program, roots):
             return program
     return None

@@ -19,7 +19,7 @@ RACY_NS: Final = 2_000_000_000
 _NUMBERS: Final = 5  # That describe a file
 _UNKNOWN: Final = (0,) * _NUMBERS  # Of what was just changed, and may be again without a trace
 _MOST_CHANGED: Final = 32  # Files; with more all are looked at anew
-UNSEEN: Final = ("/proc/", "/dev/", "/sys/")  # What is no part of any project
+UNSEEN: Final = ("/proc/", "/sys/", "/dev/null/", "/dev/urandom/")  # What is no part of any project
 _TO_WRITE: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _LISTINGS: Final = ("os.listdir", "os.scandir")
 
@@ -92,6 +92,11 @@ class Own(NamedTuple):
             self.folder.startswith(above) and self.folder[len(above) :].partition(os.sep)[0] == name
         )
 
+    def has_record(self, path: str) -> bool:
+        """Tell whether a file lies beside a numbered one, as what is compared with the next prompt does."""
+        folder, name = os.path.split(path)
+        return folder == self.folder and name.endswith(".json") and self.passes_over(folder, name)
+
     def names(self) -> dict[str, str]:
         """Return what lies in the folder and in the one above it that exists, besides what we write."""
         found = {}
@@ -113,6 +118,7 @@ class Witnesses(NamedTuple):
         folders: Listed folders.
         names: The hash of the names in each of them.
         absent: Paths at which there was nothing.
+        ways: Other folders above all of these; one that becomes a link leads elsewhere.
         states: Five numbers for each file, each followed path and each folder.
     """
 
@@ -122,6 +128,7 @@ class Witnesses(NamedTuple):
     folders: list[str]
     names: list[str]
     absent: list[str]
+    ways: list[str]
     states: "array[int]"
 
     @classmethod
@@ -142,7 +149,9 @@ class Witnesses(NamedTuple):
         beyond = {path: os.stat(path) for path in followed}
         folders: list[str] = []
         absent: list[str] = []
-        for path in sorted({*paths}):
+        paths = {*paths}
+        ways = _ways_to(paths)
+        for path in sorted(paths | {way for way in ways if os.path.islink(way)}):
             try:
                 info = os.lstat(path)
                 if stat.S_ISLNK(info.st_mode):
@@ -171,7 +180,8 @@ class Witnesses(NamedTuple):
             # One that we write to is known by its names alone.
             states.append(state if is_settled else _UNKNOWN)
         numbers = array("q", chain.from_iterable(states))
-        return cls(own, [*files], [*beyond], folders, names, absent, numbers)
+        ways -= {*files, *folders}
+        return cls(own, [*files], [*beyond], folders, names, absent, sorted(ways), numbers)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
         """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
@@ -191,8 +201,13 @@ class Witnesses(NamedTuple):
                 if described(os.stat(path)) != row:
                     return None
             for path, names, row in zip(self.folders, self.names, rows, strict=False):
-                if described(os.lstat(path)) != row and names_in(path, self.own) != names:
+                info = os.lstat(path)
+                if described(info) != row and (
+                    not stat.S_ISDIR(info.st_mode) or names_in(path, self.own) != names
+                ):
                     return None
+            if not all(stat.S_ISDIR(os.lstat(path).st_mode) for path in self.ways):
+                return None
         except (OSError, ValueError):
             return None
         return None if any(map(os.path.lexists, self.absent)) else changed
@@ -208,6 +223,19 @@ class Witnesses(NamedTuple):
         return self._replace(states=states)
 
 
+def _ways_to(paths: Iterable[str]) -> set[str]:
+    """Return all that lies above some paths, and above what links among that lead to."""
+    ways: set[str] = set()
+    for path in paths:
+        above = os.path.dirname(path)
+        while above not in ways:
+            ways.add(above)
+            if os.path.islink(above):
+                ways |= _ways_to([os.path.join(os.path.realpath(above), "")])
+            above = os.path.dirname(above)
+    return {way for way in ways if os.path.lexists(way)}
+
+
 def described(info: os.stat_result) -> tuple[int, ...]:
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
@@ -220,8 +248,10 @@ def names_in(folder: str, own: Own) -> str:
         for entry in listing:
             if is_near and own.passes_over(folder, entry.name):
                 continue
-            kind = "d" if entry.is_dir(follow_symlinks=False) else "f"
-            if entry.is_symlink():
+            kind = "f" if entry.is_file(follow_symlinks=False) else "other"
+            if entry.is_dir(follow_symlinks=False):
+                kind = "d"
+            elif entry.is_symlink():
                 kind = os.readlink(entry.path)
             entries.append(f"{entry.name}\0{kind}")
     return names_hash(entries)

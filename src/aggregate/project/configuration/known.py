@@ -12,6 +12,7 @@ from typing import Final
 from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
+from aggregate.base.redaction import AS_THEY_ARE, redact
 from aggregate.project.index.rows import code_version
 from aggregate.project.index.store import byte_limit
 from aggregate.project.table import as_data, from_given
@@ -46,7 +47,7 @@ def known_config(text: str) -> Config | None:
 
 def keep_config(text: str, config: Config) -> None:
     path = _place(text)
-    if path is None:
+    if path is None or redact(text, AS_THEY_ARE).findings:  # no cache holds a secret
         return
     try:
         data = json.dumps(as_data(config, given=True))

@@ -14,6 +14,7 @@ from aggregate.base.disk.reading import (
     read_bytes,
     real_path,
 )
+from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.project.git.git import list_files, tracked_files
 from aggregate.project.git.git_process import StoppedError
@@ -58,7 +59,7 @@ def visited_folders(folder: str) -> Iterator[str]:
     rules = IgnoreRules()
     for end in (at for at in range(len(start)) if not at or start[at - 1] == "/"):
         rules = with_ignore_file(rules, start[:end], f"{top}/{start[:end]}{_RULES_FILE}")
-    for prefix, _, _ in _walk_ruled(top, rules, [], start=start):
+    for prefix, _, _ in _walk_ruled(top, rules, [], start=start, follows=False):
         yield f"{top}/{prefix}".rstrip("/")
 
 
@@ -69,8 +70,12 @@ def _walk_ruled(
     *,
     defaults: bool = False,
     start: str = "",
+    follows: bool = True,
 ) -> Iterator[tuple[str, list[str], IgnoreRules]]:
-    """Yield each folder that no rule ignores, with its names besides folders and the rules in it."""
+    """Yield each folder that no rule ignores, with its names besides folders and the rules in it.
+
+    Git itself reads no rules that a link leads to: without ``follows`` these count for nothing here too.
+    """
     rules_of = {start: rules}
     rules_read = 0
     for prefix, folders, names in walk_tree(folder, unreadable, start=start):
@@ -78,9 +83,10 @@ def _walk_ruled(
         if defaults and prefix and not MARKERS.isdisjoint((*folders, *names)):
             folders.clear()
             continue
-        if _RULES_FILE in names:
+        path = f"{folder}/{prefix}{_RULES_FILE}"
+        if _RULES_FILE in names and (follows or not os.path.islink(path)):  # noqa: PTH114
             rules_above = len(rules)
-            rules = with_ignore_file(rules, prefix, f"{folder}/{prefix}{_RULES_FILE}")
+            rules = with_ignore_file(rules, prefix, path)
             rules_read += len(rules) - rules_above
             if rules_read > _MOST_RULES:
                 raise ConfigError(
@@ -365,6 +371,7 @@ def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | Non
     if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
         return ""
     target = real_path(path)
+    note((target,))
     if not is_inside(target, real_path(folder)):
         return _LINK_LEAVES
     if is_secret(target.replace(os.sep, "/").removeprefix(real_path(folder))):
