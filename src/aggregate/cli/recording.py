@@ -27,7 +27,7 @@ from aggregate.cli.remembered import (
 )
 from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import CONFIG_NAME, Project
-from aggregate.prompt import Request, files_of_sections
+from aggregate.prompt import Composition, Request, files_of_sections
 from aggregate.prompt.numbered_output import audit_path, request_log_path
 
 _MOST_ALL: Final = 100_000_000  # Bytes of all remembered runs; beyond, the oldest go
@@ -60,7 +60,7 @@ class Recording:
         self, path: Path, written: WrittenPrompt, project: Project, *, tells: bool
     ) -> None:
         """Remember the run that has written a prompt to ``path``, and whether it ``tells`` of it."""
-        from aggregate.cli.edited_prompt import EditedPrompt, pages_of
+        from aggregate.cli.edited_prompt import pages_of
 
         this = self._this
         if this is None or not str(path).isascii():
@@ -69,17 +69,17 @@ class Recording:
         told = _marked(self._told, path, sentence, written.next_sentence if tells else "")
         files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
         self._seen.paths.discard(str(path))  # only now, to tell its hash
-        if this.earlier and isinstance(written.stream, EditedPrompt):
-            witnesses = this.earlier.run.witnesses.with_files(
-                this.earlier.changed, now_ns=this.began_ns
-            )
-            self._save(this, told, lambda _: witnesses, files, this.earlier.run.pages)
-            return
-        config = project.path or Path(CONFIG_NAME)
-        steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
-        with suppress(OSError):
-            pages = pages_of(self._request, written.stream, [*steering, *self._steering])
-            self._save(this, told, self._look_around, files, pages)
+        composition = written.stream
+        if isinstance(composition, Composition):
+            config = project.path or Path(CONFIG_NAME)
+            steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
+            with suppress(OSError):
+                pages = pages_of(composition, [*steering, *self._steering])
+                self._save(this, told, self._look_around, files, pages)
+        elif this.earlier:
+            run, changed = this.earlier
+            witnesses = run.witnesses.with_files(changed, now_ns=this.began_ns)
+            self._save(this, told, lambda _: witnesses, files, run.pages)
 
     @cached_property
     def _steering(self) -> list[str]:

@@ -44,7 +44,7 @@ from aggregate.prompt import Request, compose_prompt, for_reader, request_for
 from aggregate.prompt.numbered_output import write_numbered
 
 if TYPE_CHECKING:
-    from aggregate.cli.edited_prompt import EditedPrompt
+    from aggregate.sending import EditedPrompt
 
 
 def _task_argument(words: tuple[str, ...], task: str | None) -> str | None:

@@ -34,9 +34,9 @@ from aggregate.prompt.numbered_output import is_output, write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
-    from aggregate.cli.edited_prompt import EditedPrompt
     from aggregate.project.watching import GitActivity, TreeWatch
     from aggregate.prompt import Composition, PromptTokens
+    from aggregate.sending import EditedPrompt
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files that are listed one by one: these and the sections fit onto a small terminal

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.api import *
     from aggregate.prompt.assemble import *
     from aggregate.prompt.composer import *
+    from aggregate.prompt.edited_files import *
     from aggregate.prompt.file_corpus import *
     from aggregate.prompt.file_reading import *
     from aggregate.prompt.file_rendering import *
@@ -22,6 +23,7 @@ else:
             "api": "compose_prompt stream_prompt",
             "assemble": "Composition FoundSecrets assemble find_screenshots read_images redact_text with_references",
             "composer": "Composer",
+            "edited_files": "KnownRow edited_blocks known_rows",
             "file_corpus": "FileCorpus",
             "file_reading": "missing_grammars redact_file",
             "file_rendering": "RenderedFiles render_files",

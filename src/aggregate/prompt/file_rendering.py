@@ -35,7 +35,7 @@ from aggregate.prompt.file_reading import (
 )
 from aggregate.prompt.layout import view_error_text
 from aggregate.prompt.request import Request
-from aggregate.prompt.selection import ResolvedFile, Selection, select_files, with_generated_policy
+from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
 if TYPE_CHECKING:
     from aggregate.project.index import FileState
@@ -287,19 +287,6 @@ class FileStream:
         elif not made.problems and not _tells_all(reading, made):
             self._keep(reading, made)
         return _rendered_file(file, source, made)
-
-
-def render_again(
-    request: Request, files: Sequence[ResolvedFile]
-) -> tuple[RenderedFile, ...] | None:
-    """Render some files of a request, of which nothing is told besides; ``None`` where something is."""
-    selection = with_generated_policy(Selection(tuple(files)), request)
-    reader = FileReader(request.redaction, selection.generated)
-    rendered = tuple(FileStream(selection, reader, Index(None, limit=0)))
-    is_told = (
-        reader.noted or selection.skipped or any(file.error or file.secrets for file in rendered)
-    )
-    return None if is_told else rendered
 
 
 def stream_files(

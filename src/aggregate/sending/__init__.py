@@ -4,6 +4,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.discussions import *
+    from aggregate.sending.edited_prompt import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
     from aggregate.sending.turn import *
@@ -14,6 +15,7 @@ else:
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
             "discussions": "Discussion compact_discussion prepare_compaction",
+            "edited_prompt": "EditedPrompt",
             "model_selection": "ModelSelection SelectedModel select_model",
             "turn": "CompletedTurn PreparedTurn send_turn",
             "turn_preparation": "prepare_turn",

@@ -1,0 +1,120 @@
+"""A prompt of which all but some files is copied from the one before, and what is recorded of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from aggregate.base.files import FileRow
+from aggregate.prompt.document import SEPARATOR, Section
+from aggregate.sending.cache.fingerprint import (
+    PrefixReport,
+    PromptFingerprint,
+    SegmentHash,
+    compare_prefixes,
+)
+from aggregate.sending.request_log import LoggedRequest, read_request, write_request
+
+if TYPE_CHECKING:
+    from aggregate.prompt import PromptTokens
+
+_PART_BYTES: Final = 1 << 20
+
+
+class EditedPrompt:
+    """It stands for the stream of its segments, and for what measures these.
+
+    Attributes:
+        rows: What is told of each file.
+        warnings: What was left out or is doubtful, one sentence each.
+    """
+
+    choices = missing = ()
+
+    def __init__(
+        self,
+        earlier: LoggedRequest,
+        old: mmap,
+        texts: Mapping[int, str],
+        *,
+        rows: Sequence[FileRow],
+        warnings: Sequence[str],
+        counts: bool,
+    ) -> None:
+        """``texts`` are the new segments by their numbers in the fingerprint of the ``earlier`` prompt, ``old``."""
+        self.rows, self.warnings = rows, warnings
+        self._earlier, self._old, self._texts, self._counts = earlier, old, texts, counts
+        segments = [*earlier.fingerprint.segments]
+        for number, text in texts.items():
+            before = segments[number]
+            tokens = _count(text, is_last=number == len(segments) - 1) if counts else 0
+            hashed = SegmentHash.of(text, tokens, section=before.section, source=before.source)
+            segments[number] = hashed
+        self._fingerprint = PromptFingerprint(tuple(segments))
+
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        digest: str,
+        blocks: Mapping[str, str],
+        *,
+        rows: Sequence[FileRow],
+        warnings: Sequence[str],
+        counts: bool,
+    ) -> Self | None:
+        """Return the prompt at ``path`` with new ``blocks`` of files; ``None`` where its SHA-256 is another one."""
+        earlier = read_request(path)
+        if earlier is None:
+            return None
+        numbers = {
+            segment.source: number
+            for number, segment in enumerate(earlier.fingerprint.segments)
+            if segment.section == Section.FILES
+        }
+        with path.open("rb") as file:
+            old = mmap(file.fileno(), 0, access=ACCESS_READ)
+        if sha256(old).hexdigest() != digest or not blocks.keys() <= numbers.keys():
+            return None
+        texts = {numbers[name]: text for name, text in blocks.items()}
+        return cls(earlier, old, texts, rows=rows, warnings=warnings, counts=counts)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        return self._fingerprint.digests[1:]
+
+    @property
+    def pieces(self) -> Iterator[bytes]:
+        """The prompt's bytes, all but its new segments from the old one."""
+        start = end = 0
+        for number, segment in enumerate(self._earlier.fingerprint.segments[1:], start=1):
+            if number in self._texts:
+                yield from self._copied(start, end)
+                yield self._texts[number].encode()
+                start = end + segment.size
+            end += segment.size + len(SEPARATOR)
+        yield from self._copied(start, len(self._old))
+
+    def _copied(self, start: int, end: int) -> Iterator[bytes]:
+        for at in range(start, end, _PART_BYTES):
+            yield self._old[at : min(at + _PART_BYTES, end)]
+
+    def tokens(self) -> "PromptTokens | None":
+        if not self._counts:
+            return None
+        from aggregate.prompt import PromptTokens
+
+        segments = self._fingerprint.segments[1:]
+        places = [(Section(segment.section), segment.source) for segment in segments]
+        return PromptTokens.of(places, [segment.tokens for segment in segments])
+
+    def record(self, path: Path, _tokens: object) -> PrefixReport:
+        write_request(LoggedRequest(path, self._fingerprint))
+        return compare_prefixes(self._earlier.fingerprint, self._fingerprint)
+
+
+def _count(text: str, *, is_last: bool) -> int:
+    from aggregate.base.tokens import count_batch  # a quiet run counts nothing
+
+    return count_batch([text if is_last else text + SEPARATOR])[0]
