@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,7 +57,7 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
 
     They lie side by side, below the folders that hold everything.
     """
-    folders = {path: PurePosixPath(path).parts[:-1] for path in tokens}
+    folders = {path: tuple(path.split("/")[:-1]) for path in tokens}
     ordered = sorted(folders.values())
     depth = common_prefix(ordered[0], ordered[-1]) if ordered else 0
     sums: Counter[str] = Counter()

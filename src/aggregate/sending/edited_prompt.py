@@ -106,7 +106,8 @@ class EditedPrompt:
         from aggregate.prompt import PromptTokens
 
         segments = self._fingerprint.segments[1:]
-        places = [(Section(segment.section), segment.source) for segment in segments]
+        sections = {section.value: section for section in Section}
+        places = [(sections[segment.section], segment.source) for segment in segments]
         return PromptTokens.of(places, [segment.tokens for segment in segments])
 
     def record(self, path: Path, _tokens: object) -> PrefixReport:

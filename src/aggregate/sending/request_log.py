@@ -46,6 +46,8 @@ _MOST: Final = 200
 _VERSION = 2
 # How many records are looked through for one that fits: reading each takes time, and caches forget within an hour.
 _RECENT = 20
+_DIGITS: Final = 16  # Of the hash of a segment
+_SECTIONS: Final = {section.value: section.value for section in Section}
 _LARGEST_NUMBER = 2**40  # no prompt has as many bytes
 
 
@@ -210,9 +212,9 @@ def _read_hash(
     section: str, source: str, digest: str, tokens: int, size: int, *, is_first: bool
 ) -> SegmentHash:
     """Return the hash of a segment; all but the first one, which is the system prompt, are of the prompt's sections."""
-    if not re.fullmatch(r"[0-9a-f]{16}", digest):
+    if len(digest) != _DIGITS or digest.strip("0123456789abcdef"):
         raise ValueError("is no hash of a segment")
-    name = str(section) if is_first else Section(section).value
+    name = str(section) if is_first else _SECTIONS[section]
     return SegmentHash(name, str(source), digest, _integer(tokens), _integer(size))
 
 
