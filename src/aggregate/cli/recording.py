@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
+from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import OutputError
@@ -117,8 +118,9 @@ class Recording:
         from aggregate.project.witnessed import paths_behind, program_paths
 
         own = self._own
-        cache = os.path.join(os.path.realpath(cache_folder() or ""), "")
-        if any(cache.startswith(os.path.join(folder, "")) for folder in self._seen.trees):
+        cache = os.path.join(real_path(cache_folder() or ""), "")
+        listed = map(real_path, (*self._seen.trees, self._request.base_dir))
+        if any(is_inside(cache, folder) for folder in listed):
             return None  # what is kept there changes a folder of the project
         paths = [
             path

@@ -35,7 +35,7 @@ _PART_BYTES: Final = 1 << 20
 _COUNTS: Final = frozenset(
     {
         "APPDATA", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA", "NO_COLOR", "PATH",
-        "TERM", "TZ", "USERPROFILE",
+        "SUDO_UID", "TERM", "TZ", "USERPROFILE",
     }
 )  # fmt: skip
 _COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "XDG_")
@@ -82,9 +82,10 @@ class RememberedRun(NamedTuple):
         version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
             raise ValueError("is of another version")
-        (key, (own, *lists), told, written, output_dir, project, kept_ns, _) = head
+        key, witnessed, told, written, output_dir, project, kept_ns, _ = head
+        own, files, followed, folders, names, absent, ways = witnessed
         states = array("q", data[start : start + states_size])
-        witnesses = Witnesses(Own(*own), *lists, states)
+        witnesses = Witnesses(Own(*own), files, followed, folders, names, absent, ways, states)
         written = written and Written(*written)
         told = [(number, text) for number, text in told]
         pages = data[start + states_size :]
