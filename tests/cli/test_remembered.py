@@ -75,6 +75,11 @@ def with_dangling_link(project: Path) -> None:
     (project / "link.py").symlink_to("build/made.py")
 
 
+def with_added_name(project: Path) -> None:
+    run(project, ("run",), "other")
+    write(project / "line\nbreak.txt", "text\n")
+
+
 def with_ignored_file(project: Path) -> None:
     write(project / ".gitignore", "*.log\n")
     write(project / "kept.log", "log\n")
@@ -91,6 +96,7 @@ def with_setting(name: str, value: str) -> Callable[[Path], object]:
 
 CASES = {
     "nothing": Case(lambda _: None),
+    "nothing after an odd name was added": Case(lambda _: None, with_added_name),
     "a new file at the top": Case(edit("new.py")),
     "a new file below": Case(edit("lib/new.py")),
     "an edited file": Case(edit("lib/b.py")),
