@@ -40,17 +40,7 @@ def write(path: Path, text: str) -> None:
 
 
 def git(project: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=project, env=variables(project, "cache"), check=True)
-
-
-def variables(project: Path, cache: str) -> dict[str, str]:
-    home = str(project / "../home")
-    own = {
-        "HOME": home,
-        "XDG_CONFIG_HOME": home,
-        "AGGREGATE_CACHE_DIR": str(project.parent / cache),
-    }
-    return {**os.environ, **own, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", *arguments], cwd=project, check=True)
 
 
 def edit(name: str, text: str = "edited = 1\n") -> Callable[[Path], object]:
@@ -85,6 +75,11 @@ def with_dangling_link(project: Path) -> None:
     (project / "link.py").symlink_to("build/made.py")
 
 
+def with_added_name(project: Path) -> None:
+    run(project, ("run",), "other")
+    write(project / "line\nbreak.txt", "text\n")
+
+
 def with_ignored_file(project: Path) -> None:
     write(project / ".gitignore", "*.log\n")
     write(project / "kept.log", "log\n")
@@ -101,6 +96,7 @@ def with_setting(name: str, value: str) -> Callable[[Path], object]:
 
 CASES = {
     "nothing": Case(lambda _: None),
+    "nothing after an odd name was added": Case(lambda _: None, with_added_name),
     "a new file at the top": Case(edit("new.py")),
     "a new file below": Case(edit("lib/new.py")),
     "an edited file": Case(edit("lib/b.py")),
@@ -134,7 +130,15 @@ CASES = {
 
 def run(project: Path, command: tuple[str, ...], cache: str) -> Told:
     before = {*(project / "out").iterdir()}
-    with begin(project, *command, **variables(project, cache)) as begun:
+    home = str(project / "../home")
+    with begin(
+        project,
+        *command,
+        HOME=home,
+        XDG_CONFIG_HOME=home,
+        GIT_CONFIG_NOSYSTEM="1",
+        AGGREGATE_CACHE_DIR=str(project.parent / cache),
+    ) as begun:
         out, err = begun.out.read(), begun.err.read()
         code = begun.command.wait()
     new = {*(project / "out").iterdir()} - before

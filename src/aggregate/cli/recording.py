@@ -10,10 +10,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
+from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import OutputError
 from aggregate.base.redaction import redact
+from aggregate.base.text import printable
 from aggregate.cli.output import record
 from aggregate.cli.remembered import (
     MOST_BYTES,
@@ -63,9 +65,9 @@ class Recording:
         from aggregate.cli.edited_prompt import pages_of
 
         this = self._this
-        if this is None or not str(path).isascii():
+        if this is None or not (str(path).isascii() and str(path).isprintable()):
             return
-        sentence = written.prefix.sentence if written.prefix and tells else ""
+        sentence = printable(written.prefix.sentence) if written.prefix and tells else ""
         told = _marked(self._told, path, sentence, written.next_sentence if tells else "")
         files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
         self._seen.paths.discard(str(path))  # only now, to tell its hash
@@ -122,8 +124,9 @@ class Recording:
 
         own = self._own
         cache = str(cache_folder())
-        caches = f"{cache}/", f"{os.path.realpath(cache)}/"
-        if any(place.startswith(f"{tree}/") for place in caches for tree in self._seen.trees):
+        caches = f"{cache}/", f"{real_path(cache)}/"
+        listed = [*map(real_path, (*self._seen.trees, self._request.base_dir))]
+        if any(is_inside(place, folder) for place in caches for folder in listed):
             return None  # what is kept there changes a folder of the project
         paths = [
             path

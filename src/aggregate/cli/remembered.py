@@ -35,7 +35,7 @@ _PART_BYTES: Final = 1 << 20
 COUNTS: Final = frozenset(
     {
         "APPDATA", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA", "NO_COLOR", "PATH",
-        "TERM", "TZ", "USERPROFILE",
+        "SUDO_UID", "TERM", "TZ", "USERPROFILE",
     }
 )  # fmt: skip
 COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "XDG_")
