@@ -125,7 +125,7 @@ class Recording:
         own = self._own
         cache = str(cache_folder())
         caches = f"{cache}/", f"{real_path(cache)}/"
-        listed = [*map(real_path, (*self._seen.trees, self._request.base_dir))]
+        listed = [real_path(folder) for folder in (*self._seen.trees, str(self._request.base_dir))]
         if any(is_inside(place, folder) for place in caches for folder in listed):
             return None  # what is kept there changes a folder of the project
         paths = [
