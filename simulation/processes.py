@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from threading import Event, Thread
 
 _SAMPLE_SECONDS = 0.01
@@ -99,8 +100,10 @@ def _run(job: Job, *, sample: bool) -> Cost:
     if process.returncode:
         reason = errors.decode(errors="replace").strip()[-500:]
         raise FailedJobError(f"{' '.join(job.command)}: ended with {process.returncode}: {reason}")
-    # The kernel's figure is that of the largest single process, and in bytes on macOS.
-    largest = usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    # The kernel's figure is that of the largest single process, in bytes on macOS. One that is started takes ours over.
+    ours = getrusage(RUSAGE_SELF).ru_maxrss
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    largest = usage.ru_maxrss / unit if usage.ru_maxrss > ours else 0.0
     return Cost(wall, usage.ru_utime + usage.ru_stime, max(peak, largest) if sample else 0.0)
 
 
