@@ -120,7 +120,7 @@ class Recording:
 
         own = self._own
         cache = os.path.join(real_path(cache_folder() or ""), "")
-        listed = map(real_path, (*self._seen.trees, self._request.base_dir))
+        listed = [real_path(folder) for folder in (*self._seen.trees, str(self._request.base_dir))]
         if any(is_inside(cache, folder) for folder in listed):
             return None  # what is kept there changes a folder of the project
         paths = [
