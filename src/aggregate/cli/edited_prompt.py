@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.base.files import FileRow, ViewMode
-from aggregate.base.tokens import count_batch
 from aggregate.cli.remembered import Earlier, last_prompt
 from aggregate.project.configuration import CONFIG_NAME
 from aggregate.prompt import Composition, Request
@@ -147,7 +146,11 @@ class EditedPrompt:
         for number, text in texts.items():
             segment = segments[number]
             separator = SEPARATOR if number < len(segments) - 1 else ""
-            tokens = count_batch([text + separator])[0] if counts else 0
+            tokens = 0
+            if counts:
+                from aggregate.base.tokens import count_batch  # a quiet run does without
+
+                tokens = count_batch([text + separator])[0]
             hashed = SegmentHash.of(text, tokens, section=segment.section, source=segment.source)
             segments[number] = hashed
         self._fingerprint = PromptFingerprint(tuple(segments))
