@@ -87,7 +87,7 @@ class ChangingProject:
         elif self.is_git:
             self.git("init", "-q")
         kind, choices = self.chance.choice([("run", _COMMANDS)] * 4 + [("stats", _STATS)])
-        self.command = (kind, *self.chance.choice([*choices, choices[0], choices[0]]))
+        self.command = (kind, *self.chance.choice([*choices, *[choices[0]] * len(choices)]))
 
     def git(self, *arguments: str) -> None:
         """Run git in the project, if it is a repository."""
@@ -255,13 +255,14 @@ class ChangingProject:
 
     def change(self) -> None:
         """Change something, or nothing."""
-        usual = [self.edit] * 12 + [self.edit_secretly, self.save_aside, self.write] * 3
+        usual = [self.edit_secretly, self.save_aside, self.write]
         seldom = [
             self.delete, self.rename, self.link, self.move_folder, self.set_times, self.set_git, self.set_git,
             self.ignore, self.nest, self.set_user, self.set_variable, self.meddle, self.meddle, self.configure,
         ]  # fmt: skip
-        if self.chance.random() < 0.65:
-            chosen = self.chance.choice(self.chance.choice((usual, seldom)))
+        kinds = [[], [self.edit], [self.edit], usual, seldom]
+        if kind := self.chance.choice(kinds):
+            chosen = self.chance.choice(kind)
             self.said.append(chosen.__name__)
             chosen()
 

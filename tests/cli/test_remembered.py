@@ -204,3 +204,14 @@ def test_a_run_is_repeated_until_something_changes(projects: dict[str, Path]) ->
     warm, cold = warm_and_cold(project, ("run",))
     assert warm == cold
     assert b"edited = 1" in warm.written["demo_003.md"]
+
+
+def test_rules_that_only_git_reads_are_no_mistake(tmp_path: Path) -> None:
+    """Looking for what to remember a run by meets more rules than are read here, and the run is as good as without."""
+    project = tmp_path / "project"
+    (project / "out").mkdir(parents=True)
+    write(project / "manual_slop.toml", CONFIG.format("."))
+    write(project / "lib" / ".gitignore", "".join(f"rule{number}\n" for number in range(60_000)))
+    git(project, "init", "-q")
+    told = run(project, ("run", "-q"), "cache")
+    assert (told.code, told.err) == (0, b"")

@@ -13,7 +13,7 @@ from typing import Final
 from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
 from aggregate.base.disk.writing import cache_folder, replace_own
-from aggregate.base.errors import OutputError
+from aggregate.base.errors import AggregateError
 from aggregate.base.redaction import redact
 from aggregate.base.text import printable
 from aggregate.cli.output import record
@@ -102,7 +102,8 @@ class Recording:
         place = place_of(this.key)
         if place is None or not place.parent.is_dir() or self._seen.doubts:
             return
-        with suppress(OSError, OutputError):
+        # What the run itself did without, such as rules that only git has read, is no mistake of it.
+        with suppress(OSError, AggregateError):
             witnesses = look(this)
             if witnesses is None:
                 return

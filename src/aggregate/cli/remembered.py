@@ -34,7 +34,7 @@ _PART_BYTES: Final = 1 << 20
 # What of the environment may decide on a run; a test compares it with what the program asks for.
 COUNTS: Final = frozenset(
     {
-        "APPDATA", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA", "NO_COLOR", "PATH",
+        "APPDATA", "COLORTERM", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA", "NO_COLOR", "PATH",
         "SUDO_UID", "TERM", "TZ", "USERPROFILE",
     }
 )  # fmt: skip
@@ -131,6 +131,8 @@ class ThisRun(NamedTuple):
 def this_run(arguments: list[str]) -> ThisRun | None:
     """Return the run of these words, with the last one if hardly anything has changed since; ``None`` for no such."""
     began_ns = time.time_ns()
+    if sys.platform == "win32":
+        return None  # its files do not tell when they were last changed, but when they were made
     try:
         key = key_of(arguments)
         return ThisRun(key, began_ns, _look_back(key, began_ns))

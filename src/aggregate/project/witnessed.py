@@ -85,7 +85,8 @@ def _of_git(folder: str) -> Iterator[str]:
     if len(lines) != _LINES:
         raise OSError("the name of a folder has a line break")
     own, common, top, _ = lines
-    branch = (git(folder, "symbolic-ref", "-q", "HEAD") or b"").decode().split()
+    head = (git(folder, "symbolic-ref", "-q", "HEAD") or b"").decode(errors="surrogateescape")
+    branch = [head.removesuffix("\n")] if head else []
     own, common = os.path.join(folder, own), os.path.join(folder, common)
     yield from (os.path.join(own, name) for name in _OF_WORK_TREE)
     yield from (os.path.join(common, name) for name in (*_OF_REPOSITORY, *branch))
