@@ -34,8 +34,8 @@ _PART_BYTES: Final = 1 << 20
 # What of the environment may decide on a run; a test compares it with what the program asks for.
 COUNTS: Final = frozenset(
     {
-        "APPDATA", "COLORTERM", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA", "NO_COLOR", "PATH",
-        "SUDO_UID", "TERM", "TZ", "USERPROFILE",
+        "APPDATA", "COLORTERM", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA",
+        "NO_COLOR", "PATH", "SUDO_UID", "TERM", "TZ", "USERPROFILE",
     }
 )  # fmt: skip
 COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "XDG_")
