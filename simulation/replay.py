@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregate import Project, open_project
-from aggregate.project.table import replaced
 from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from simulation.git_history import SOURCES
@@ -157,8 +156,8 @@ def run_sim(
 
 
 def _fixed(project: Project) -> Project:
-    table = replaced(project.config.project, aggregation_strategy=STRATEGY)
-    return replace(project, config=replaced(project.config, project=table))
+    table = replace(project.config.project, aggregation_strategy=STRATEGY)
+    return replace(project, config=replace(project.config, project=table))
 
 
 def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:

@@ -61,6 +61,7 @@ def lifetimes(turn: PreparedTurn) -> set[int]:
         ("", 'cache = "5m"', "", "5m"),
         ("", 'cache = "off"', "", "off"),
         ('cache = "5m"', 'cache = "1h"', "", "5m"),
+        ('cache = "auto"', 'cache = "1h"', "", "auto"),
         ('cache = "5m"', "", "1h", "1h"),
     ],
 )

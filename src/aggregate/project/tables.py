@@ -1,7 +1,7 @@
 """What a ``manual_slop.toml`` may hold: its tables, what is checked of them, and the JSON Schema made from both."""
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from aggregate.base.files import FileItem, ViewMode
 from aggregate.base.request import MOST_TOKENS, Amount, parse_amount, parse_number
@@ -320,10 +320,10 @@ class SendTable(Table):
         "false shows every file as it is now, in one piece.",
         default=True,
     )
-    cache: Literal["auto", "5m", "1h", "off"] = key(
-        "How long the provider's cache is to keep what is sent: auto chooses by the pauses of the "
+    cache: Literal["auto", "5m", "1h", "off"] | None = key(
+        "How long the provider's cache is to keep what is sent: auto, the default, chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
-        default="auto",
+        default=None,
     )
 
 
@@ -346,10 +346,9 @@ class ModelTable(Table):
         "Seconds that the cache keeps it after its last use.", default=None, ge=1
     )
 
-    @classmethod
-    def check(cls, table: Self) -> None:
-        prices = (table.input, table.output, table.cache_read, table.cache_write)
-        if any(price is not None for price in prices) and None in (table.input, table.output):
+    def __post_init__(self) -> None:
+        prices = (self.input, self.output, self.cache_read, self.cache_write)
+        if any(price is not None for price in prices) and None in (self.input, self.output):
             raise ValueError("must have both input and output where it has a price")
 
 
@@ -429,5 +428,7 @@ class Config(Table):
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of ``manual_slop.toml``."""
-    schema = Config.as_model().model_json_schema()
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(Config).json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

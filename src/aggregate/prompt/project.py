@@ -33,7 +33,7 @@ from aggregate.project.history import (
     read_discussion,
 )
 from aggregate.project.paths import Scope
-from aggregate.project.table import as_data, given_to
+from aggregate.project.table import as_data
 from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy, asked_for
 
@@ -72,7 +72,7 @@ def open_project(
         )
     for folder in ("", project.config.files.base_dir):
         guard_project(project.folder / folder)
-    if "trust" in given_to(project.config) and not is_users_own(project.path):
+    if project.config.trust.projects and not is_users_own(project.path):
         path = str(project.path) if project.path else None
         raise ConfigError(
             "[trust] belongs into your own configuration: see aggregate trust",

@@ -16,7 +16,6 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
 from aggregate.base.request import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
-from aggregate.project.table import given_to, replaced
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.cache.breakpoints import CacheLifetime
@@ -273,9 +272,9 @@ def _options(asked: _Sources, origins: dict[str, str]) -> tuple[RequestOptions, 
 def _cache_lifetime(asked: _Sources) -> tuple[CacheLifetime, tuple[str, ...]]:
     """Return how long entries are to live; only here the user goes before the project, which does not pay."""
     users, projects = asked.users, asked.projects
-    own = asked.selection.cache or (users.cache if "cache" in given_to(users) else "")
+    own = asked.selection.cache or users.cache
     if own or projects.cache not in ("1h", "off"):
-        return CacheLifetime(own or projects.cache), ()
+        return CacheLifetime(own or projects.cache or "auto"), ()
     # An hour costs more to write, and without a cache everything is paid in full.
     warning = f'cache = "{projects.cache}" by [send] of the project'
     return CacheLifetime(projects.cache), (warning,)
@@ -289,8 +288,8 @@ def _with_default_budget(project: Project) -> Project:
         budget = user_config().send.budget
     if budget is None:
         return project
-    table = replaced(config.budget, tokens=budget)
-    return replace(project, config=replaced(config, budget=table))
+    table = replace(config.budget, tokens=budget)
+    return replace(project, config=replace(config, budget=table))
 
 
 def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:

@@ -15,7 +15,6 @@ from aggregate.base.messages import path_meant
 from aggregate.base.text import printable
 from aggregate.project.configuration.discover import CONFIG_NAME
 from aggregate.project.configuration.known import keep_config, known_config
-from aggregate.project.table import Table
 from aggregate.project.tables import UNION_TAGS, Config
 
 # The most bytes of a configuration: one with ten thousand entries has about 500,000.
@@ -27,7 +26,7 @@ _LOCATED = 500_000
 _SHORT = 120  # Characters of a value or a name in a message, so that it stays on a line or two
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, TypeAdapter
+    from pydantic import TypeAdapter
 
 Checked = TypeVar("Checked")
 
@@ -143,15 +142,15 @@ def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
 
 def _explain(kind: type, keys: tuple[str | int, ...], error: Mapping[str, Any]) -> str:
     name = _brief(_dotted(keys))
-    if error["type"] == "extra_forbidden":
+    if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):  # of a table, a model
         from difflib import get_close_matches  # needed only for a mistake
 
         table = _table(kind)
         for key in keys[:-1]:
             # Else a list's position or a name the user chose.
-            if table is not None and key in table.model_fields:
-                table = _table(table.model_fields[str(key)].annotation)
-        known = sorted(table.model_fields) if table else []
+            if key in table:
+                table = _table(table[str(key)])
+        known = sorted(table)
         near = get_close_matches(_brief(str(keys[-1])), known, n=1)
         where = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"
         hint = (
@@ -161,6 +160,8 @@ def _explain(kind: type, keys: tuple[str | int, ...], error: Mapping[str, Any]) 
     if error["type"] == "missing":
         return f'"{name}" is missing: add it'
     message = error["msg"].removeprefix("Value error, ")  # what a validator of ours raised
+    if error["type"] == "dataclass_type":
+        message = message.replace("a dictionary or an", "a valid dictionary or")  # as of a model
     wrong = (
         "" if isinstance(error["input"], dict | list) else f", not {_brief(repr(error['input']))}"
     )
@@ -171,12 +172,11 @@ def _brief(text: str) -> str:
     return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
 
 
-def _table(annotation: Any) -> "type[BaseModel] | None":  # noqa: ANN401 - any type
-    """Return the model of the table that an annotation names, if it does."""
+def _table(annotation: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
+    """Return the keys of the table that an annotation names, if it does, and what each holds."""
     if isinstance(annotation, type):
-        model: Any = annotation.as_model() if issubclass(annotation, Table) else annotation
-        return model if hasattr(model, "model_fields") else None
-    return next((table for inner in get_args(annotation) if (table := _table(inner))), None)
+        return getattr(annotation, "__annotations__", {})
+    return next((table for inner in get_args(annotation) if (table := _table(inner))), {})
 
 
 def _dotted(keys: Sequence[str | int]) -> str:
