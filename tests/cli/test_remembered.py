@@ -94,12 +94,34 @@ def with_setting(name: str, value: str) -> Callable[[Path], object]:
     return has
 
 
+def edited_unseen(project: Path) -> None:
+    path = project / "lib" / "b.py"
+    info = path.stat()
+    write(path, path.read_text().replace("class B", "class C"))
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+def saved_by_rename(project: Path) -> None:
+    write(project / "a.py~", "saved = 1\n")
+    (project / "a.py~").replace(project / "a.py")
+
+
+def spoilt_prompt(project: Path) -> None:
+    path = project / "out" / "demo_001.md"
+    write(path, path.read_text().replace("class B", "class C"))
+
+
 CASES = {
     "nothing": Case(lambda _: None),
     "nothing after an odd name was added": Case(lambda _: None, with_added_name),
     "a new file at the top": Case(edit("new.py")),
     "a new file below": Case(edit("lib/new.py")),
     "an edited file": Case(edit("lib/b.py")),
+    "an edit that left size and time": Case(edited_unseen),
+    "a file saved by rename": Case(saved_by_rename),
+    "another setting": Case(lambda p: write(p / "manual_slop.toml", CONFIG.format("lib"))),
+    "a discussion": Case(edit("history.toml", 'history = ["User: why?"]\n'), base="lib"),
+    "the last prompt": Case(spoilt_prompt),
     "an edited file and no record": Case(edited_without_record),
     "rules that are shown": Case(edit(".gitignore", "a.py\n"), edit(".gitignore", "none\n")),
     "attributes that are shown": Case(
