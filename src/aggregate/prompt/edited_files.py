@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from aggregate.base.files import FileRow, RenderedFile, ViewMode
@@ -53,12 +52,14 @@ def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownR
     for row in composition.rows:
         place, entry, by_glob = "", -1, False
         if (file := files.get(row.path)) and not row.error:
-            place, by_glob = os.path.abspath(file.file), file.by_glob
+            place, by_glob = file.file, file.by_glob
+            if "/." in place or not place.startswith("/"):
+                place = os.path.abspath(place)
             entry = entries.get(id(file.entry), -1)
             if (
                 entry < 0
                 or not special.isdisjoint((row.path, place))
-                or Path(row.path).name in _STEERING
+                or row.path.rpartition("/")[2] in _STEERING
             ):
                 place = ""
         mode = row.view_mode.value
