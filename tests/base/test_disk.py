@@ -35,6 +35,7 @@ from aggregate.base.disk.writing import (
     write_to_free,
 )
 from aggregate.project.configuration import global_config_path, user_config
+from aggregate.project.table import as_data
 from aggregate.project.tables import Config
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from tests.hostile.planted import plant
@@ -420,7 +421,7 @@ def test_a_user_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (cache_folder(), user_state_folder()) == (None, None)
     assert state_folder(folder).is_absolute()
     assert not global_config_path().is_relative_to(folder)
-    assert user_config() == Config()
+    assert as_data(user_config()) == as_data(Config())
     config = load_config(folder / "manual_slop.toml")
     done = send_turn(prepare_turn(config, "Why?", ModelSelection("scripted")), config)
     assert done.warnings == (

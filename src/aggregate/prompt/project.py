@@ -72,7 +72,8 @@ def open_project(
         )
     for folder in ("", project.config.files.base_dir):
         guard_project(project.folder / folder)
-    if project.config.trust.projects and not is_users_own(project.path):
+    says_nothing = project.config.trust is Config.trust  # the default itself, however it was read
+    if not says_nothing and not is_users_own(project.path):
         path = str(project.path) if project.path else None
         raise ConfigError(
             "[trust] belongs into your own configuration: see aggregate trust",
