@@ -8,11 +8,18 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 import os
 import sys
 
-from aggregate.cli.remembered import repeat, this_run
+_HELPS = {"-h", "--help", "--version"}
 
 
 def main() -> None:
-    this = this_run(sys.argv[1:])
+    this = None
+    if _may_repeat(sys.argv[1:]):
+        from aggregate.cli.remembered import (
+            repeat,
+            this_run,
+        )  # 10 ms, which other commands do without
+
+        this = this_run(sys.argv[1:])
     earlier = this and this.earlier
     if earlier and not earlier.changed and (code := repeat(earlier.run)) is not None:
         raise SystemExit(code)
@@ -25,3 +32,10 @@ def main() -> None:
     from aggregate.cli.program import run_process  # nothing is loaded before PATH is clean
 
     raise SystemExit(run_process(this))
+
+
+def _may_repeat(arguments: list[str]) -> bool:
+    """Tell whether this may be a command that is remembered: ``run``, by its name or without, or ``stats``."""
+    first = arguments[0] if arguments else "run"
+    is_one = first in ("run", "stats") or first.startswith("-") or " " in first
+    return is_one and _HELPS.isdisjoint(arguments)
