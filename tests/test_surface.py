@@ -54,7 +54,9 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
     So it does the validator, from the second run with a configuration on.
     """
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
-    (tmp_path / "manual_slop.toml").write_text('[files]\npaths = ["a.py"]\n', encoding="utf-8")
+    # By its own name no other test has made it known.
+    config = f'# {tmp_path}\n[files]\npaths = ["a.py"]\n'
+    (tmp_path / "manual_slop.toml").write_text(config, encoding="utf-8")
     needless = (
         "pydantic", "tree_sitter", "tiktoken", "concurrent.futures", "tomlkit", "statistics", "rich",
         "platformdirs", "charset_normalizer", "aggregate.base.tokens.counter", "aggregate.prompt.results",
