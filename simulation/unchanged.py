@@ -24,6 +24,7 @@ import aggregate.cli
 import aggregate.cli.files
 import aggregate.cli.run as run_command
 import aggregate.prompt.audit
+from aggregate.cli import remembered
 from simulation.changing_project import ChangingProject
 from simulation.killed_goals import forked
 
@@ -76,7 +77,7 @@ def _be_command(
 
         return call
 
-    aggregate.cli.repeat = noted(aggregate.cli.repeat, "A")
+    remembered.repeat = noted(remembered.repeat, "A")
     run_command._edited = noted(run_command._edited, "B")
     try:
         aggregate.cli.main()

@@ -14,15 +14,14 @@ _HELPS = {"-h", "--help", "--version"}
 def main() -> None:
     this = None
     if _may_repeat(sys.argv[1:]):
-        from aggregate.cli.remembered import (
-            repeat,
-            this_run,
-        )  # 10 ms, which other commands do without
+        from aggregate.cli import remembered  # 10 ms, which other commands do without
 
-        this = this_run(sys.argv[1:])
-    earlier = this and this.earlier
-    if earlier and not earlier.changed and (code := repeat(earlier.run)) is not None:
-        raise SystemExit(code)
+        this = remembered.this_run(sys.argv[1:])
+        earlier = this and this.earlier
+        if earlier and not earlier.changed:
+            code = remembered.repeat(earlier.run)
+            if code is not None:
+                raise SystemExit(code)
     from aggregate.base.disk.programs import guard_process  # a run that is repeated starts none
 
     guard_process()
