@@ -55,6 +55,13 @@ _UNSPACED: Final = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _VOWEL: Final = re.compile("[aeiouy]")
+# All bytes but those of words, for which a blank stands: taking bytes apart at blanks takes a third of the time of an
+# expression. What no ASCII is stays together, and is taken apart where its terms are made.
+_SPACED: Final = bytes(
+    byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ")
+    for byte in range(256)
+)
+_Word = TypeVar("_Word", str, bytes)
 _Made = TypeVar("_Made")
 
 
@@ -75,7 +82,8 @@ def term_list(text: str) -> list[str]:
 
 def hashed_terms(text: str) -> Iterable[int]:
     """Yield the ``term_hash`` of each term of ``text``, with repetitions."""
-    return chain.from_iterable(map(_HASHES.__getitem__, _WORD.findall(text)))
+    words = text.encode(errors="surrogatepass").translate(_SPACED).split()
+    return chain.from_iterable(map(_HASHES.__getitem__, words))
 
 
 def term_hash(term: str) -> int:
@@ -158,13 +166,13 @@ def _term_of_part(part: str) -> str:
     return stem(part)[:_LONGEST_TERM]
 
 
-class _Remembered(dict[str, tuple[_Made, ...]]):
+class _Remembered(dict[_Word, tuple[_Made, ...]]):
     """What was made of words; the same ones come again and again."""
 
-    def __init__(self, make: Callable[[str], tuple[_Made, ...]]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[_Word], tuple[_Made, ...]]) -> None:
+        self._make: Callable[[_Word], tuple[_Made, ...]] = make
 
-    def __missing__(self, word: str) -> tuple[_Made, ...]:
+    def __missing__(self, word: _Word) -> tuple[_Made, ...]:
         made = self._make(word)
         if len(word) <= LONGEST_WORD:
             if len(self) >= _MOST_REMEMBERED:
@@ -173,5 +181,9 @@ class _Remembered(dict[str, tuple[_Made, ...]]):
         return made
 
 
+def _hashes_of(word: bytes) -> tuple[int, ...]:
+    return tuple(map(term_hash, term_list(word.decode(errors="surrogatepass"))))
+
+
 _TERMS: Final = _Remembered(_terms_of)
-_HASHES: Final = _Remembered(lambda word: tuple(map(term_hash, _terms_of(word))))
+_HASHES: Final = _Remembered(_hashes_of)
