@@ -1,10 +1,10 @@
-"""A corpus of short texts in memory, analysed like files of a project."""
+"""A corpus of short texts in memory, looked at like files of a project."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import dedent
 
 from aggregate.ranking import term_hash
-from aggregate.ranking.files import Analysis, FileFacts, TermInFile, analyse
+from aggregate.ranking.files import Analysis, FileFacts, analyse, look_roughly
 
 
 class FakeCorpus:
@@ -17,10 +17,11 @@ class FakeCorpus:
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        self._analyses = [analyse(path, dedent(text)) for path, text in texts.items()]
+        plain = {path: dedent(text) for path, text in texts.items()}
+        self._analyses = [analyse(path, text) for path, text in plain.items()]
+        self._rough = [look_roughly(path, text) for path, text in plain.items()]
         self.files: Sequence[FileFacts] = [
-            FileFacts(path, *analysis.traits)
-            for path, analysis in zip(texts, self._analyses, strict=True)
+            FileFacts(path, *rough.traits) for path, rough in zip(plain, self._rough, strict=True)
         ]
         self.loaded: list[int] = []
         self.looked_up: list[set[str]] = []
@@ -29,27 +30,16 @@ class FakeCorpus:
         """Note the terms: each look-up is quick."""
         self.looked_up.append(set(terms))
 
-    def files_with(self, term: str) -> Mapping[int, TermInFile]:
+    def files_with(self, term: str) -> Mapping[int, int]:
         if not any(term in terms for terms in self.looked_up):
             self.look_up([term])
         key = term_hash(term)
-        return {
-            number: TermInFile(occurrences[key], pieces[key])
-            for number, (occurrences, pieces) in enumerate(a.term_totals for a in self._analyses)
-            if occurrences[key]
-        }
+        counts = {number: rough.words.get(key, 0) for number, rough in enumerate(self._rough)}
+        return {number: count for number, count in counts.items() if count}
 
-    def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
-        return [
-            (number, place)
-            for number, analysis in enumerate(self._analyses)
-            for place, definition in enumerate(analysis.definitions)
-            if definition.path[-1:] == (name,)
-        ]
-
-    def files_referring(self, name: str) -> Sequence[int]:
-        names = [{reference.name for reference in one.references} for one in self._analyses]
-        return [number for number, used in enumerate(names) if name in used]
+    def files_defining(self, name: str) -> Sequence[int]:
+        hashed = term_hash(name)
+        return [number for number, rough in enumerate(self._rough) if hashed in rough.names]
 
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
         self.loaded += files

@@ -196,18 +196,19 @@ def find(
 
 
 def _definitions(corpus: FileCorpus, names: Sequence[str], below: dict[int, str]) -> Iterator[str]:
-    places = [place for place in corpus.files_defining(names[-1]) if place[0] in below]
-    analyses = corpus.analyses([number for number, _ in places])
-    for (number, place), analysis in zip(places, analyses, strict=True):
-        definition = analysis.definitions[place]
-        if definition.path[-len(names) :] == tuple(names):
-            where = f"{below[number]}:{definition.first}-{definition.last}"
-            line = _line(corpus, number, definition.signature)
-            yield f"{where} {definition.kind} {'.'.join(definition.path)}: {line}"
+    holding = corpus.files_naming(names[-1])
+    numbers = [number for number in holding if number in below and corpus.files[number].is_code]
+    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
+        for place in analysis.places_named(names[-1]):
+            definition = analysis.definitions[place]
+            if definition.path[-len(names) :] == tuple(names):
+                where = f"{below[number]}:{definition.first}-{definition.last}"
+                line = _line(corpus, number, definition.signature)
+                yield f"{where} {definition.kind} {'.'.join(definition.path)}: {line}"
 
 
 def _uses(corpus: FileCorpus, name: str, below: dict[int, str]) -> Iterator[str]:
-    numbers = [number for number in corpus.files_referring(name) if number in below]
+    numbers = [number for number in corpus.files_naming(name) if number in below]
     for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
         for reference in analysis.references:
             if reference.name == name:

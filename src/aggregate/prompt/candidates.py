@@ -171,8 +171,9 @@ class Candidates:
 
     def lines(self, number: int) -> FileLines | None:
         if number not in self._opened:
-            source = self._corpus.source(number)
-            self._opened[number] = _open(self.by_number[number], source, self.count)
+            reading = self._corpus.reading(number)
+            candidate = self.by_number[number]._replace(file=reading.file)  # slices as in its text
+            self._opened[number] = _open(candidate, reading.source, self.count)
         opened = self._opened[number]
         return opened.lines if opened else None
 

@@ -142,7 +142,7 @@ class Composer:
         candidates = Candidates(request, ranked, index=self.index) if is_fitted else None
         ranked_now = _Ranked(question, disk, ranked, candidates)
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
-        if not (files.corpus.analysed or files.corpus.grouped):
+        if not files.corpus.known.grouped:
             self._ranked = ranked_now
         return ranked_now
 

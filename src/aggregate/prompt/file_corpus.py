@@ -17,29 +17,20 @@ from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Readi
 from aggregate.prompt.known_files import (
     USUAL,
     FileGroup,
-    KnownFile,
     KnownFiles,
     KnownGroup,
+    analysed,
     content_hash,
-    pack_one,
+    tables_of,
 )
 from aggregate.prompt.selection import ResolvedFile
-from aggregate.ranking import term_hash
-from aggregate.ranking.files import Analysis, FileFacts, TermGroup, TermInFile, pack_terms
+from aggregate.ranking import term_hash, term_list
+from aggregate.ranking.files import Analysis, FileFacts, TermGroup
 
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 
 
-class _Counts(dict[int, TermInFile]):
-    """What ``TermGroup.files_with`` says of files; nearly all files have one of some dozen small counts."""
-
-    def __missing__(self, counts: int) -> TermInFile:
-        self[counts] = TermInFile(*divmod(counts, 256))
-        return self[counts]
-
-
 _GROUPS_AT_ONCE: Final = 32  # Groups whose terms are in memory at once: some megabytes
-_COUNTS: Final = _Counts()  # At most 65,536
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
@@ -67,15 +58,15 @@ class FileCorpus:
     others: Sequence[Reading]  # What could not be read, and remarks on what globs met
     known: KnownFiles
     reader: FileReader  # Reads texts once more; nobody looks at its notes
-    analysed: int  # Files that the index did not know
-    grouped: int  # Groups whose tables had to be made
+    notes: FileReader  # Is told what is doubtful about a file that is looked at closely
     _analyses: dict[int, Analysis] = field(default_factory=dict)
-    _terms: dict[str, Mapping[int, TermInFile]] = field(default_factory=dict)
+    _analysed_as: dict[int, bytes] = field(default_factory=dict)  # the identities of what was
+    _terms: dict[str, Mapping[int, int]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
         """Find the files that hold some terms, in one pass over the groups' tables, for ``files_with``."""
         hashes = {term: term_hash(term) for term in terms if term not in self._terms}
-        matches: dict[str, dict[int, TermInFile]] = {term: {} for term in hashes}
+        matches: dict[str, dict[int, int]] = {term: {} for term in hashes}
         for start in range(0, len(self.groups) if hashes else 0, _GROUPS_AT_ONCE):
             groups = self.groups[start : start + _GROUPS_AT_ONCE]
             for numbered, table in zip(groups, self._tables(groups), strict=True):
@@ -83,8 +74,7 @@ class FileCorpus:
                     members, counts = table.files_with(hashed)
                     if members:
                         numbers = map(numbered.numbers.__getitem__, members)
-                        counted = map(_COUNTS.__getitem__, counts)
-                        matches[term].update(zip(numbers, counted, strict=True))
+                        matches[term].update(zip(numbers, counts, strict=True))
         for term, files in matches.items():
             files.pop(_ABSENT, None)
             self._terms[term] = files
@@ -94,81 +84,106 @@ class FileCorpus:
         kept = dict(zip(wanted, self.known.terms(wanted), strict=True))
         for group in groups:
             table = group.terms or kept[group.key]
-            yield TermGroup(table or pack_terms(self._members(group)))
+            yield TermGroup(table or self._terms_again(group))
 
-    def _members(self, group: NumberedGroup) -> list[Analysis | None]:
-        """Return the analyses of a group's files, nothing for those that are not in the corpus."""
-        present = [number for number in group.numbers if number != _ABSENT]
-        analyses = dict(zip(present, self.analyses(present), strict=True))
-        return [analyses.get(number) for number in group.numbers]
+    def _terms_again(self, group: NumberedGroup) -> bytes:
+        """Return the table of a group that is gone from the index: an other process has cleared it, or it was full."""
+        named = [
+            None if number == _ABSENT else (self.files[number].path, self._read(number).clean.text)
+            for number in group.numbers
+        ]
+        return tables_of(named)[1]
 
-    def files_with(self, term: str) -> Mapping[int, TermInFile]:
+    def files_with(self, term: str) -> Mapping[int, int]:
         if term not in self._terms:
             self.look_up([term])
         return self._terms[term]
 
-    def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
-        """Return ``(file, place of the definition)`` for each definition of a program whose own name is ``name``."""
+    def files_defining(self, name: str) -> Sequence[int]:
         hashed = term_hash(name)
-        matches: list[tuple[int, int]] = []
+        matches: list[int] = []
         # A loop for some hundred names in some thousand groups, most of which do not have them.
         for group, defined in enumerate(self._defined):
             start = bisect_left(defined, hashed)
             if start < len(defined) and defined[start] == hashed:
                 numbered = self.groups[group]
-                pairs = numbered.known.names.files_defining(hashed)
-                matches += [(numbered.numbers[member], place) for member, place in pairs]
-        return sorted(match for match in matches if match[0] != _ABSENT)
+                members = numbered.known.names.files_defining(hashed)
+                matches += map(numbered.numbers.__getitem__, members)
+        return sorted(match for match in matches if match != _ABSENT)
+
+    def files_naming(self, name: str) -> Sequence[int]:
+        """Return the files that hold a name, in its case or another: all that define or use it are among them."""
+        terms = term_list(name)
+        if terms:  # the first one stands for all of an identifier
+            return sorted(self.files_with(terms[0]))
+        # Words that are everywhere are no terms.
+        return [number for number in range(len(self.files)) if name in self.text(number)]
 
     @cached_property
     def _defined(self) -> "Sequence[memoryview[int]]":
         return [numbered.known.names.defined for numbered in self.groups]
 
-    def files_referring(self, name: str) -> Sequence[int]:
-        """Return the files that use ``name``, as written."""
-        hashed = term_hash(name)
-        numbers = [
-            numbered.numbers[member]
-            for numbered in self.groups
-            for member in numbered.known.names.files_referring(hashed)
-        ]
-        return sorted(number for number in numbers if number != _ABSENT)
-
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
         missing = [number for number in dict.fromkeys(files) if number not in self._analyses]
-        if not missing:  # as where a fit asks for one file after another
-            return [self._analyses[number] for number in files]
-        kept = self.known.files([self.identities[number] for number in missing])
-        for number, known in zip(missing, kept, strict=True):
-            if known:
-                self._analyses[number] = known.analysis
-            else:
-                self._analyse(number, self._read(number).clean)
+        if missing:  # nothing is where a fit asks for one file after another
+            identities = [self.identities[number] for number in missing]
+            self._add(missing, identities, self.known.analyses(identities))
+            self._look_closely([number for number in missing if number not in self._analyses])
         return [self._analyses[number] for number in files]
+
+    def _look_closely(self, numbers: Sequence[int]) -> None:
+        """Read files without their secrets, and analyse those that are not known so."""
+        clean = [self._read(number).clean for number in numbers]
+        paths = [self.shown[number].path for number in numbers]
+        identities = list(map(self.known.identity, paths, clean))
+        self._add(numbers, identities, self.known.analyses(identities))
+        places = [place for place, each in enumerate(numbers) if each not in self._analyses]
+        made = analysed((paths[place], clean[place].text) for place in places)
+        for place, analysis in zip(places, made, strict=True):
+            self.known.keep_analysis(identities[place], analysis)
+            self._add([numbers[place]], [identities[place]], [analysis])
+
+    def _add(
+        self,
+        numbers: Sequence[int],
+        identities: Sequence[bytes],
+        analyses: Sequence[Analysis | None],
+    ) -> None:
+        for number, identity, analysis in zip(numbers, identities, analyses, strict=True):
+            if analysis:
+                self._analyses[number], self._analysed_as[number] = analysis, identity
+                if analysis.problem:
+                    path = self.shown[number].path
+                    self.notes.note(path, NoteKind.VIEW, analysis.problem)
 
     def text(self, number: int) -> str:
         return self.source(number).text
 
     def source(self, number: int) -> SourceFile:
+        return self.reading(number).source
+
+    def reading(self, number: int) -> Reading:
         """Read a file as it is shown; the text is ``""`` where it is gone.
 
         Where it has changed since it was analysed it is analysed once more, so that text and analysis go together.
         """
         reading = self._read(number)
-        path = self.shown[number].path
-        identity = self.known.identity(path, reading.clean)
-        if identity != self.identities[number]:
-            self._analyse(number, reading.clean)
-        return reading.source
+        identity = self.known.identity(self.shown[number].path, reading.clean)
+        if self._analysed_as.get(number, identity) != identity:
+            self.identities[number] = identity
+            del self._analyses[number]
+            self._look_closely([number])
+        return reading
 
     def content_hash(self, number: int) -> bytes:
         return content_hash(self.identities[number])
 
     def trim(self) -> None:
         """Let go of what was loaded for earlier questions, where it has become much."""
-        if len(self._analyses) > _MOST_LOADED and not self.known.held:
+        if len(self._analyses) > _MOST_LOADED and not self.known.keeps_nothing:
             self._analyses.clear()
+            self._analysed_as.clear()
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
 
@@ -179,14 +194,9 @@ class FileCorpus:
         return other
 
     def _read(self, number: int) -> Reading:
-        # What is known by the hash of its bytes was searched for secrets before.
-        known, file = self.content_hash(number), self.shown[number]
-        return self.reader.read(file, hashed=True, clean_hash=known)
-
-    def _analyse(self, number: int, source: SourceFile) -> None:
-        path = self.shown[number].path
-        self._analyses[number] = KnownFile.unpack(pack_one(path, source)).analysis
-        self.identities[number] = self.known.identity(path, source)
+        # What was analysed by the hash of its bytes was searched for secrets before.
+        known = self._analysed_as.get(number, b"")
+        return self.reader.read(self.shown[number], hashed=True, clean_hash=content_hash(known))
 
 
 def read_corpus(
@@ -199,7 +209,7 @@ def read_corpus(
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
     """Return the corpus of ``files``, of which only those are read that the index does not know; these are counted."""
-    known = KnownFiles(index, redaction)
+    known = KnownFiles(index)
     reading = _CorpusReading(files, known, reader)
     groups = known.look_at(files)
     missing = [group for group in groups if group.known is None]
@@ -223,10 +233,10 @@ class _CorpusReading:
         self._unusual: dict[str, Reading] = {}
 
     def read(self, file: ResolvedFile) -> Reading:
-        reading = self._reader.read(file, hashed=True)
+        """Read a file for its words alone: of these nothing is shown, so no secrets are looked for."""
+        reading = self._reader.read(file, hashed=True, is_shown=False)
         is_as_asked = reading.file is file and not reading.is_listed
-        is_usual = is_as_asked and reading.facts._replace(size=0) == USUAL
-        if not reading.clean.content_hash or not is_usual:  # without a hash it holds secrets
+        if not is_as_asked or reading.facts._replace(size=0) != USUAL:
             bare = replace(reading.source, text="")
             self._unusual[file.path] = reading._replace(source=bare, clean=bare)
         return reading
@@ -266,8 +276,7 @@ class _CorpusReading:
             ],
             known=self._known,
             reader=reader,
-            analysed=self._known.analysed,
-            grouped=self._known.grouped,
+            notes=self._reader,
         )
 
     def _facts(
@@ -279,7 +288,7 @@ class _CorpusReading:
         """
         if group.known is None:
             raise ValueError("a group is known before its files are added")
-        columns, unusual = group.known.told()
+        columns, unusual = group.known.told(), group.facts
         paths = [file.path for file in group.files]
         # A loop for a hundred thousand files, of nearly all of which nothing else is to be said.
         facts: list[FileFacts | None] = list(map(_FACTS, zip(paths, *columns, repeat(False))))
@@ -293,8 +302,6 @@ class _CorpusReading:
             place, known = group.places[number], facts[number]
             file, facts[number] = group.files[number], None
             read = unusual.get(number, USUAL)
-            if read.problem:
-                self._reader.note(file.path, NoteKind.VIEW, read.problem)
             reading = self._unusual.get(file.path) or self._known_reading(file, read)
             if reading is None or reading.is_listed:
                 continue

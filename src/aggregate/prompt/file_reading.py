@@ -32,26 +32,16 @@ class ReadFacts(NamedTuple):
     invisible: str = ""
     generated: str = ""
     size: int = 0
-    problem: str = ""
 
     @classmethod
-    def of(cls, path: str, source: SourceFile, problem: str = "") -> "ReadFacts":
+    def of(cls, path: str, source: SourceFile) -> "ReadFacts":
         text = source.text
         invisible = find_invisible(text) if source.may_hide else None
         line, sentence = (invisible.lines[0], invisible.sentence) if invisible else (0, "")
         # Encoding a text only to measure it takes as long as reading it; most are ASCII.
         size = len(text) if text.isascii() else len(text.encode(errors="replace"))
         generated = generated_reason(path, text)
-        return cls(
-            source.error,
-            source.is_binary,
-            source.encoding,
-            line,
-            sentence,
-            generated,
-            size,
-            problem,
-        )
+        return cls(source.error, source.is_binary, source.encoding, line, sentence, generated, size)
 
 
 class NoteKind(Enum):
@@ -100,13 +90,24 @@ class FileReader:
     _notes: dict[str, list[tuple[NoteKind, Note]]] = field(default_factory=dict, init=False)
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
-    def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
-        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any."""
+    def read(
+        self,
+        file: ResolvedFile,
+        *,
+        hashed: bool = False,
+        clean_hash: bytes = b"",
+        is_shown: bool = True,
+    ) -> Reading:
+        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any.
+
+        What is not to be shown, or kept in any words, need not be searched.
+        """
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
         source = clean = read_file(file.file, hashed=hashed)
-        if not source.error and (not clean_hash or source.content_hash != clean_hash):
+        is_clean = bool(clean_hash) and source.content_hash == clean_hash
+        if is_shown and not source.error and not is_clean:
             file, source, clean = redact_file(file, source, self.redaction)
         facts = ReadFacts.of(file.path, source)
         shown = self.shown(file, facts)

@@ -266,7 +266,7 @@ class OpenFiles:
             files = read_files(
                 request, index=index, selection=selection, on_start=on_start, on_done=on_done
             )
-            if files.corpus.analysed or files.corpus.grouped or not index.is_used:
+            if files.corpus.known.grouped or not index.is_used:
                 return files
         else:
             files.corpus.trim()

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.request import Missing
 from aggregate.ranking.evidence import PieceKey, rarity, saturation
-from aggregate.ranking.files.analysis import Corpus, FileAnalysis, FileFacts, TermInFile
+from aggregate.ranking.files.analysis import Corpus, FileAnalysis, FileFacts
 from aggregate.ranking.paths import PathKind, PathTable, kinds_of
 from aggregate.ranking.terms import term_list
 
@@ -170,7 +170,7 @@ class QueryTerm(NamedTuple):
 
     term: str
     weight: float  # how much the task speaks of it: 1 for once, slowly more
-    files: Mapping[int, TermInFile]
+    files: Mapping[int, int]  # how often it occurs in each that holds it
     file_rarity: float
     piece_rarity: float
     in_subject: bool
@@ -193,7 +193,7 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
         files = corpus.files_with(term)
         weight = 1 + log(max(count, 1))
         file_rarity = rarity(len(corpus.files), len(files))
-        piece_rarity = rarity(total_pieces, sum(held.pieces for held in files.values()))
+        piece_rarity = rarity(total_pieces, pieces_holding(corpus, files))
         looked_up.append(QueryTerm(term, weight, files, file_rarity, piece_rarity, term in subject))
     if len(looked_up) <= MOST_TERMS:
         return tuple(looked_up)
@@ -201,6 +201,12 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
     strength = [(bool(t.files), t.in_subject, t.weight * t.piece_rarity) for t in looked_up]
     strongest = nlargest(MOST_TERMS, range(len(looked_up)), key=strength.__getitem__)
     return tuple(looked_up[i] for i in sorted(strongest))
+
+
+def pieces_holding(corpus: Corpus, files: Mapping[int, int]) -> int:
+    """Return in about how many pieces a term is that so many times occurs in some files: mostly once in each."""
+    facts = corpus.files
+    return sum(min(count, facts[file].pieces) for file, count in files.items())
 
 
 class _RememberedCorpus:
@@ -211,7 +217,6 @@ class _RememberedCorpus:
         self.look_up = corpus.look_up
         self.files_with = corpus.files_with
         self.files_defining = cache(corpus.files_defining)
-        self.files_referring = cache(corpus.files_referring)
         self.analyses = corpus.analyses
 
 

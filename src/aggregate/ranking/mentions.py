@@ -8,10 +8,18 @@ from typing import NamedTuple
 from aggregate.base.request import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, rarity, scaled_evidence
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis
-from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
+from aggregate.ranking.inquiry import (
+    Candidates,
+    Inquiry,
+    NamedPlace,
+    keys,
+    pieces_holding,
+    pieces_of,
+    pieces_over,
+)
 from aggregate.ranking.paths import PathKind, PathTable
 from aggregate.ranking.references import Resolver
-from aggregate.ranking.terms import terms_in
+from aggregate.ranking.terms import term_list, terms_in
 
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")
 _LONGEST = 300
@@ -30,8 +38,27 @@ class WrittenName(NamedTuple):
         return cls(tuple(parts[-_MOST_PARTS:-1]), parts[-1]) if parts else cls((), "")
 
 
-def definitions_named(corpus: Corpus, written: WrittenName) -> Sequence[tuple[int, int]]:
-    return corpus.files_defining(written.name) if written.name else ()
+# Files that hold a name of which those are found that define it, where a pass over their words has found none.
+_MOST_HOLDING = 100
+
+
+def files_that_may_define(corpus: Corpus, written: WrittenName) -> Sequence[int]:
+    """Return the files that seem to define a name, or where none does that hold it, unless they are too many."""
+    if not written.name:
+        return ()
+    defining = corpus.files_defining(written.name)
+    terms = () if defining else term_list(written.name)
+    holding = sorted(corpus.files_with(terms[0])) if terms else ()
+    return defining or (holding if len(holding) <= _MOST_HOLDING else ())
+
+
+def definitions_named(candidates: Candidates, written: WrittenName) -> list[tuple[int, int]]:
+    """Return ``(file, place of the definition)`` for each definition of a name in the candidates."""
+    return [
+        (file, place)
+        for file, analysis in candidates.items()
+        for place in analysis.places_named(written.name)
+    ]
 
 
 def in_scope(
@@ -42,20 +69,21 @@ def in_scope(
     paths: PathTable,
 ) -> Sequence[tuple[int, int]]:
     """Return those definitions that stand in what the name says: definitions around them, else modules."""
-    known = [(file, place) for file, place in definitions if file in candidates]
     if not written.scopes:
-        return known
+        return definitions
     for begin in range(len(written.scopes)):  # ``package.Class.name``: packages are no definitions
         path = (*written.scopes[begin:], written.name)
         inside = [
             (file, place)
-            for file, place in known
+            for file, place in definitions
             if tuple(candidates[file].definitions[place].path[-len(path) :]) == path
         ]
         if inside:
             return inside
     return [
-        (file, place) for file, place in known if file in paths.by_stem.get(written.scopes[-1], ())
+        (file, place)
+        for file, place in definitions
+        if file in paths.by_stem.get(written.scopes[-1], ())
     ]
 
 
@@ -138,10 +166,10 @@ def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
     """Return the files that define what the task names, with how surely; before their analyses are loaded."""
     values: dict[int, float] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
-        definitions = definitions_named(inquiry.corpus, WrittenName.parse(text))
-        if len(definitions) > _MOST_NAMESAKES:
+        written = WrittenName.parse(text)
+        files = inquiry.corpus.files_defining(written.name) if written.name else ()
+        if len(files) > _MOST_NAMESAKES:
             continue
-        files = [file for file, _ in definitions]
         lift(values, files, certainty / sqrt(max(1, len(files))))
     return values
 
@@ -152,15 +180,13 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     matched: dict[int, str] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         written = WrittenName.parse(text)
-        definitions = definitions_named(inquiry.corpus, written)
+        definitions = definitions_named(candidates, written)
         if not definitions or len(definitions) > _MOST_NAMESAKES:
             continue
         scoped = in_scope(definitions, written, candidates=candidates, paths=inquiry.paths)
         value = certainty if scoped else certainty * _NO_SCOPE
         meant = scoped or definitions
         for file, place in meant:
-            if file not in candidates:
-                continue
             matched.setdefault(file, text)
             lift(values, keys(file, pieces_of(candidates[file], place)), value / sqrt(len(meant)))
     return Evidence("named in the task", pieces=values, matched=matched)
@@ -197,7 +223,7 @@ def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:
         if term in known:
             continue
         files = inquiry.corpus.files_with(term)
-        worth = rarity(total, sum(held.pieces for held in files.values()))
+        worth = rarity(total, pieces_holding(inquiry.corpus, files))
         for file in files:
             if file not in candidates:
                 continue
@@ -220,7 +246,8 @@ def seed_files(inquiry: Inquiry) -> frozenset[int]:
     )
     for symbol in inquiry.question.symbols:
         written = WrittenName.parse(symbol)
-        files.update(file for file, _ in definitions_named(inquiry.corpus, written))
+        loaded = inquiry.load(files_that_may_define(inquiry.corpus, written))
+        files.update(file for file, _ in definitions_named(loaded, written))
     return frozenset(files)
 
 
@@ -268,7 +295,7 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     unknown: list[str] = []
     for symbol in inquiry.question.symbols:
         written = WrittenName.parse(symbol)
-        definitions = definitions_named(inquiry.corpus, written)
+        definitions = definitions_named(candidates, written)
         meant = in_scope(definitions, written, candidates=candidates, paths=inquiry.paths)
         if not meant:
             unknown.append(symbol)
@@ -389,6 +416,7 @@ def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]
         for reference in [*(each for each in made if each.line == line), *reversed(above)]:
             if len(calls) >= _MOST_CALLS:
                 return tuple(calls)
+            resolver.load_definers(reference.name)
             targets = resolver.resolve(file, reference)
             share = 1.0 if reference.line == place.line else _EARLIER_LINE
             caller = f"called at {inquiry.files[file].path}:{reference.line}"

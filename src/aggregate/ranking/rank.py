@@ -101,9 +101,9 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
                 sources.setdefault(file, 1 / (rank + 1))
     together = changed_together(inquiry, sources)
     files = add_to_files(files, [together], weights)
-    calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths))
-    called = [call.file for call in calls]
-    candidates = inquiry.load([*_best_files(inquiry, files, weights), *called])
+    best = inquiry.load(_best_files(inquiry, files, weights))
+    calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths, known=best))
+    candidates = inquiry.load([*best, *(call.file for call in calls)])
     closely = [
         *piece_texts(inquiry, candidates),
         named_definitions(inquiry, candidates),

@@ -8,19 +8,18 @@ from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis, Reference
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.paths import PathKind, PathTable
+from aggregate.ranking.terms import term_list
 
 # Definitions of a name in the project that a use may mean where nothing says which: more would be guessing.
 MOST_NAMESAKES = 3
 # Definitions of a name that are looked at: a project with more ``__init__`` or ``get`` says nothing by it.
 _MOST_DEFINITIONS = 200
-# Names that one resolver looks up: each costs a search in every group of files, and the likeliest uses come first.
-_MOST_LOOKED_UP = 200
 _ITSELF = frozenset({"", "self", "cls", "this", "super", "Self", "base", "@"})
 _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
 class Resolver:
-    """Resolve references of a project's files; what was looked up is kept."""
+    """Resolve references among the files that are looked at closely; what was looked up is kept."""
 
     def __init__(
         self,
@@ -32,7 +31,6 @@ class Resolver:
         self._corpus = corpus
         self._paths = paths or PathTable(corpus.files)
         self.analyses: dict[int, FileAnalysis] = dict(known or {})
-        self._named: dict[str, Sequence[tuple[int, int]]] = {}
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
 
@@ -43,6 +41,12 @@ class Resolver:
 
     def load(self, files: Sequence[int]) -> None:
         self.analyses.update(zip(files, self._corpus.analyses(files), strict=True))
+
+    def load_definers(self, name: str) -> None:
+        """Look closely at the files that seem to define a name too, where they are few enough to tell by it."""
+        files = self._corpus.files_defining(name)
+        if len(files) <= MOST_NAMESAKES:
+            self.load([file for file in files if file not in self.analyses])
 
     def module(self, file: int, module: str) -> frozenset[int]:
         key = (file, module)
@@ -83,15 +87,18 @@ class Resolver:
                 return imported
         folder = self._paths.folder(file)
         beside = [each for each in named if self._paths.folder(each[0]) == folder]
-        meant = beside or named
-        return meant if len(meant) <= MOST_NAMESAKES else ()
+        if beside or len(named) > MOST_NAMESAKES:
+            return beside if len(beside) <= MOST_NAMESAKES else ()
+        others = set(self._corpus.files_defining(reference.name)) - self.analyses.keys()
+        return named if len(named) + len(others) <= MOST_NAMESAKES else ()
 
     def _definitions(self, name: str) -> Sequence[tuple[int, int]]:
-        if name not in self._named:
-            if len(self._named) >= _MOST_LOOKED_UP:
-                return ()
-            self._named[name] = self._corpus.files_defining(name)
-        return self._named[name]
+        return [
+            (file, place)
+            for file in sorted(self.analyses)
+            if self._corpus.files[file].is_code
+            for place in self.analyses[file].places_named(name)
+        ]
 
     @staticmethod
     def _within(
@@ -107,7 +114,6 @@ _MOST_SECOND = 30
 _MOST_REFERENCES = 200  # references of a definition that are followed: a longer one is a table
 # Files that use a name, above which it is too common to tell who uses this definition.
 _MOST_USERS = 20
-_MOST_LOADED = 100  # files beyond the candidates that are loaded to see who uses a definition
 _IMPORTED = 0.3  # what it counts for a file that a likely one imports it
 _WORDS = {
     "call": ("calls", "called by"),
@@ -220,21 +226,15 @@ def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _S
 def _find_users(
     inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, sources: Sequence[_Source]
 ) -> None:
-    loaded = 0
     for source in sources:
         if source.definition < 0:
             continue
         target = (source.file, source.definition)
         path = resolver.analysis(source.file).definitions[source.definition].path
         name = path[-1] if path else ""
-        users = inquiry.corpus.files_referring(name) if name else ()
+        users = _users(resolver, name)
         if len(users) > _MOST_USERS:
             continue
-        unknown = [user for user in users if user not in resolver.analyses]
-        loaded += len(unknown)
-        if loaded > _MOST_LOADED:
-            return
-        resolver.load(unknown)
         full_name = ".".join(path)
         for user in users:
             for reference in resolver.analyses[user].references:
@@ -245,6 +245,16 @@ def _find_users(
                 how = f"{'tests' if is_test else _WORDS[reference.kind][0]} {full_name}"
                 spread.reach((user, reference.definition), source.strength / len(meant), how)
                 spread.reach_file(user, _IMPORTED * source.strength / len(meant), how)
+
+
+def _users(resolver: Resolver, name: str) -> list[int]:
+    """Return the files that may use a name, among those that are looked at closely."""
+    terms = term_list(name)  # the first one stands for all of an identifier
+    return [
+        file
+        for file, analysis in resolver.analyses.items()
+        if terms and analysis.pieces_with(terms[0])
+    ]
 
 
 def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:

@@ -26,7 +26,7 @@ def file_text(inquiry: Inquiry) -> Evidence:
     lengths = [K1 * (1 - FILE_B + FILE_B * facts.terms / average) for facts in files]
     for query in inquiry.terms:
         worth = query.weight * query.file_rarity * (K1 + 1)
-        for file, (count, _) in query.files.items():
+        for file, count in query.files.items():
             gain = worth * count / (count + lengths[file])
             values[file] = values[file] + gain if file in values else gain
     matched: dict[int, str] = {}
@@ -34,7 +34,7 @@ def file_text(inquiry: Inquiry) -> Evidence:
         gains: dict[str, float] = {}
         for query in inquiry.terms:
             if held := query.files.get(file):
-                gain = saturation(held.occurrences, length=1.0, b=0.0)
+                gain = saturation(held, length=1.0, b=0.0)
                 gains[query.term] = query.weight * query.file_rarity * gain
         matched[file] = inquiry.told(gains)
     return scaled_evidence("file text", files=values, matched=matched)

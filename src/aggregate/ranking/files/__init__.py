@@ -5,11 +5,15 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.ranking.files.analyse import *
     from aggregate.ranking.files.analysis import *
+    from aggregate.ranking.files.rough import *
+    from aggregate.ranking.files.tables import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "analysis": "Analysis Corpus DefinedName FileAnalysis FileFacts MOST_MEMBERS NameGroup Piece TermGroup TermInFile column numbers pack_names pack_terms",
+            "analysis": "Analysis Corpus DefinedName FileAnalysis FileFacts Piece column numbers",
             "analyse": "analyse",
+            "rough": "NO_TRAITS RoughFile look_roughly",
+            "tables": "MOST_MEMBERS NameGroup TermGroup pack_names pack_terms",
         },
     )

@@ -8,28 +8,24 @@ from itertools import accumulate, chain, takewhile
 from typing import Final
 
 from aggregate.base.errors import DeadlineError
-from aggregate.base.text import generated_reason
 from aggregate.code.syntax import (
     Language,
     LanguageKind,
     Module,
-    fence_tag,
-    language_of,
     read_definitions,
     read_references,
     shared_parse,
-    uninstalled_language_of,
 )
 from aggregate.ranking.files.analysis import (
     Analysis,
     DefinedName,
-    FileTraits,
     Piece,
     Reference,
     column,
     deflated,
 )
 from aggregate.ranking.files.pieces import LineKind, Run, cut, line_kinds, owned_runs
+from aggregate.ranking.files.rough import SAMPLE, text_traits
 from aggregate.ranking.terms import hashed_terms
 
 _MOST_LINES: Final = 120  # looked at above a definition: a longer comment documents more than that
@@ -66,22 +62,11 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
 
 
 _ENDS: Final = tuple(end for end, _ in _BLOCKS)
-# Of a text that is parsed: a larger one holds data, and no prompt has room for it.
-_MOST_CHARACTERS: Final = 2_000_000
-# Of one that a program has written: tables and parsers, of which nobody reads more.
-_MOST_GENERATED: Final = 200_000
-# Characters of a line that no person writes; where it makes up the text, that is no program to be parsed.
-_LONG_LINE: Final = 5_000
-# Characters that count of a text that is not parsed; what is behind them is one piece without terms.
-_SAMPLE: Final = 100_000
 # Of a file; the rest, of tables in most cases, belongs to what stands around it.
 _MOST_DEFINITIONS: Final = 5_000
 # Levels of definitions in one another; data are nested deeper, programs are not.
 _DEEPEST: Final = 30
 _MOST_REFERENCES: Final = 20_000  # of a file: a hundred times what a long one has
-_NOT_CODE: Final = frozenset(
-    {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
-)
 _UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
 # ``json.dumps`` makes an encoder for each call that asks for this form.
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -89,26 +74,20 @@ _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 _MOST_COUNT: Final = 255
 
 
-def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
-    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds."""
-    is_generated = bool(generated_reason(path, text))
-    language = language_of(path, text)
-    if known := language or uninstalled_language_of(path, text):
-        name, is_code = known.name, known.kind is not LanguageKind.DATA
-    else:
-        tag = fence_tag(path, text)
-        name, is_code = "" if tag == "text" else tag, tag not in _NOT_CODE
+def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
+    """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
+
+    Where its grammar has had a ``problem`` with it, that is not asked: it is to be asked in child processes only.
+    """
+    language, name, is_code, _, is_parsed = text_traits(path, text)
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     if not text:
         lines = []
-    is_parsed = len(text) <= (_MOST_GENERATED if is_generated else _MOST_CHARACTERS)
-    if is_parsed and len(text) >= _LONG_LINE:
-        is_parsed = 2 * sum(len(line) for line in lines if len(line) > _LONG_LINE) < len(text)
     definitions: Sequence[DefinedName] = ()
     references: Sequence[Reference] = ()
-    if language and is_parsed and with_grammar:
+    if language and is_parsed and not problem:
         definitions, references = _read(text, lines, language)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
     kinds = line_kinds(lines, name) if is_code and is_parsed else ()
@@ -116,17 +95,14 @@ def analyse(path: str, text: str, *, with_grammar: bool = True) -> Analysis:
     if not is_parsed:
         sizes = (sum(map(len, lines[run.first - 1 : run.last])) for run in runs)
         before = accumulate(sizes, initial=0)
-        kept = list(takewhile(lambda pair: pair[0] <= _SAMPLE, zip(before, runs, strict=False)))
+        kept = list(takewhile(lambda pair: pair[0] <= SAMPLE, zip(before, runs, strict=False)))
         if len(kept) < len(runs):
             rest = Run(runs[len(kept)].first, runs[-1].last, -1)
             runs = [*(run for _, run in kept), rest]
-    pieces, postings = _counted(lines, runs, _SAMPLE if not is_parsed else len(text), kinds=kinds)
-    traits = FileTraits(
-        name, is_code, len(text), sum(piece.terms for piece in pieces), len(pieces), is_generated
-    )
+    pieces, postings = _counted(lines, runs, SAMPLE if not is_parsed else len(text), kinds=kinds)
     return Analysis(
         [
-            deflated(_ENCODE(traits).encode()),
+            problem.encode(),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
             deflated(_ENCODE(references).encode()),

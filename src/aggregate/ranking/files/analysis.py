@@ -1,10 +1,9 @@
-"""What analysing one file found, as the index keeps it and as it is read again, and tables over a group of files."""
+"""What analysing one file found, as the index keeps it and as it is read again."""
 
 import json
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -63,6 +62,9 @@ class FileAnalysis(Protocol):
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``."""
 
+    def places_named(self, name: str) -> Sequence[int]:
+        """Return the places of the definitions whose own name is ``name``."""
+
 
 class FileFacts(NamedTuple):
     """What is known of each candidate without loading its analysis."""
@@ -72,22 +74,14 @@ class FileFacts(NamedTuple):
     is_code: bool  # whether that is a programming language; prose, data and markup are none
     characters: int
     terms: int
-    pieces: int
+    pieces: int  # about, by its lines
     is_generated: bool = False
-
-
-class TermInFile(NamedTuple):
-    """How often a term occurs in a file."""
-
-    occurrences: int  # in all, 255 where it is more
-    pieces: int  # in how many pieces, 255 where it is more
 
 
 class Corpus(Protocol):
     """The candidates; a file's number is its place in ``files``.
 
-    Terms are what ``ranking.terms`` makes of a text. What is looked up costs time by its own size, not by the number
-    of the candidates.
+    Terms are what ``ranking.terms`` makes of a text. All but ``analyses`` is known of each file by its words alone.
     """
 
     @property
@@ -97,12 +91,11 @@ class Corpus(Protocol):
     def look_up(self, terms: Sequence[str]) -> None:
         """Find the files that hold some terms at once, for ``files_with``; what was not named here is found there."""
 
-    def files_with(self, term: str) -> Mapping[int, TermInFile]: ...
+    def files_with(self, term: str) -> Mapping[int, int]:
+        """Return how often a term occurs in each file that holds it."""
 
-    def files_defining(self, name: str) -> Sequence[tuple[int, int]]:
-        """Return ``(file, place of the definition)`` for each definition whose own name is ``name``, as written."""
-
-    def files_referring(self, name: str) -> Sequence[int]: ...
+    def files_defining(self, name: str) -> Sequence[int]:
+        """Return the files in which ``name``, as written, stands where a definition has its name."""
 
     def analyses(self, files: Sequence[int]) -> Sequence[FileAnalysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
@@ -138,26 +131,16 @@ _REFERENCE: Final = row_maker(Reference)
 _PIECE_COLUMNS: Final = 6
 
 
-class FileTraits(NamedTuple):
-    """What is told of a file beside its contents' terms; all of ``FileFacts`` but the path."""
-
-    language: str
-    is_code: bool
-    characters: int
-    terms: int
-    pieces: int
-    is_generated: bool
-
-
 class Analysis:
     """What ``analyse`` found in a file, decoded as far as it is asked for; a ``FileAnalysis``."""
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
 
-    @cached_property
-    def traits(self) -> FileTraits:
-        return FileTraits(*_rows(self._sections[0]))
+    @property
+    def problem(self) -> str:
+        """Why its grammar was not asked, ``""`` where it was, or there is none."""
+        return self._sections[0].decode()
 
     @cached_property
     def definitions(self) -> Sequence[DefinedName]:
@@ -169,6 +152,17 @@ class Analysis:
             paths.append(path)
             row[1:3] = (path,)
         return list(map(_DEFINED_NAME, rows))
+
+    def places_named(self, name: str) -> Sequence[int]:
+        return self._places.get(name, ())
+
+    @cached_property
+    def _places(self) -> Mapping[str, Sequence[int]]:
+        places: dict[str, list[int]] = {}
+        for place, definition in enumerate(self.definitions):
+            if definition.path:
+                places.setdefault(definition.path[-1], []).append(place)
+        return places
 
     @cached_property
     def pieces(self) -> Sequence[Piece]:
@@ -189,25 +183,6 @@ class Analysis:
         start = bisect_left(hashes, wanted)
         end = bisect_right(hashes, wanted, start)
         return list(zip(places[start:end], counts[start:end], strict=True))
-
-    @property
-    def term_totals(self) -> tuple[Counter[int], Counter[int]]:
-        """By a term's hash, how often it occurs in the file, and in how many pieces, in the same order."""
-        hashes, _, counts = self._postings
-        pieces = Counter(hashes)
-        occurrences = pieces.copy()
-        for hashed, count in zip(hashes, counts, strict=True):
-            if count > 1:
-                occurrences[hashed] += count - 1
-        return occurrences, pieces
-
-    def own_names(self) -> list[str]:
-        """Return the own name of each definition, ``""`` where it has none; quicker than asking for all of them."""
-        rows = _rows(self._sections[1])
-        return [row[2][-1] if row[2] else "" for row in rows]
-
-    def used_names(self) -> set[str]:
-        return {row[0] for row in _rows(self._sections[3])}
 
     @cached_property
     def _postings(self) -> tuple[memoryview, memoryview, bytes]:
@@ -235,127 +210,3 @@ def _rows(section: bytes) -> list[Any]:
     # As a text: of bytes the library guesses the encoding, which takes a sixth of its time.
     rows: list[Any] = json.loads(inflated(section).decode())
     return rows
-
-
-MOST_MEMBERS: Final = 128  # files of a group: a file's place in its group is kept in one byte
-_MOST_COUNT: Final = 255
-_TERM_HEADER: Final = 2
-_NAME_HEADER: Final = 2
-
-
-class TermGroup:
-    """The terms of a group of files, read where they lie."""
-
-    __slots__ = ("_counts", "_ends", "_holding", "_terms")
-
-    def __init__(self, data: "bytes | memoryview[int]") -> None:
-        view = memoryview(data)
-        terms, postings = numbers("I", view[: 4 * _TERM_HEADER])
-        parts = _parts(view, _TERM_HEADER, (4 * terms, 4 * terms, 2 * postings, postings))
-        self._terms = numbers("I", parts[0])
-        self._ends = numbers("I", parts[1])
-        self._counts = numbers("H", parts[2])
-        self._holding = parts[3]
-
-    def files_with(self, term: int) -> tuple[Sequence[int], Sequence[int]]:
-        """Return the places of the files that hold a term, given by its hash, with ``256 * occurrences + pieces``."""
-        terms = self._terms
-        place = bisect_left(terms, term)
-        if place == len(terms) or terms[place] != term:
-            return (), ()
-        start = self._ends[place - 1] if place else 0
-        end = self._ends[place]
-        return self._holding[start:end], self._counts[start:end]
-
-
-class NameGroup:
-    """The names that a group of files defines and uses, read where they lie."""
-
-    __slots__ = ("_defining", "_places", "_referred", "_referring", "defined")
-
-    def __init__(self, data: "bytes | memoryview[int]") -> None:
-        view = memoryview(data)
-        names, referred = numbers("I", view[: 4 * _NAME_HEADER])
-        sizes = (4 * names, 4 * names, names, 4 * referred, referred)
-        parts = _parts(view, _NAME_HEADER, sizes)
-        # The hashes of the names that are defined, sorted: one that is not among them need not be asked for.
-        self.defined = numbers("I", parts[0])
-        self._places = numbers("I", parts[1])
-        self._defining = parts[2]
-        self._referred = numbers("I", parts[3])
-        self._referring = parts[4]
-
-    def files_defining(self, name: int) -> Sequence[tuple[int, int]]:
-        """Return ``(place of the file, place of the definition)`` for a name, given by its hash."""
-        names = self.defined
-        start = bisect_left(names, name)
-        end = bisect_right(names, name, start)
-        return list(zip(self._defining[start:end], self._places[start:end], strict=True))
-
-    def files_referring(self, name: int) -> Sequence[int]:
-        names = self._referred
-        start = bisect_left(names, name)
-        if start == len(names) or names[start] != name:
-            return ()
-        return self._referring[start : bisect_right(names, name, start)]
-
-
-def _parts(view: "memoryview[int]", header: int, sizes: Sequence[int]) -> "list[memoryview[int]]":
-    bounds = list(accumulate(sizes, initial=4 * header))
-    return [view[start:end] for start, end in pairwise(bounds)]
-
-
-def pack_terms(analyses: Sequence[Analysis | None]) -> bytes:
-    postings: list[int] = []
-    for member, analysis in enumerate(analyses):
-        if analysis is None:
-            continue
-        # One number for each term: its hash, the file, how often, in how many pieces.
-        occurrences, pieces = analysis.term_totals
-        middle, most = member << 16, _MOST_COUNT << 8
-        postings += [
-            hashed << 24
-            | middle
-            | (count << 8 if count < _MOST_COUNT else most)
-            | (places if places < _MOST_COUNT else _MOST_COUNT)
-            for (hashed, count), places in zip(occurrences.items(), pieces.values(), strict=True)
-        ]
-    postings.sort()
-    terms = Counter([key >> 24 for key in postings])  # in order, as the keys are
-    return b"".join(
-        [
-            column("I", [len(terms), len(postings)]),
-            column("I", terms),
-            column("I", accumulate(terms.values())),
-            column("H", [key & 0xFFFF for key in postings]),
-            bytes([key >> 16 & 0xFF for key in postings]),
-        ]
-    )
-
-
-def pack_names(analyses: Sequence[Analysis | None]) -> bytes:
-    defined: list[int] = []
-    referred: list[int] = []
-    for member, analysis in enumerate(analyses):
-        if analysis is None:
-            continue
-        if analysis.traits.is_code:
-            defined += [
-                term_hash(name) << 40 | member << 32 | place
-                for place, name in enumerate(analysis.own_names())
-                if name
-            ]
-        referred += [term_hash(name) << 8 | member for name in analysis.used_names()]
-    defined.sort()
-    # Of two names with one hash, one file stands for both.
-    referred = sorted(set(referred))
-    return b"".join(
-        [
-            column("I", [len(defined), len(referred)]),
-            column("I", [key >> 40 for key in defined]),
-            column("I", [key & 0xFFFFFFFF for key in defined]),
-            bytes([key >> 32 & 0xFF for key in defined]),
-            column("I", [key >> 8 for key in referred]),
-            bytes([key & 0xFF for key in referred]),
-        ]
-    )

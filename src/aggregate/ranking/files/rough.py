@@ -1,0 +1,163 @@
+"""What a pass over a file's text tells before any grammar is asked: its words, and names that it seems to define."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from aggregate.base.text import generated_reason
+from aggregate.code.syntax import (
+    Language,
+    LanguageKind,
+    fence_tag,
+    language_of,
+    uninstalled_language_of,
+)
+from aggregate.ranking.terms import hashed_terms, term_hash
+
+# Of a text that is parsed: a larger one holds data, and no prompt has room for it.
+_MOST_CHARACTERS: Final = 2_000_000
+# Of one that a program has written: tables and parsers, of which nobody reads more.
+_MOST_GENERATED: Final = 200_000
+# Characters of a line that no person writes; where it makes up the text, that is no program to be parsed.
+_LONG_LINE: Final = 5_000
+# Characters that count of a text that is not parsed; what is behind them is one piece without terms.
+SAMPLE: Final = 100_000
+# Lines that a piece has on average; in ten projects of seven languages it was 9 to 18.
+_LINES_PER_PIECE: Final = 12
+_NOT_CODE: Final = frozenset(
+    {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
+)
+
+
+class TextTraits(NamedTuple):
+    """What a file's name and text say of its kind."""
+
+    language: Language | None  # whose grammar is installed
+    name: str
+    is_code: bool
+    is_generated: bool
+    is_parsed: bool  # whether a grammar is worth asking
+
+
+class FileTraits(NamedTuple):
+    """What is told of a file beside its words; all of ``FileFacts`` but the path."""
+
+    language: str
+    is_code: bool
+    characters: int
+    terms: int
+    pieces: int
+    is_generated: bool
+
+
+NO_TRAITS: Final = FileTraits("", False, 0, 0, 0, False)  # of a file that cannot be read
+
+
+class RoughFile(NamedTuple):
+    """What is known of each file of a project, whatever is asked."""
+
+    traits: FileTraits
+    words: Mapping[int, int]  # by the hash of a term, how often it occurs
+    names: frozenset[int]  # the hashes of names that stand where a definition has its name
+
+
+def text_traits(path: str, text: str) -> TextTraits:
+    is_generated = bool(generated_reason(path, text))
+    language = language_of(path, text)
+    if known := language or uninstalled_language_of(path, text):
+        name, is_code = known.name, known.kind is not LanguageKind.DATA
+    else:
+        tag = fence_tag(path, text)
+        name, is_code = "" if tag == "text" else tag, tag not in _NOT_CODE
+    is_parsed = len(text) <= (_MOST_GENERATED if is_generated else _MOST_CHARACTERS)
+    if is_parsed and len(text) >= _LONG_LINE:
+        lengths = map(len, text.split("\n"))
+        is_parsed = 2 * sum(length for length in lengths if length > _LONG_LINE) < len(text)
+    return TextTraits(language, name, is_code, is_generated, is_parsed)
+
+
+def look_roughly(path: str, text: str) -> RoughFile:
+    """Return what the file at ``path`` tells that holds ``text``, in about a tenth of the time of analysing it."""
+    kind = text_traits(path, text)
+    words = Counter(hashed_terms(text if kind.is_parsed else text[:SAMPLE]))
+    lines = text.count("\n") + (not text.endswith("\n"))
+    traits = FileTraits(
+        kind.name,
+        kind.is_code,
+        len(text),
+        words.total(),
+        -(-lines // _LINES_PER_PIECE) if text else 0,
+        kind.is_generated,
+    )
+    is_named = kind.is_code and kind.is_parsed
+    return RoughFile(traits, words, _names(kind.name, text) if is_named else frozenset())
+
+
+def _names(language: str, text: str) -> frozenset[int]:
+    expressions = _EXPRESSIONS[_FAMILIES.get(language, _BY_KEYWORD)]
+    names: set[str] = set()
+    for expression in expressions:
+        names.update(expression.findall(text))
+    return frozenset(map(term_hash, names))
+
+
+_MODIFIERS: Final = (
+    r"(?:(?:abstract|actual|async|const|constexpr|data|declare|default|expect|export|extern(?:[ ]\"C\")?|final|infix"
+    r"|inline|internal|local|mut|open|operator|override|partial|private|protected|pub(?:\([^()\n]*\))?|public|readonly|sealed|static|suspend|template"
+    r"|unsafe|virtual)[ \t]++)*+"
+)
+_KEYWORDS: Final = (
+    r"(?:actor|class|const|def|defmacro|defmodule|defp|enum(?:[ ](?:class|struct))?|extension|fn|fun|func|function"
+    r"|interface|let|macro|macro_rules!|mod|module|namespace|object|proc|protocol|record|struct|sub|trait|type|typealias"
+    r"|union|val|var)"
+)
+# What stands behind a keyword before the name: the receiver of a method in Go and in Kotlin, parameters of a type,
+# ``self.`` in Ruby, ``*`` of a generator, a macro in capitals in C++.
+_BEFORE_NAME: Final = (
+    r"(?:[ \t]*+\([^()\n]*\)[ \t]*+|[ \t]*\*[ \t]*|[ \t]++)(?:<[^>\n]*>[ \t]*)?"
+    r"(?:(?:[\w<>?]+\.)+|[A-Z_]{4,}[ \t]+)?"
+)
+_BEHIND_KEYWORD: Final = rf"^[ \t]*+{_MODIFIERS}{_KEYWORDS}{_BEFORE_NAME}([\w$]+)"
+_NO_NAME: Final = (
+    r"(?!(?:assert|await|case|catch|co_return|delete|do|else|for|foreach|goto|if|import|lock|new|not|package|return"
+    r"|switch|throw|typeof|using|while|with|yield)\b)"
+)
+# A name with parameters: at the start of a line, or behind words that are a type, and no statement.
+_FUNCTION_HEAD: Final = (
+    rf"^(?:[ \t]+(?=[^\s(]+[ \t*&]))?{_NO_NAME}(?:[\w:<>,.*&~?@\[\]]+[ \t]+[*&]*+){{0,8}}?"
+    rf"(?:[\w<>]+::)*~?([\w$]+)[ \t]*\([^;{{}}\n]*(?:[;{{]|$)"
+)
+_METHOD_HEAD: Final = (
+    rf"^[ \t]+(?:(?:async|get|private|protected|public|readonly|set|static)[ \t]+)*\*?{_NO_NAME}([\w$]+)"
+    r"\([^()'\"\n;]*\)[^;(\n]*\{[ \t]*$"
+)
+_ASSIGNED_FUNCTION: Final = (
+    r"^[ \t]*(?:(?:const|export|let|var)[ \t]+)*(?:[\w$]+\.)*([\w$]+)[ \t]*[=:][ \t]*(?:async[ \t]+)?"
+    r"(?:function\b|\([^()\n]*\)[ \t]*=>|[\w$]+[ \t]*=>)"
+)
+_BY_KEYWORD, _PYTHON, _C, _SCRIPT, _SHELL = "keyword", "python", "c", "script", "shell"
+_EXPRESSIONS: Final = {
+    kind: tuple(re.compile(expression, re.MULTILINE) for expression in expressions)
+    for kind, expressions in {
+        _PYTHON: (
+            r"^[ \t]*+(?:async[ \t]++)?(?:def|class)[ \t]++(\w+)",
+            r"^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)",
+        ),
+        _BY_KEYWORD: (_BEHIND_KEYWORD,),
+        _C: (
+            _BEHIND_KEYWORD,
+            _FUNCTION_HEAD,
+            r"^[ \t]*#[ \t]*define[ \t]+(\w+)",
+            r"^\}[ \t]*(\w+)[ \t]*;",
+        ),
+        _SHELL: (r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)",),
+        _SCRIPT: (_BEHIND_KEYWORD, _METHOD_HEAD, _ASSIGNED_FUNCTION),
+    }.items()
+}  # by the family of a language what stands before its names
+_FAMILIES: Final = {
+    "python": _PYTHON,
+    "bash": _SHELL,
+    **dict.fromkeys(("c", "cpp", "csharp", "dart", "groovy", "java", "objectivec"), _C),
+    **dict.fromkeys(("javascript", "svelte", "tsx", "typescript", "vue"), _SCRIPT),
+}
