@@ -3,34 +3,25 @@
 import os
 from collections.abc import Iterator, Sequence
 
-import pytest
+from aggregate.prompt.known_files import analysed
+from aggregate.ranking.files import analyse
 
-from aggregate.project.files import SourceFile
-from aggregate.prompt.known_files import AnalysisRequest, KnownFile, pack_all
-
-REQUESTS: Sequence[AnalysisRequest] = [
-    None,
-    ("a.py", SourceFile("def f():\n    return g()\n")),
-    ("hidden.py", SourceFile("x = 1 # \u202e\n", may_hide=True)),
-    ("image.png", SourceFile("", error="binary content (7 bytes)", is_binary=True)),
-    None, None,
-    *((f"{number}.go", SourceFile(f"package a\n\nfunc F{number}() {{}}\n")) for number in range(90)),
-    ("odd.txt", SourceFile("\ud800 lone\n")),
-    None,
-]  # fmt: skip
+FILES: Sequence[tuple[str, str]] = [
+    ("a.py", "def f():\n    return g()\n"),
+    ("hidden.py", "x = 1 # \u202e\n"),
+    ("image.png", ""),
+    *((f"{number}.go", f"package a\n\nfunc F{number}() {{}}\n") for number in range(90)),
+    ("odd.txt", "\ud800 lone\n"),
+]
 
 
-def here() -> list[bytes | None]:
-    return [KnownFile.of(*request).pack() if request else None for request in REQUESTS]
+def test_processes_change_nothing() -> None:
+    """The answers come in the order of the files, and are those that this process would give (rule T-4)."""
+    here = [analyse(*file).pack() for file in FILES]
+    assert [analysis.pack() for analysis in analysed(FILES)] == here
 
 
-@pytest.mark.parametrize("workers", [None, 0, 1, 2])
-def test_processes_change_nothing(workers: int | None) -> None:
-    """The answers come in the order of the requests, and are the same for each number of workers (rule T-4)."""
-    assert list(pack_all(REQUESTS, workers=workers)) == here()
-
-
-class Deadly(SourceFile):
+class Deadly(str):
     """A file that ends the process that it is sent to, as a crash in a parser does."""
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -38,28 +29,26 @@ class Deadly(SourceFile):
 
 
 def test_a_file_that_a_process_is_lost_over_is_analysed_without_its_grammar() -> None:
-    """Its terms and pieces are known, its definitions are not, and the other files lose nothing (rule T-5)."""
+    """Its pieces are known, its definitions are not, and the other files lose nothing (rule T-5)."""
     text = "def f():\n    return g()\n"
-    requests = [("a.py", Deadly(text)), ("b.py", SourceFile(text))]
-    known = [KnownFile.unpack(packed) for packed in pack_all(requests) if packed]
-    assert [bool(file.facts.problem) for file in known] == [True, False]
-    lost, whole = (file.analysis for file in known)
+    lost, whole = analysed([("a.py", Deadly(text)), ("b.py", text)])
+    assert [bool(lost.problem), bool(whole.problem)] == [True, False]
     assert [name.path for name in whole.definitions] == [("f",)]
     assert not lost.definitions
     assert not lost.references
-    assert lost.term_totals[0] == whole.term_totals[0]
+    assert lost.pieces_with("return") == whole.pieces_with("return")
 
 
 def test_requests_are_not_all_taken_at_once() -> None:
     """Who asks for a few answers waits for few files, so that few texts are in memory (rule I-6)."""
     taken: list[int] = []
 
-    def requests() -> Iterator[AnalysisRequest]:
+    def files() -> Iterator[tuple[str, str]]:
         for number in range(2_000):
             taken.append(number)
-            yield f"{number}.txt", SourceFile("word " * 4_000)
+            yield f"{number}.txt", "word " * 4_000
 
-    answers = pack_all(requests(), workers=2)
-    assert next(answers)
+    answers = analysed(files())
+    assert next(answers).pieces
     assert len(taken) < 500
     answers.close()  # type: ignore[attr-defined]

@@ -58,7 +58,7 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
         # Words: rare ones count more, the best file has 1, and only the first line counts as the subject.
         ("file text", ask("segment of a path"), {ROUTES: (1.0, "segment, path"), ROUTER: (0.22, "path"), README: (0.2, "path")}),
         ("subject", ask("close the session\n\nFound while a route was registered."), {SESSION: (1.0, "session")}),
-        ("names around", ask("match a path in the router"), {ROUTER: (1.0, "Router.match"), TEST: (0.63, "test_match")}),
+        ("names around", ask("match a path in the router"), {ROUTER: (1.0, "Router.match"), TEST: (0.58, "test_match")}),
         ("path words", ask("match a path in the router"), {ROUTER: (1.0, "router"), TEST: (0.88, "router")}),
         ("file text", ask("修复解析器中的错误, die Leitung bricht ab"), {}),
         # What is named outright.

@@ -50,12 +50,17 @@ def project(**texts: str) -> FakeCorpus:
 AREA = "def area(shape):\n    sides = shape.sides\n    return sides\n"
 
 
+def closely(corpus: FakeCorpus) -> Resolver:
+    """Return a resolver that has looked closely at all files."""
+    return Resolver(corpus, known=dict(enumerate(corpus.analyses(range(len(corpus.files))))))
+
+
 def meant(corpus: FakeCorpus, path: str, name: str, scope: str = "") -> list[str]:
     """Return the paths of what a call in a file means."""
     reference = Reference(name, "call", 1, -1, scope)
     return [
         corpus.files[file].path
-        for file, _ in Resolver(corpus).resolve(corpus.number(path), reference)
+        for file, _ in closely(corpus).resolve(corpus.number(path), reference)
     ]
 
 
@@ -83,6 +88,17 @@ def test_then_the_folder_then_the_project() -> None:
     assert meant(corpus, "c/four.py", "nobody") == []
 
 
+def test_files_that_are_not_looked_at_closely_make_a_name_unclear() -> None:
+    """What a name means is told only where few files seem to define it, also of those that nobody parsed (T-4)."""
+    reference = Reference("area", "call", 1, -1, "")
+    for others, expected in (("b", [(0, 0)]), ("bdef", [])):
+        corpus = project(
+            a__one=AREA, c__four="area(1)\n", **{f"{each}__one": AREA for each in others}
+        )
+        known = dict(enumerate(corpus.analyses([0, 1])))
+        assert list(Resolver(corpus, known=known).resolve(1, reference)) == expected
+
+
 def test_self_means_the_same_class() -> None:
     """Of two methods of one name in a file, ``self`` means the one of the class that uses it."""
     text = """\
@@ -104,5 +120,5 @@ def test_self_means_the_same_class() -> None:
     analysis = corpus.analyses([0])[0]
     names = [definition.path for definition in analysis.definitions]
     reference = Reference("size", "call", 7, names.index(("Left", "half")), "self")
-    resolved = Resolver(corpus).resolve(0, reference)
+    resolved = closely(corpus).resolve(0, reference)
     assert [names[place] for _, place in resolved] == [("Left", "size")]

@@ -31,6 +31,7 @@ class Resolver:
         self._corpus = corpus
         self._paths = paths or PathTable(corpus.files)
         self.analyses: dict[int, FileAnalysis] = dict(known or {})
+        self._named: dict[str, Sequence[tuple[int, int]]] = {}
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
 
@@ -41,12 +42,14 @@ class Resolver:
 
     def load(self, files: Sequence[int]) -> None:
         self.analyses.update(zip(files, self._corpus.analyses(files), strict=True))
+        self._named.clear()
 
     def load_definers(self, name: str) -> None:
         """Look closely at the files that seem to define a name too, where they are few enough to tell by it."""
         files = self._corpus.files_defining(name)
-        if len(files) <= MOST_NAMESAKES:
-            self.load([file for file in files if file not in self.analyses])
+        unknown = [file for file in files if file not in self.analyses]
+        if unknown and len(files) <= MOST_NAMESAKES:
+            self.load(unknown)
 
     def module(self, file: int, module: str) -> frozenset[int]:
         key = (file, module)
@@ -93,12 +96,14 @@ class Resolver:
         return named if len(named) + len(others) <= MOST_NAMESAKES else ()
 
     def _definitions(self, name: str) -> Sequence[tuple[int, int]]:
-        return [
-            (file, place)
-            for file in sorted(self.analyses)
-            if self._corpus.files[file].is_code
-            for place in self.analyses[file].places_named(name)
-        ]
+        if name not in self._named:
+            self._named[name] = [
+                (file, place)
+                for file in sorted(self.analyses)
+                if self._corpus.files[file].is_code
+                for place in self.analyses[file].places_named(name)
+            ]
+        return self._named[name]
 
     @staticmethod
     def _within(
