@@ -1,6 +1,8 @@
 """The corpus of a project: the same whatever the index knows, and after an edit only what changed is made anew."""
 
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +165,18 @@ def test_random_edits_leave_what_a_fresh_look_finds(tmp_path: Path) -> None:
                     b"\0" if what == "binary" else b"class Two:\n    one = os\n" * number
                 )
         assert told(request, index) == told(request, kept_nothing())
+
+
+def test_tables_that_the_index_lost_are_made_again(tmp_path: Path) -> None:
+    """Of a group whose files are known unchanged the tables may be gone, all or those of terms (rule I-2)."""
+    request = large(tmp_path / "p", 80)
+    expected = told(request, kept_nothing())
+    for lost in ("name group", "term group"):
+        told(request, in_index(tmp_path))
+        with closing(sqlite3.connect(tmp_path / "index" / "i.sqlite")) as connection, connection:
+            gone = "DELETE FROM entries WHERE kind IN (SELECT number FROM kinds WHERE name LIKE ?)"
+            assert connection.execute(gone, (f"{lost}%",)).rowcount
+        assert told(request, in_index(tmp_path)) == expected
 
 
 def test_what_the_index_lost_is_made_again(tmp_path: Path) -> None:

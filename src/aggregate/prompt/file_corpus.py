@@ -87,12 +87,10 @@ class FileCorpus:
             yield TermGroup(table or self._terms_again(group))
 
     def _terms_again(self, group: NumberedGroup) -> bytes:
-        """Return the table of a group that is gone from the index: an other process has cleared it, or it was full."""
-        named = [
-            None if number == _ABSENT else (self.files[number].path, self._read(number).clean.text)
-            for number in group.numbers
-        ]
-        return tables_of(named)[1]
+        """Return the table of a group that is gone from the index: another process has cleared it, or it was full."""
+        present = [None if number == _ABSENT else self.shown[number] for number in group.numbers]
+        read = [file and self.reader.read(file, is_shown=False) for file in present]
+        return tables_of([each and (each.file.path, each.source.text) for each in read])[1]
 
     def files_with(self, term: str) -> Mapping[int, int]:
         if term not in self._terms:

@@ -261,6 +261,7 @@ class KnownFiles:
     ) -> list[Named | RoughFile | None]:
         """Read the files of a group, note what they hold, and return their texts."""
         seen_ns = self._index.now_ns()
+        group.identities, group.facts = [], {}
         states: list[FileState] = []
         texts: list[Named | RoughFile | None] = []
         for place, file in enumerate(group.files):
