@@ -39,9 +39,9 @@ LONGEST_WORD: Final = 80
 _LONGEST_TERM: Final = 40  # characters of a term: more of them tell no more
 # Digits of a number that is a term: status and error codes; data are full of shorter and of longer ones.
 _NUMBER: Final = range(3, 6)
-# Words whose terms are kept in memory, about 20 MB, in each process that analyses; most projects have fewer, and of one
-# with more the frequent ones are soon there again.
-_MOST_REMEMBERED: Final = 60_000
+# Words whose terms are kept in memory, about 40 MB, in each process that looks at files; most projects have fewer, and
+# of one with more the frequent ones are soon there again.
+_MOST_REMEMBERED: Final = 150_000
 
 _WORD: Final = re.compile(r"\w+")
 _PART: Final = re.compile(
@@ -148,6 +148,9 @@ def _terms_of(word: str) -> tuple[str, ...]:
 def _terms_of_spaced(word: str) -> tuple[str, ...]:
     if len(word) > LONGEST_WORD:
         return ()
+    if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):  # as most are
+        term = _term_of_part(word.lower())
+        return (term,) if term else ()
     parts = split_identifier(word)
     if len(parts) == 1 and not parts[0].isdigit():
         term = _term_of_part(parts[0].lower())
@@ -182,7 +185,10 @@ class _Remembered(dict[_Word, tuple[_Made, ...]]):
 
 
 def _hashes_of(word: bytes) -> tuple[int, ...]:
-    return tuple(map(term_hash, term_list(word.decode(errors="surrogatepass"))))
+    if word.isascii():
+        return tuple(map(term_hash, _terms_of_spaced(word.decode())))
+    words = _WORD.findall(word.decode(errors="surrogatepass"))
+    return tuple(map(term_hash, chain.from_iterable(map(_terms_of, words))))
 
 
 _TERMS: Final = _Remembered(_terms_of)
