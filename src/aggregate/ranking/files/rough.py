@@ -105,7 +105,7 @@ def _names(language: str, text: str) -> frozenset[int]:
 _MODIFIERS: Final = (
     r"(?:(?:abstract|actual|async|const|constexpr|data|declare|default|expect|export|extern(?:[ ]\"C\")?|final|infix"
     r"|inline|internal|local|mut|open|operator|override|partial|private|protected|pub(?:\([^()\n]*\))?|public|readonly|sealed|static|suspend|template"
-    r"|unsafe|virtual)[ \t]++)*+"
+    r"|unsafe|virtual)[ \t]++)*"
 )
 _KEYWORDS: Final = (
     r"(?:actor|class|const|def|defmacro|defmodule|defp|enum(?:[ ](?:class|struct))?|extension|fn|fun|func|function"
