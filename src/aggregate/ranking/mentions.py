@@ -52,11 +52,14 @@ def files_that_may_define(corpus: Corpus, written: WrittenName) -> Sequence[int]
     return defining or (holding if len(holding) <= _MOST_HOLDING else ())
 
 
-def definitions_named(candidates: Candidates, written: WrittenName) -> list[tuple[int, int]]:
-    """Return ``(file, place of the definition)`` for each definition of a name in the candidates."""
+def definitions_named(
+    inquiry: Inquiry, candidates: Candidates, written: WrittenName
+) -> list[tuple[int, int]]:
+    """Return ``(file, place of the definition)`` for each definition of a name in the candidates' programs."""
     return [
         (file, place)
         for file, analysis in candidates.items()
+        if inquiry.files[file].is_code
         for place in analysis.places_named(written.name)
     ]
 
@@ -180,7 +183,7 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     matched: dict[int, str] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         written = WrittenName.parse(text)
-        definitions = definitions_named(candidates, written)
+        definitions = definitions_named(inquiry, candidates, written)
         if not definitions or len(definitions) > _MOST_NAMESAKES:
             continue
         scoped = in_scope(definitions, written, candidates=candidates, paths=inquiry.paths)
@@ -247,7 +250,7 @@ def seed_files(inquiry: Inquiry) -> frozenset[int]:
     for symbol in inquiry.question.symbols:
         written = WrittenName.parse(symbol)
         loaded = inquiry.load(files_that_may_define(inquiry.corpus, written))
-        files.update(file for file, _ in definitions_named(loaded, written))
+        files.update(file for file, _ in definitions_named(inquiry, loaded, written))
     return frozenset(files)
 
 
@@ -295,7 +298,7 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     unknown: list[str] = []
     for symbol in inquiry.question.symbols:
         written = WrittenName.parse(symbol)
-        definitions = definitions_named(candidates, written)
+        definitions = definitions_named(inquiry, candidates, written)
         meant = in_scope(definitions, written, candidates=candidates, paths=inquiry.paths)
         if not meant:
             unknown.append(symbol)
