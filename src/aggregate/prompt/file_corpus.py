@@ -31,6 +31,7 @@ _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 
 
 _GROUPS_AT_ONCE: Final = 32  # Groups whose terms are in memory at once: some megabytes
+_READ_AT_ONCE: Final = 500  # Files whose texts are in memory while they are analysed
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
@@ -127,7 +128,9 @@ class FileCorpus:
         if missing:  # nothing is where a fit asks for one file after another
             identities = [self.identities[number] for number in missing]
             self._add(missing, identities, self.known.analyses(identities))
-            self._look_closely([number for number in missing if number not in self._analyses])
+            unknown = [number for number in missing if number not in self._analyses]
+            for start in range(0, len(unknown), _READ_AT_ONCE):
+                self._look_closely(unknown[start : start + _READ_AT_ONCE])
         return [self._analyses[number] for number in files]
 
     def _look_closely(self, numbers: Sequence[int]) -> None:
