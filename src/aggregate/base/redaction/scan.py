@@ -27,9 +27,9 @@ _LEAST: Final = 48
 # Characters of a line behind a beginning without an end that still counts as part of the key.
 _LEAST_LINE: Final = 16
 _COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
-# Over which the rules are spread. RE2 builds them while they run, and in one all rules multiply each other's states:
-# on 5 MB of code its first pass took 0.33 s and further ones 0.026, that of three 0.15 and 0.043; four gain little.
-_AUTOMATA: Final = 3
+# Over which the rules are spread. RE2 builds them while they run, and in one all rules multiply each other's states: on
+# 36 MB of sources one takes 0.66 s at first and 0.12 later, two take 0.43 and 0.17, three 0.44 and 0.25.
+_AUTOMATA: Final = 2
 # Bytes that an automaton may take; in 8 MB it is built anew again and again, three times as slow.
 _MEMORY: Final = 64 << 20
 # Bytes of a value that are looked at to tell whether it is a secret: a bound for values of megabytes.
@@ -133,7 +133,7 @@ def _patterns() -> Sequence[re.Pattern[bytes]]:
 
 @cache
 def _automata() -> list[Callable[[bytes], list[int] | None]]:
-    """Return what tells in one pass each which of every third pattern a text may have.
+    """Return what tells in one pass each which of its share of the patterns a text may have.
 
     Counts are left out: they would make it too large to be quick, and a set that is too large finds nothing.
     """
