@@ -9,7 +9,6 @@ from hashlib import sha256
 from struct import Struct
 from typing import Final, NamedTuple
 
-from aggregate.base.concurrency import ahead
 from aggregate.base.errors import ScopeError
 from aggregate.base.files import (
     GeneratedView,
@@ -139,19 +138,22 @@ class FileStream:
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
-        files = get_monitor().steps("read_files", self._taken())
+        can_outline = self.selection.generated.view is GeneratedView.OUTLINE
+        is_plain = not can_outline and not any(file.is_rendered for file in self.selection.files)
+        files = get_monitor().steps("read_files", self._taken(is_plain=is_plain))
         # Reading the files is a part of it.
-        for taken, view in get_monitor().steps("render_files", self._made(files)):
+        made = get_monitor().steps("render_files", self._made(files, is_plain=is_plain))
+        for taken, view in made:
             rendered = self._rendered(taken, view)
             if rendered.error:
                 self._errors.append(error_sentence(rendered))
             yield rendered
 
-    def _made(self, files: Iterator[_Taken]) -> Iterator[tuple[_Taken, View | str]]:
+    def _made(
+        self, files: Iterator[_Taken], *, is_plain: bool
+    ) -> Iterator[tuple[_Taken, View | str]]:
         """Yield files with the views that are made of them; nothing starts where all are shown as they are."""
-        selection = self.selection
-        can_outline = selection.generated.view is GeneratedView.OUTLINE
-        if not can_outline and not any(file.is_rendered for file in selection.files):
+        if is_plain:
             for taken in files:
                 yield taken, _NO_VIEW
                 if self.on_done:
@@ -167,12 +169,19 @@ class FileStream:
         for view in render_all(requests(), workers=self.workers, on_done=self.on_done):
             yield waiting.popleft(), view
 
-    def _taken(self) -> Iterator[_Taken]:
-        """Yield the files that are shown; the next ones are searched for secrets while these are made use of."""
+    def _taken(self, *, is_plain: bool) -> Iterator[_Taken]:
+        """Yield the files that are shown; the next ones are searched for secrets while these are made use of.
+
+        Views are made in forks, and a process with threads is not forked: there each waits for the search.
+        """
         files = self.selection.files
         portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
         read = map(self._read, portions)
-        searched = map(self._searched, read) if len(portions) < 2 else ahead(self._searched, read)
+        searched: Iterator[list[tuple[_Taken, Redacted | None]]] = map(self._searched, read)
+        if is_plain and len(portions) > 1:
+            from aggregate.base.concurrency import ahead  # 5 ms, which a few files do without
+
+            searched = ahead(self._searched, read)
         for portion, found in zip(portions, searched, strict=True):
             for file, (taken, redacted) in zip(portion, found, strict=True):
                 if redacted and redacted.is_changed:
