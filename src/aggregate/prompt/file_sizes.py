@@ -69,7 +69,6 @@ def measure_files(
     selection = select_files(request)
     if on_start:
         on_start(len(selection.files) * len(_MEASURED))
-    # Only numbers are made of the texts, so that no secrets are looked for.
     reader = FileReader(AS_THEY_ARE, selection.generated)
     sizes: dict[str, FileSizes] = {}
 
@@ -111,7 +110,7 @@ def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
 ) -> Iterator[_Unknown]:
     """Read files, and yield those whose sizes the index does not know; those of the others go to ``sizes``."""
-    readings = (reader.read(file, hashed=index.is_used, is_shown=False) for file in files)
+    readings = (reader.read(file, hashed=index.is_used) for file in files)
     read = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
     rows = iter(index.get_many(_kind(), [each.key for each in read if each.key]))
     for each in read:
