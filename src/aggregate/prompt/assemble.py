@@ -22,7 +22,7 @@ from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_ref
 from aggregate.prompt.layout import files_segments, screenshots_section, tier3_segments
 from aggregate.prompt.request import Request, is_named, unknown_focus
 from aggregate.prompt.selection import MOST_NAMED
-from aggregate.prompt.turns import Omitted, discussion_segments
+from aggregate.prompt.turns import discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.document import Origin, SourceMap
@@ -145,6 +145,9 @@ def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple
     return found.shown(text, place), found.warnings
 
 
+Parts = Mapping[Section, Sequence[Segment]]  # What stands in the sections beside the files
+
+
 @dataclass(slots=True, eq=False)
 class Composition:
     """A prompt, and what it was made of.
@@ -157,6 +160,7 @@ class Composition:
         choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
         cut: What else was shortened or left out for the budget.
         missing: Evidence that there was none of.
+        parts: What the other sections show where a budget decides on it.
         rows: What is told of each file.
     """
 
@@ -166,7 +170,7 @@ class Composition:
     cut: Sequence[Cut] = ()
     missing: Sequence[Missing] = ()
     lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None
-    omitted: tuple[Omitted | None, Omitted | None] = (None, None)
+    parts: Parts | None = None
     rows: list[FileRow] = field(default_factory=list)
     _images: Sequence[Screenshot] = ()
     _secrets: FoundSecrets | None = None
@@ -232,14 +236,10 @@ class Composition:
             listing=FolderListing(request.scope),
         )
         root = "" if request.scope.allow_outside else request.scope.root
-        segments = section_segments(
-            self._files_section(secrets),
-            images=self._images,
-            beads=beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root),
-            results=request.results,
-            history=request.history,
-            omitted=self.omitted,
-        )
+        beads = beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root)
+        parts = given_parts(request.history, request.results) if self.parts is None else self.parts
+        files = self._files_section(secrets)
+        segments = section_segments(files, parts, images=self._images, beads=beads)
         yield from map(secrets.shown_segment, segments)
 
     def _files_section(self, secrets: FoundSecrets) -> Iterable[Segment]:
@@ -292,28 +292,32 @@ class Composition:
         check_refused(self.refused)
 
 
-def section_segments(
-    files: Iterable[Segment],
-    *,
-    images: Sequence[Screenshot],
-    beads: str,
-    history: Sequence[object],
-    results: "Sequence[Results]" = (),
-    omitted: tuple[Omitted | None, Omitted | None] = (None, None),
-) -> Iterator[Segment]:
-    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9)."""
-    omitted_turns, omitted_results = omitted
-    yield from files
-    if images:
-        yield Segment(Section.SCREENSHOTS, screenshots_section(images), Stability.STABLE)
-    if beads:
-        yield Segment(Section.BEADS, beads, Stability.SLOW)
-    if results or omitted_results:
+def given_parts(history: Sequence[object], results: "Sequence[Results]" = ()) -> Parts:
+    parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: discussion_segments(history)}
+    if results:
         # Few prompts have results.
         from aggregate.prompt.sections.subagent_results import results_segments
 
-        yield from results_segments(results, omitted_results)
-    yield from discussion_segments(history, omitted_turns)
+        parts[Section.RESULTS] = results_segments(results)
+    return parts
+
+
+def section_segments(
+    files: Iterable[Segment], parts: Parts, *, images: Sequence[Screenshot], beads: str
+) -> Iterator[Segment]:
+    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9)."""
+    links = screenshots_section(images)
+    small = {
+        Section.SCREENSHOTS: Segment(Section.SCREENSHOTS, links, Stability.STABLE),
+        Section.BEADS: Segment(Section.BEADS, beads, Stability.SLOW),
+    }
+    for section in Section:
+        if section is Section.FILES:
+            yield from files
+        elif section in small:
+            yield from (each for each in (small[section],) if each.text)
+        else:
+            yield from parts.get(section, ())
 
 
 PromptStream = Composition  # What ``stream_prompt`` returns
