@@ -14,13 +14,13 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
-from aggregate.base.request import Amount, Place, Task, parse_amount
+from aggregate.base.request import Amount, Finish, Given, Place, Task, parse_amount
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob, split_root
-from aggregate.prompt import open_project, parse_place
+from aggregate.prompt import open_project, parse_place, read_instructions
 
 _KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
@@ -150,6 +150,63 @@ def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[.
         help="Rank from what has changed since this git revision, such as HEAD for what is not committed.",
     )
     return focus_option(symbol_option(since_option(command)))
+
+
+def finish_options(command: Callable[..., None]) -> Callable[..., None]:
+    bare = click.option(
+        "--bare",
+        is_flag=True,
+        help="Say neither the project's name before the files nor the task at the end, as a task with a budget does.",
+    )
+    diff = click.option(
+        "--diff",
+        metavar="[REV]",
+        is_flag=False,
+        flag_value="HEAD",
+        default="",
+        help="With a task and a budget, show what has changed since this git revision, by default what is not "
+        "committed; --since shows it too.",
+    )
+    instructions = click.option(
+        "--instructions", metavar="FILE|TEXT", help="Add these instructions, or those in this file."
+    )
+    attach = click.option(
+        "--attach",
+        metavar="COMMAND|-",
+        multiple=True,
+        help="Run this command in your shell and add what it prints, or add standard input. Repeatable.",
+    )
+    numbers = click.option(
+        "--line-numbers", is_flag=True, help="Show the number of each line of a file."
+    )
+    return bare(diff(instructions(attach(numbers(command)))))
+
+
+def read_finish(
+    *, bare: bool, diff: str, instructions: str | None, attach: Sequence[str], line_numbers: bool
+) -> Finish:
+    """Return what is said beside the files, as options have it; commands are run, and files read."""
+    if diff:
+        doubt("a revision was asked for")  # any reference may be one
+    said = (read_instructions(instructions, Path()),) if instructions else ()
+    attached = tuple(Given(*_attached(command)) for command in attach)
+    return Finish(
+        has_frame=not bare,
+        changes=diff,
+        instructions=said,
+        attached=attached,
+        line_numbers=line_numbers,
+    )
+
+
+def _attached(command: str) -> tuple[str, str]:
+    if command == "-":
+        return "Standard input", read_input()
+    from aggregate.base.disk.commands import run_command  # seldom asked for
+
+    say(f"running {command}")
+    printed = run_command(command)
+    return f"Output of {command} (exit code {printed.code})", printed.text
 
 
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:

@@ -29,7 +29,7 @@ else:
             "file_rendering": "RenderedFiles render_files",
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget",
-            "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
+            "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of read_instructions redaction_for request_for scope_of shared_personas",
             "request": "ALL_FILES FOCUS_TIER Request Strategy auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",

@@ -13,14 +13,15 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
-from aggregate.base.request import FileChoice, Missing
+from aggregate.base.request import FileChoice, Finish, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
 from aggregate.project.tables import BEADS_MODE
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.layout import files_segments, screenshots_section, tier3_segments
+from aggregate.prompt.layout import files_segments, numbered, screenshots_section, tier3_segments
 from aggregate.prompt.request import Request, is_named, unknown_focus
+from aggregate.prompt.sections.given import attached_section, instructions_section
 from aggregate.prompt.selection import MOST_NAMED
 from aggregate.prompt.turns import discussion_segments
 
@@ -237,12 +238,23 @@ class Composition:
         )
         root = "" if request.scope.allow_outside else request.scope.root
         beads = beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root)
-        parts = given_parts(request.history, request.results) if self.parts is None else self.parts
-        files = self._files_section(secrets)
-        segments = section_segments(files, parts, images=self._images, beads=beads)
+        parts = self.parts
+        if parts is None:
+            parts = given_parts(request.history, request.results, request.finish)
+        segments = section_segments(
+            self._files_section(secrets),
+            parts,
+            images=self._images,
+            beads=beads,
+            is_finished=request.is_finished,
+        )
         yield from map(secrets.shown_segment, segments)
 
     def _files_section(self, secrets: FoundSecrets) -> Iterable[Segment]:
+        segments = self._file_segments(secrets)
+        return map(numbered, segments) if self.request.is_numbered else segments
+
+    def _file_segments(self, secrets: FoundSecrets) -> Iterable[Segment]:
         def noted() -> Iterator[RenderedFile]:
             for file in self.source:
                 self.rows.append(file.row)
@@ -292,8 +304,14 @@ class Composition:
         check_refused(self.refused)
 
 
-def given_parts(history: Sequence[object], results: "Sequence[Results]" = ()) -> Parts:
+def given_parts(
+    history: Sequence[object], results: "Sequence[Results]" = (), finish: Finish | None = None
+) -> Parts:
+    """Return what a prompt without a budget shows of a discussion, of results, and of what the user adds."""
     parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: discussion_segments(history)}
+    if finish:
+        parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
+        parts[Section.ATTACHED] = attached_section(finish.attached)
     if results:
         # Few prompts have results.
         from aggregate.prompt.sections.subagent_results import results_segments
@@ -303,15 +321,23 @@ def given_parts(history: Sequence[object], results: "Sequence[Results]" = ()) ->
 
 
 def section_segments(
-    files: Iterable[Segment], parts: Parts, *, images: Sequence[Screenshot], beads: str
+    files: Iterable[Segment],
+    parts: Parts,
+    *,
+    images: Sequence[Screenshot],
+    beads: str,
+    is_finished: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9)."""
+    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9).
+
+    The discussion stands last, but for a prompt that ``is_finished`` (rule T-7).
+    """
     links = screenshots_section(images)
     small = {
         Section.SCREENSHOTS: Segment(Section.SCREENSHOTS, links, Stability.STABLE),
         Section.BEADS: Segment(Section.BEADS, beads, Stability.SLOW),
     }
-    for section in Section:
+    for section in sorted(Section, key=lambda each: each is Section.HISTORY and not is_finished):
         if section is Section.FILES:
             yield from files
         elif section in small:

@@ -10,13 +10,14 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.request import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
-from aggregate.prompt.assemble import Composition
+from aggregate.prompt.assemble import Composition, Parts
 from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.changed_files import changes_for
 from aggregate.prompt.document import SEPARATOR, Section
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
 from aggregate.prompt.fit.steps import ALL_LINES, Run
-from aggregate.prompt.fitted_sections import ALL, OtherSections, Shares, shares_of
+from aggregate.prompt.fitted_sections import ALL, OtherSections, Shares, frame_of, shares_of
 from aggregate.prompt.layout import (
     FILES,
     FILES_SUMMARY,
@@ -62,8 +63,9 @@ def fit_prompt(request: Request, files: Candidates) -> Composition:
     """Compose the prompt that shows as much of the files as the request's budget allows."""
     if request.budget is None:
         raise ValueError("a prompt without a budget is not fitted")
-    shares = shares_of(request, request.budget, files.count)
-    return _Filling(request, request.budget, files, shares).prompt()
+    changes = changes_for(request, files.in_rank_order, files.files.corpus.files)
+    shares = shares_of(request, request.budget, files.count, changes=changes)
+    return _Filling(request, request.budget, files, shares, frame_of(request)).prompt()
 
 
 class _Fitted(NamedTuple):
@@ -92,6 +94,7 @@ class _Filling:
     budget: Budget
     files: Candidates
     shares: Shares
+    frame: Parts
 
     def prompt(self) -> Composition:
         fitted = self._whole() or self._filled()
@@ -211,7 +214,7 @@ class _Filling:
             lay_out=lambda shown: files_section(
                 title, chain(map(rendered_segment, shown), segments)
             ),
-            parts=others.segments,
+            parts={**self.frame, **others.segments},
         )
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]

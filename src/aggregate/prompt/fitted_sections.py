@@ -7,10 +7,19 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aggregate.base.request import Budget
-from aggregate.prompt.assemble import with_references
+from aggregate.base.request import Budget, Finish, Given
+from aggregate.project.git import find_head
+from aggregate.prompt.assemble import Parts, with_references
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.request import Request
+from aggregate.prompt.sections.changes import NO_CHANGES, Changes, changes_segments, hunks_block
+from aggregate.prompt.sections.given import (
+    attached_section,
+    cut_middle,
+    instructions_section,
+    project_segment,
+    task_segment,
+)
 from aggregate.prompt.turns import Omitted, discussion_segments
 
 if TYPE_CHECKING:
@@ -18,6 +27,10 @@ if TYPE_CHECKING:
 
 Count = Callable[[str], int]
 ALL = 1 << 62  # More tokens than there are
+# The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
+_OF_GIVEN, _OF_CHANGES = 0.15, 0.25
+_CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
+_NO_ROOM = "the section has no more of the budget"
 _FOLDED = "shown by its summary and a reference"
 _LEFT_OUT = "the results have no more of the budget; the first ones go first"
 
@@ -89,8 +102,28 @@ class Shares:
         return OtherSections(fitted, others.reserved)
 
 
-def shares_of(request: Request, budget: Budget, count: Count) -> Shares:
+def frame_of(request: Request, *, note: str = "") -> Parts:
+    """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of any other.
+
+    ``note`` is a sentence on what is shown, such as that the choice is a guess.
+    """
+    if not (request.is_finished and request.finish and request.finish.has_frame and request.task):
+        return {}
+    head = find_head(str(request.base_dir))
+    task = task_segment(
+        request.task.text, commit=head.commit if head else "", since=request.task.since, note=note
+    )
+    return {
+        Section.PROJECT: (project_segment(request.title),),
+        Section.TASK: (task,) if task else (),
+    }
+
+
+def shares_of(
+    request: Request, budget: Budget, count: Count, *, changes: Changes = NO_CHANGES
+) -> Shares:
     history, results = request.history, request.results
+    finish = request.finish or Finish()
     return Shares.of(
         (
             Share(
@@ -101,6 +134,17 @@ def shares_of(request: Request, budget: Budget, count: Count) -> Shares:
                 budget.results,
                 lambda limit: fit_results(results, limit, count, folder=request.results_dir),
             ),
+            Share(
+                Section.INSTRUCTIONS,
+                _OF_GIVEN,
+                lambda limit: fit_given(instructions_section, finish.instructions, limit, count),
+            ),
+            Share(
+                Section.ATTACHED,
+                _OF_GIVEN,
+                lambda limit: fit_given(attached_section, finish.attached, limit, count),
+            ),
+            Share(Section.CHANGES, _OF_CHANGES, lambda limit: fit_changes(changes, limit, count)),
         )
     )
 
@@ -200,6 +244,65 @@ def _left_out(
             if left + note <= limit:
                 return number, omitted
     return len(sizes), None
+
+
+def fit_given(
+    lay_out: Callable[[Sequence[Given]], tuple[Segment, ...]],
+    given: Sequence[Given],
+    limit: int,
+    count: Count,
+) -> FittedSection:
+    """Return what the user adds within ``limit`` tokens: of what is too long the middle is left out."""
+    if limit <= 0 or not given:
+        return FittedSection()
+    whole = lay_out(given)
+    needed = tokens_of(whole, count)
+    if needed <= limit:
+        return FittedSection(whole, needed, needed)
+
+    def shortened(characters: int) -> tuple[Segment, ...]:
+        texts = (each._replace(text=cut_middle(each.text, characters)) for each in given)
+        return lay_out(tuple(texts)) if characters else ()
+
+    sizes = range(1, limit * _CHARACTERS)
+    size = bisect_left(sizes, True, key=lambda each: tokens_of(shortened(each), count) > limit)
+    segments = shortened(size)
+    tokens = tokens_of(segments, count)
+    if tokens > limit:
+        segments, tokens = (), 0
+    cut = Cut(whole[0].section.value, "the middle", needed - tokens, _NO_ROOM)
+    return FittedSection(segments, tokens, needed, (cut,))
+
+
+def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
+    """Return the changes within ``limit`` tokens: as many hunks of the likeliest files as fit, and all files' names."""
+    if limit <= 0 or not (changes.files or changes.others):
+        return FittedSection()
+    while (
+        changes.files
+        and tokens_of(changes_segments(changes, [()] * len(changes.files)), count) > limit
+    ):
+        less = len(changes.files) // 2
+        changes = changes._replace(
+            files=changes.files[:less], others=changes.others + len(changes.files) - less
+        )
+    shown: list[list[str]] = [[] for _ in changes.files]
+    spent = needed = tokens_of(changes_segments(changes, shown), count)
+    for file, own in zip(changes.files, shown, strict=True):
+        frame = count(hunks_block(file.path, ()) + SEPARATOR)
+        for hunk in file.hunks:
+            price = count(f"{hunk}\n") + (0 if own else frame)
+            needed += price
+            if spent + price <= limit:
+                own.append(hunk)
+                spent += price
+    segments = changes_segments(changes, shown)
+    tokens = tokens_of(segments, count)
+    if tokens > limit:  # a longer fence, or not even the first sentence fits
+        return FittedSection(needed=needed)
+    left = sum(len(file.hunks) for file in changes.files) - sum(map(len, shown))
+    cut = Cut("changes", f"{left:,} hunks", max(needed - tokens, 0), _NO_ROOM) if left else None
+    return FittedSection(segments, tokens, needed, (cut,) if cut else ())
 
 
 def tokens_of(segments: Sequence[Segment], count: Count) -> int:

@@ -18,6 +18,8 @@ from aggregate.base.request import (
     Amount,
     Budget,
     FileOrder,
+    Finish,
+    Given,
     Place,
     SentFile,
     Task,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.results import Results
 
 FOCUS_TIER = 3
+_GIVEN_REPLACED = "attached: secrets in it are replaced: --no-redact keeps them"
 _REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
 
 
@@ -72,6 +75,8 @@ class Request:
         results_dir: Where values of results are written that fold to references, ``None`` where none may.
         discussion: The name of the discussion that ``history`` is of, ``""`` for the default one.
         continues: The name of the discussion that it goes on from, such as one that it was forked from.
+        title: The project's name.
+        finish: What it says beside what it shows; nothing of a prompt to be sent, which says its task as a message.
     """
 
     base_dir: Path
@@ -99,8 +104,11 @@ class Request:
     results_dir: Path | None = None
     discussion: str = ""
     continues: str | None = None
+    title: str = ""
+    finish: Finish | None = None
 
     def __post_init__(self) -> None:
+        self._redact_given()
         # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
         task = self.task or Task()
         words = (task.text, task.since, *task.symbols, *self.focus_paths)
@@ -116,6 +124,22 @@ class Request:
             object.__setattr__(self, "focus_files", tuple(map(said, self.focus_files)))
             object.__setattr__(self, "task", self.task and task)
             object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
+
+    def _redact_given(self) -> None:
+        if not self.finish:
+            return
+        given = (*self.finish.instructions, *self.finish.attached)
+        clean = (
+            redact_words([word for each in given for word in each], self.redaction) if given else {}
+        )
+        if clean:
+            instructions, attached = (
+                tuple(Given(*(clean.get(word, word) for word in each)) for each in part)
+                for part in (self.finish.instructions, self.finish.attached)
+            )
+            finish = replace(self.finish, instructions=instructions, attached=attached)
+            object.__setattr__(self, "finish", finish)
+            object.__setattr__(self, "doubts", (*self.doubts, _GIVEN_REPLACED))
 
     @property
     def written_in(self) -> Path | None:
@@ -134,6 +158,16 @@ class Request:
         return self.task is not None or self.budget is not None
 
     @property
+    def is_finished(self) -> bool:
+        """Whether a prompt is for a task within a budget, and no message goes with it (rule T-3)."""
+        return self.finish is not None and self.task is not None and self.budget is not None
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether lines of files are shown with their numbers."""
+        return self.finish is not None and self.finish.line_numbers
+
+    @property
     def is_tier3(self) -> bool:
         return self.tier == FOCUS_TIER or bool(self.focus_files)
 
@@ -144,7 +178,7 @@ class Request:
     @property
     def needs_texts(self) -> bool:
         """Whether more is asked of the files' texts than their views: an audit tells lines that are as in the file."""
-        return self.is_tier3 or self.is_summary or self.is_audited
+        return self.is_tier3 or self.is_summary or self.is_audited or self.is_numbered
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
