@@ -14,13 +14,13 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
-from aggregate.base.request import Amount, Finish, Given, Place, Task, parse_amount
+from aggregate.base.request import Amount, Given, Place, Task, parse_amount
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob, split_root
-from aggregate.prompt import open_project, parse_place, read_instructions
+from aggregate.prompt import open_project, parse_place
 
 _KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
@@ -182,31 +182,15 @@ def finish_options(command: Callable[..., None]) -> Callable[..., None]:
     return bare(diff(instructions(attach(numbers(command)))))
 
 
-def read_finish(
-    *, bare: bool, diff: str, instructions: str | None, attach: Sequence[str], line_numbers: bool
-) -> Finish:
-    """Return what is said beside the files, as options have it; commands are run, and files read."""
-    if diff:
-        doubt("a revision was asked for")  # any reference may be one
-    said = (read_instructions(instructions, Path()),) if instructions else ()
-    attached = tuple(Given(*_attached(command)) for command in attach)
-    return Finish(
-        has_frame=not bare,
-        changes=diff,
-        instructions=said,
-        attached=attached,
-        line_numbers=line_numbers,
-    )
-
-
-def _attached(command: str) -> tuple[str, str]:
+def read_attached(command: str) -> Given:
+    """Return what a command prints, or what standard input holds."""
     if command == "-":
-        return "Standard input", read_input()
+        return Given("Standard input", read_input())
     from aggregate.base.disk.commands import run_command  # seldom asked for
 
     say(f"running {command}")
     printed = run_command(command)
-    return f"Output of {command} (exit code {printed.code})", printed.text
+    return Given(f"Output of {command} (exit code {printed.code})", printed.text)
 
 
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:

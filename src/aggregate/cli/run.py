@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aggregate.base.disk.witnesses import doubt
 from aggregate.base.request import AUTO, Amount, Finish, Task
 from aggregate.cli.asking import (
     SHOWN,
     budget_option,
     finish_options,
     open_asked_project,
-    read_finish,
+    read_attached,
     read_task,
     seed_options,
     task_option,
@@ -42,7 +43,7 @@ from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import Request, compose_prompt, for_reader, request_for
+from aggregate.prompt import Request, compose_prompt, for_reader, read_instructions, request_for
 from aggregate.prompt.numbered_output import write_numbered
 
 if TYPE_CHECKING:
@@ -102,12 +103,14 @@ class AskedRun:
 
     @cached_property
     def finish(self) -> Finish:
-        """What is said beside the files; read once, as a command is run once."""
-        return read_finish(
-            bare=self.bare,
-            diff=self.diff,
-            instructions=self.instructions,
-            attach=self.attach,
+        """What is said beside the files; a command is run once."""
+        if self.diff:
+            doubt("a revision was asked for")  # any reference may be one
+        return Finish(
+            has_frame=not self.bare,
+            changes=self.diff,
+            instructions=(read_instructions(self.instructions),) if self.instructions else (),
+            attached=tuple(map(read_attached, self.attach)),
             line_numbers=self.line_numbers,
         )
 

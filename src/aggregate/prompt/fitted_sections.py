@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.base.request import Budget, Finish, Given
 from aggregate.project.git import find_head
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Count = Callable[[str], int]
 ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
-_OF_GIVEN, _OF_CHANGES = 0.15, 0.25
+_OF_GIVEN, _OF_CHANGES = 0.1, 0.25
 _CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
 _NO_ROOM = "the section has no more of the budget"
 _FOLDED = "shown by its summary and a reference"
@@ -48,8 +48,7 @@ class FittedSection:
     cuts: tuple[Cut, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """The part of what pins leave that a section has at most, and what it shows with so many tokens more than least."""
 
     section: Section
@@ -85,7 +84,7 @@ class Shares:
     def within(self, room: int) -> OtherSections:
         """Return each section within its share of ``room``, the tokens that the pins leave."""
         fitted, reserved = {}, 0
-        for section, part, fit in ((each.section, each.part, each.fit) for each in self.shares):
+        for section, part, fit in self.shares:
             limit = int(room * part)
             fitted[section] = fit(limit)
             # The share counts, not what whole turns take of it: else a turn more would leave less for the files.
@@ -95,10 +94,11 @@ class Shares:
     def with_more(self, others: OtherSections, left: int) -> OtherSections:
         """Return the sections with what is ``left`` too, the first ones first."""
         fitted = {}
-        for section, fit in ((each.section, each.fit) for each in self.shares):
-            shown = others.fitted[section].tokens
-            fitted[section] = fit(shown - self.least.fitted[section].tokens + left)
-            left -= fitted[section].tokens - shown
+        for section, _, fit in self.shares:
+            before = others.fitted[section]
+            more = fit(before.tokens - self.least.fitted[section].tokens + left)
+            fitted[section] = max(before, more, key=lambda each: each.tokens)
+            left -= fitted[section].tokens - before.tokens
         return OtherSections(fitted, others.reserved)
 
 
@@ -107,16 +107,13 @@ def frame_of(request: Request, *, note: str = "") -> Parts:
 
     ``note`` is a sentence on what is shown, such as that the choice is a guess.
     """
-    if not (request.is_finished and request.finish and request.finish.has_frame and request.task):
+    task, finish = request.task, request.finish
+    if task is None or request.budget is None or finish is None or not finish.has_frame:
         return {}
     head = find_head(str(request.base_dir))
-    task = task_segment(
-        request.task.text, commit=head.commit if head else "", since=request.task.since, note=note
-    )
-    return {
-        Section.PROJECT: (project_segment(request.title),),
-        Section.TASK: (task,) if task else (),
-    }
+    commit = head.commit if head else ""
+    end = task_segment(task.text, commit=commit, since=task.since, note=note)
+    return {Section.PROJECT: (project_segment(request.title),), Section.TASK: (end,) if end else ()}
 
 
 def shares_of(

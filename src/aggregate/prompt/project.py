@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.programs import guard_project
-from aggregate.base.disk.reading import is_inside, project_root, read_text, real_path
-from aggregate.base.disk.witnesses import note
+from aggregate.base.disk.reading import is_inside, project_root, real_path
 from aggregate.base.errors import ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem, GeneratedView
 from aggregate.base.messages import did_you_mean, short_list
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import Finish, Given, Place
+from aggregate.base.request import Finish, Place
 from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import (
     Project,
@@ -36,14 +35,12 @@ from aggregate.project.history import (
 from aggregate.project.paths import Scope
 from aggregate.project.table import as_data
 from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
+from aggregate.prompt.finish import finished
 from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy, asked_for
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager
 
-_NOT_FOLLOWED: Final = "prompt.instructions: they count in your own configuration, and in a project that you trust: see aggregate trust"
-INSTRUCTIONS: Final = "the instructions"  # what they are called
-_LONGEST_NAME: Final = 4_000  # Characters of a path
 # A file name has 255 bytes, and number, suffix and a temporary name take some.
 _LONGEST_NAMESPACE: Final = 100
 _CANNOT_SWITCH_OFF: Final = (
@@ -165,60 +162,18 @@ def request_for(
     if with_history:
         named = None if discussion is None else name
         turns = discussion_turns(project, named, scope=scope, is_new=is_new)
+    redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
+    asked = finish or (None if sending else Finish())
+    if asked:
+        request = finished(request, asked, project, redaction)
     return replace(
         request,
         history=turns.all,
         discussion=name,
         continues=turns.continues,
         generated=GeneratedView(generated or config.files.generated),
-        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
-        finish=_finish(project, finish or (None if sending else Finish()), request),
+        redaction=redaction,
     )
-
-
-def _finish(project: Project, asked: Finish | None, request: Request) -> Finish | None:
-    if asked is None:
-        return None
-    own, theirs = user_config().prompt, project.config.prompt
-    instructions = asked.instructions
-    if not instructions and own.instructions:
-        instructions = (read_instructions(own.instructions, global_config_path().parent),)
-    is_finished = request.task is not None and request.budget is not None
-    if not instructions and theirs.instructions and is_finished and _may_instruct(project):
-        instructions = (read_instructions(theirs.instructions, project.folder),)
-    return replace(
-        asked,
-        has_frame=asked.has_frame and own.frame and theirs.frame,
-        changes=asked.changes or (request.task.since if request.task else ""),
-        instructions=instructions,
-    )
-
-
-def _may_instruct(project: Project) -> bool:
-    return project.path is None or is_trusted(project_root(project.folder))
-
-
-def read_instructions(text: str, folder: Path) -> Given:
-    """Return instructions as they are said, or those of the file that they name, relative to ``folder``."""
-    path = folder / text
-    if "\n" in text or len(text) > _LONGEST_NAME:
-        return Given(INSTRUCTIONS, text)
-    note((str(path.absolute()),))  # it may come to lie there
-    try:
-        if path.is_file():
-            return Given(INSTRUCTIONS, read_text(path))
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"is not UTF-8 text (byte {error.start}): save it as UTF-8", path=text
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"cannot be read: {reason}", path=text) from None
-    if len(text.split()) < 2 and text.isascii():
-        raise ConfigError(
-            "there is no such file; instructions of your own have more than a word", path=text
-        )
-    return Given(INSTRUCTIONS, text)
 
 
 def _configured(
@@ -245,7 +200,7 @@ def _configured(
         output_dir=folder / config.output.output_dir,
         namespace=config.output.namespace or own_name or "context",
         scope=scope,
-        doubts=_doubts(project, strategy),
+        doubts=_doubts(config, strategy),
         results_dir=folder / CACHE_DIR,
         title=name,
     )
@@ -363,12 +318,11 @@ def redaction_for(
     return Redaction(frozenset(own.allow) | frozenset(theirs.allow), replaces=wanted)
 
 
-def _doubts(project: Project, strategy: str) -> tuple[str, ...]:
+def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
     """Return a sentence for each word that names nothing, and for what a project cannot decide.
 
     Words that name nothing are taken as the usual ones (rule M-30).
     """
-    config = project.config
     words = {
         "aggregation_strategy": (strategy, [known.value for known in Strategy], Strategy.AUTO),
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
@@ -380,8 +334,6 @@ def _doubts(project: Project, strategy: str) -> tuple[str, ...]:
     ]
     if not config.redaction.send:
         doubts.append(_CANNOT_SWITCH_OFF)
-    if config.prompt.instructions and not _may_instruct(project):
-        doubts.append(_NOT_FOLLOWED)
     return tuple(doubts)
 
 

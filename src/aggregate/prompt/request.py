@@ -19,7 +19,6 @@ from aggregate.base.request import (
     Budget,
     FileOrder,
     Finish,
-    Given,
     Place,
     SentFile,
     Task,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.results import Results
 
 FOCUS_TIER = 3
-_GIVEN_REPLACED = "attached: secrets in it are replaced: --no-redact keeps them"
 _REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
 
 
@@ -108,7 +106,6 @@ class Request:
     finish: Finish | None = None
 
     def __post_init__(self) -> None:
-        self._redact_given()
         # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
         task = self.task or Task()
         words = (task.text, task.since, *task.symbols, *self.focus_paths)
@@ -124,22 +121,6 @@ class Request:
             object.__setattr__(self, "focus_files", tuple(map(said, self.focus_files)))
             object.__setattr__(self, "task", self.task and task)
             object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
-
-    def _redact_given(self) -> None:
-        if not self.finish:
-            return
-        given = (*self.finish.instructions, *self.finish.attached)
-        clean = (
-            redact_words([word for each in given for word in each], self.redaction) if given else {}
-        )
-        if clean:
-            instructions, attached = (
-                tuple(Given(*(clean.get(word, word) for word in each)) for each in part)
-                for part in (self.finish.instructions, self.finish.attached)
-            )
-            finish = replace(self.finish, instructions=instructions, attached=attached)
-            object.__setattr__(self, "finish", finish)
-            object.__setattr__(self, "doubts", (*self.doubts, _GIVEN_REPLACED))
 
     @property
     def written_in(self) -> Path | None:

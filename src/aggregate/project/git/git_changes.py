@@ -173,6 +173,8 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
 # Of what git prints of the differences: what is longer is told by files alone.
 _MOST_BYTES: Final = 32_000_000
 
+_MOST_SHOWN: Final = 4_000_000  # Of what is shown of them: more than any model reads
+
 # Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about.
 _MOST_CHANGES: Final = 5_000
 
@@ -260,7 +262,7 @@ class FileChange(NamedTuple):
 def read_changes(folder: str, revision: str) -> list[FileChange]:
     """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths."""
     commit = _commit(folder, revision)
-    output = _diff_index(folder, commit, *PATCH_OPTIONS, "-U3", most=_MOST_BYTES)
+    output = _diff_index(folder, commit, *PATCH_OPTIONS, "-U3", most=_MOST_SHOWN)
     changes = [*_changes_in(output.data)] if output else []
     if output and not output.is_complete:
         known = {change.path for change in changes}
@@ -270,39 +272,20 @@ def read_changes(folder: str, revision: str) -> list[FileChange]:
 
 
 def _changes_in(patch: bytes) -> Iterator[FileChange]:
-    """Yield what a patch tells of each file; lines are skipped by their number, as ``read_hunks`` does."""
-    lines = patch.split(b"\n")
-    change, place = FileChange(""), 0
-    while place < len(lines):
-        line = lines[place]
-        place += 1
-        if match := _HUNK.match(line):
-            start, left = place - 1, [int(match["removed"] or 1), int(match["added"] or 1)]
-            while place < len(lines) and (any(left) or lines[place].startswith(b"\\")):
-                mark = lines[place][:1]
-                left[0] -= mark in (b" ", b"-", b"")
-                left[1] -= mark in (b" ", b"+", b"")
-                place += 1
-            if any(left):  # git was cut off here
-                break
-            body = lines[start + 1 : place]
-            change = change._replace(
-                added=change.added + sum(each.startswith(b"+") for each in body),
-                removed=change.removed + sum(each.startswith(b"-") for each in body),
-                hunks=(*change.hunks, b"\n".join(lines[start:place]).decode("utf-8", "replace")),
-            )
-        elif line.startswith(b"diff --git "):
-            if change.path:
-                yield change
-            change = FileChange("")
-        elif line.startswith((b"new file mode ", b"deleted file mode ")):
-            change = change._replace(kind="new" if line.startswith(b"new") else "deleted")
-        elif line.startswith((b"--- ", b"+++ ")):
-            path = _path(line[4:], prefix="a/" if line.startswith(b"-") else "b/")
-            change = change._replace(path=path or change.path)
-        elif line.startswith(b"Binary files "):
-            gone = line.removeprefix(b"Binary files ").removesuffix(b" and /dev/null differ")
-            path = _binary_path(line) or _path(gone, prefix="a/")
-            change = change._replace(path=path, kind=change.kind or "binary")
-    if change.path:
-        yield change
+    """Yield what a patch tells of each file; each line of a file's own has a mark before it."""
+    for block in re.split(rb"^diff --git ", patch, flags=re.MULTILINE)[1:]:
+        head, *hunks = re.split(rb"^(?=@@ -)", block, flags=re.MULTILINE)
+        kind = path = ""
+        for line in head.split(b"\n"):
+            if line.startswith((b"new file", b"deleted file")):
+                kind = "new" if line.startswith(b"new") else "deleted"
+            elif line.startswith((b"--- ", b"+++ ")):
+                path = _path(line[4:], prefix="a/" if line.startswith(b"-") else "b/") or path
+            elif line.startswith(b"Binary files "):
+                gone = line.removeprefix(b"Binary files ").removesuffix(b" and /dev/null differ")
+                path, kind = _binary_path(line) or _path(gone, prefix="a/"), kind or "binary"
+        lines = b"".join(hunks).split(b"\n")
+        added, removed = (sum(line[:1] == mark for line in lines) for mark in (b"+", b"-"))
+        texts = (hunk.removesuffix(b"\n").decode("utf-8", "replace") for hunk in hunks)
+        if path:
+            yield FileChange(path, kind, added, removed, tuple(texts))

@@ -70,12 +70,11 @@ def cut_middle(text: str, characters: int) -> str:
         return text
     half = characters // 2
     head, tail = text[:half], text[len(text) - half :]
-    head = head[: head.rfind("\n") + 1] or f"{head}\n"
-    tail = tail[tail.find("\n") + 1 :]
+    head, tail = head[: head.rfind("\n") + 1] or head, tail[tail.find("\n") + 1 :]
     left = text[len(head) : len(text) - len(tail)]
-    lines = left.count("\n")
-    number = f"{lines:,} lines" if lines else f"{len(left):,} characters"
-    return f"{head}[... {number} are left out ...]\n{tail}"
+    number = f"{left.count(chr(10)):,} lines" if "\n" in left else f"{len(left):,} characters"
+    end = "\n" if head and not head.endswith("\n") else ""
+    return f"{head}{end}[... {number} left out ...]\n{tail}"
 
 
 def quoted(text: str) -> str:
