@@ -182,13 +182,14 @@ def finish_options(command: Callable[..., None]) -> Callable[..., None]:
     return bare(diff(instructions(attach(numbers(command)))))
 
 
-def read_attached(command: str) -> Given:
+def read_attached(command: str, *, tells: bool) -> Given:
     """Return what a command prints, or what standard input holds."""
     if command == "-":
         return Given("Standard input", read_input())
     from aggregate.base.disk.commands import run_command  # seldom asked for
 
-    say(f"running {command}")
+    if tells:
+        say(f"running {command}")
     printed = run_command(command)
     return Given(f"Output of {command} (exit code {printed.code})", printed.text)
 

@@ -110,7 +110,7 @@ class AskedRun:
             has_frame=not self.bare,
             changes=self.diff,
             instructions=(read_instructions(self.instructions),) if self.instructions else (),
-            attached=tuple(map(read_attached, self.attach)),
+            attached=tuple(read_attached(each, tells=not self.quiet) for each in self.attach),
             line_numbers=self.line_numbers,
         )
 
