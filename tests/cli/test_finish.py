@@ -55,7 +55,7 @@ def test_changes_are_shown_since_a_revision(folder: Path) -> None:
     """``--diff`` takes what is not committed or a revision, and ``--since`` shows its changes too (rule T-8)."""
     for options in (("--diff",), ("--diff", "HEAD"), ("--since", "HEAD")):
         text = printed(folder, *options)
-        assert "\n## Changes\n\nSince HEAD, committed or not." in text
+        assert "\n## Changes\n\nWhat has changed since HEAD, committed or not; " in text
         assert "\n-    return 1\n+    return 2\n" in text
     assert "## Changes" not in printed(folder)
     assert "knows no revision 'nowhere'" in refused(folder, *TASK, "--diff", "nowhere")

@@ -15,7 +15,10 @@ from aggregate.prompt.document import Section
 from aggregate.prompt.sections.given import cut_middle, quoted, task_segment
 from tests.prompt.composing import composed, result
 
-LINE = "Parts of the project ferry. Where `...` stands, lines are left out."
+LINE = (
+    "Parts of the project ferry. A line `...`, or a comment such as `# ... 12 lines`, stands for lines that are left "
+    "out."
+)
 FILES = {
     "ferry.py": "".join(f"def carry_{n}():\n    return {n}\n\n\n" for n in range(40)),
     "notes.md": "# Notes\n\nFerries carry.\n",

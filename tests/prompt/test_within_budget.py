@@ -165,7 +165,10 @@ BY_ENTRIES: list[object] = [
 
 
 def line_of(request: Request) -> str:
-    return f"Parts of the project {request.title}. Where `...` stands, lines are left out."
+    marks = (
+        "A line `...`, or a comment such as `# ... 12 lines`, stands for lines that are left out."
+    )
+    return f"Parts of the project {request.title}. {marks}"
 
 
 @pytest.mark.parametrize("task", [None, Task("close the session")])

@@ -27,7 +27,7 @@ def changes_segments(changes: Changes, shown: Sequence[Sequence[str]]) -> tuple[
     """Return the section with some of the hunks of each file."""
     more = sum(len(file.hunks) for file in changes.files) - sum(map(len, shown))
     sentences = [
-        f"Since {heading_text(changes.since)}, committed or not. The files above hold these changes already.",
+        f"What has changed since {heading_text(changes.since)}, committed or not; the files above hold it already.",
         *([f"{more:,} more {'hunk is' if more == 1 else 'hunks are'} left out."] if more else ()),
     ]
     lines = [f"- {heading_text(file.path)}: {file.told}" for file in changes.files]

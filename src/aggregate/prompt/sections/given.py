@@ -12,6 +12,7 @@ from aggregate.prompt.turns import as_seen
 TASK = "the task"
 _LONGEST_NAME = 100  # Characters of a project's name
 _DIGITS = 12  # Of a commit's id: as many as tell it from all others
+_MARKS = "A line `...`, or a comment such as `# ... 12 lines`, stands for lines that are left out."
 # A line that is a heading of its own, or makes one of the line above it.
 _HEADING = re.compile(r"^[^\w\n]*#{1,6}(?:[ \t]|$)|^[ \t>]*(?:=+|-+)[ \t]*$", re.MULTILINE)
 
@@ -19,8 +20,7 @@ _HEADING = re.compile(r"^[^\w\n]*#{1,6}(?:[ \t]|$)|^[ \t>]*(?:=+|-+)[ \t]*$", re
 def project_segment(name: str) -> Segment:
     """Return the line before the files, which has the same bytes in each prompt of a project."""
     whose = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
-    text = f"Parts of {whose}. Where `...` stands, lines are left out."
-    return Segment(Section.PROJECT, text, Stability.STABLE)
+    return Segment(Section.PROJECT, f"Parts of {whose}. {_MARKS}", Stability.STABLE)
 
 
 def task_segment(
