@@ -152,36 +152,6 @@ def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[.
     return focus_option(symbol_option(since_option(command)))
 
 
-def finish_options(command: Callable[..., None]) -> Callable[..., None]:
-    bare = click.option(
-        "--bare",
-        is_flag=True,
-        help="Say neither the project's name before the files nor the task at the end, as a task with a budget does.",
-    )
-    diff = click.option(
-        "--diff",
-        metavar="[REV]",
-        is_flag=False,
-        flag_value="HEAD",
-        default="",
-        help="With a task and a budget, show what has changed since this git revision, by default what is not "
-        "committed; --since shows it too.",
-    )
-    instructions = click.option(
-        "--instructions", metavar="FILE|TEXT", help="Add these instructions, or those in this file."
-    )
-    attach = click.option(
-        "--attach",
-        metavar="COMMAND|-",
-        multiple=True,
-        help="Run this command in your shell and add what it prints, or add standard input. Repeatable.",
-    )
-    numbers = click.option(
-        "--line-numbers", is_flag=True, help="Show the number of each line of a file."
-    )
-    return bare(diff(instructions(attach(numbers(command)))))
-
-
 def read_attached(command: str, *, tells: bool) -> Given:
     """Return what a command prints, or what standard input holds."""
     if command == "-":

@@ -15,7 +15,6 @@ from aggregate.base.request import AUTO, Amount, Finish, Task
 from aggregate.cli.asking import (
     SHOWN,
     budget_option,
-    finish_options,
     open_asked_project,
     read_attached,
     read_task,
@@ -148,7 +147,27 @@ class AskedRun:
     seed_options,
     focus="; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context",
 )
-@finish_options
+@click.option(
+    "--bare",
+    is_flag=True,
+    help="Say neither project nor task in the prompt, as one for a task with a budget does.",
+)
+@click.option(
+    "--diff",
+    metavar="[REV]",
+    is_flag=False,
+    flag_value="HEAD",
+    default="",
+    help="With a task and a budget, show what has changed since this git revision, by default what is not committed.",
+)
+@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
+@click.option(
+    "--attach",
+    metavar="COMMAND|-",
+    multiple=True,
+    help="Add what this command prints, run in your shell, or standard input. Repeatable.",
+)
+@click.option("--line-numbers", is_flag=True, help="Show the number of each line of a file.")
 @click.option(
     "--explain",
     is_flag=True,

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,10 +78,6 @@ class Shares:
     shares: Sequence[Share]
     least: OtherSections
 
-    @classmethod
-    def of(cls, shares: Sequence[Share]) -> "Shares":
-        return cls(shares, OtherSections({each.section: each.fit(0) for each in shares}))
-
     def within(self, room: int) -> OtherSections:
         """Return each section within its share of ``room``, the tokens that the pins leave."""
         fitted, reserved = {}, 0
@@ -112,38 +109,28 @@ def frame_of(request: Request, *, note: str = "") -> Parts:
         return {}
     head = find_head(str(request.base_dir))
     commit = head.commit if head else ""
-    end = task_segment(task.text, commit=commit, since=task.since, note=note)
+    end = task_segment(task.text, commit=commit, since=finish.changes, note=note)
     return {Section.PROJECT: (project_segment(request.title),), Section.TASK: (end,) if end else ()}
 
 
 def shares_of(
     request: Request, budget: Budget, count: Count, *, changes: Changes = NO_CHANGES
 ) -> Shares:
-    history, results = request.history, request.results
     finish = request.finish or Finish()
-    return Shares.of(
-        (
-            Share(
-                Section.HISTORY, budget.history, lambda limit: fit_history(history, limit, count)
-            ),
-            Share(
-                Section.RESULTS,
-                budget.results,
-                lambda limit: fit_results(results, limit, count, folder=request.results_dir),
-            ),
-            Share(
-                Section.INSTRUCTIONS,
-                _OF_GIVEN,
-                lambda limit: fit_given(instructions_section, finish.instructions, limit, count),
-            ),
-            Share(
-                Section.ATTACHED,
-                _OF_GIVEN,
-                lambda limit: fit_given(attached_section, finish.attached, limit, count),
-            ),
-            Share(Section.CHANGES, _OF_CHANGES, lambda limit: fit_changes(changes, limit, count)),
-        )
+    given = partial(fit_given, count=count)
+    results = partial(fit_results, request.results, count=count, folder=request.results_dir)
+    shares = (
+        Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
+        Share(Section.RESULTS, budget.results, results),
+        Share(
+            Section.INSTRUCTIONS,
+            _OF_GIVEN,
+            partial(given, instructions_section, finish.instructions),
+        ),
+        Share(Section.ATTACHED, _OF_GIVEN, partial(given, attached_section, finish.attached)),
+        Share(Section.CHANGES, _OF_CHANGES, partial(fit_changes, changes, count=count)),
     )
+    return Shares(shares, OtherSections({each.section: each.fit(0) for each in shares}))
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
