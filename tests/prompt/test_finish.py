@@ -1,6 +1,5 @@
 """What a prompt for a task within a budget says beside its files: project, changes, what is added, the task."""
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,8 @@ from aggregate.base.request import Finish, Given
 from aggregate.prompt import Request
 from aggregate.prompt.document import Section
 from aggregate.prompt.sections.given import cut_middle, quoted, task_segment
+from tests.project.history import Repository
+from tests.project.repository import git
 from tests.prompt.composing import composed, result
 
 LINE = (
@@ -26,20 +27,13 @@ FILES = {
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----\n".format("Ab1+" * 16)
 
 
-def git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=N", "-c", "user.email=n@example.org", "-c", "commit.gpgSign=false")
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def project(folder: Path, *, commits: bool = False, **files: str) -> Path:
+def project(folder: Path, *, commits: bool = False, **files: str) -> str:
+    """Write files, and return the id of a commit of them where one is asked for."""
+    if commits:
+        return Repository(folder).commit("Begin", {**FILES, **files})
     for name, text in {**FILES, **files}.items():
         (folder / name).write_text(text)
-    if commits:
-        git(folder, "init", "-q")
-        git(folder, "add", "-A")
-        git(folder, "commit", "-q", "-m", "Begin")
-    return folder
+    return ""
 
 
 def asking(
@@ -72,7 +66,7 @@ def said(composition: Composition, section: Section) -> str:
 
 def test_a_task_within_a_budget_is_framed(tmp_path: Path) -> None:
     """The first line names the project and the last words are the task's, all within the budget (rules T-3, T-7)."""
-    commit = git(project(tmp_path, commits=True), "rev-parse", "HEAD")
+    commit = project(tmp_path, commits=True)
     markdown = composed(asking(tmp_path)).prompt.markdown
     assert markdown.startswith(f"{LINE}\n\n## Files\n")
     assert markdown.endswith(f"\n\n## Task\n\nRevision: {commit[:12]}\n\ncarry seven")
@@ -110,7 +104,8 @@ def test_the_discussion_stands_before_the_task_and_else_last(tmp_path: Path) -> 
 def test_other_prompts_have_no_frame(request_of: object, tmp_path: Path) -> None:
     """Without a budget or a task, where it is switched off, and for what is sent with a message (rules T-3, T-7)."""
     assert callable(request_of)
-    assert sections(composed(request_of(project(tmp_path)))) == ["files"]
+    project(tmp_path)
+    assert sections(composed(request_of(tmp_path))) == ["files"]
 
 
 @pytest.mark.parametrize(

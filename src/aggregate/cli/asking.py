@@ -156,7 +156,7 @@ def read_attached(command: str, *, tells: bool) -> Given:
     """Return what a command prints, or what standard input holds."""
     if command == "-":
         return Given("Standard input", read_input())
-    from aggregate.base.disk.commands import run_command  # seldom asked for
+    from aggregate.cli.users_command import run_command  # seldom asked for
 
     if tells:
         say(f"running {command}")

@@ -22,7 +22,7 @@ from aggregate.base.disk.witnesses import note
 
 # How the names of modules begin that the user has asked to run: what these start is the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"
-_USERS_CHOICE: Final = (TOOL_MODULES, "aggregate.base.disk.commands")
+_USERS_CHOICE: Final = (TOOL_MODULES, "aggregate.cli.users_command")
 
 _STARTS: Final = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
 

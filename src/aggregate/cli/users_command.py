@@ -18,9 +18,9 @@ class CommandOutput(NamedTuple):
 def run_command(command: str) -> CommandOutput:
     """Return what a command prints to its standard output; its messages go where ours go, and nothing is its input."""
     nothing, pipe, variables = subprocess.DEVNULL, subprocess.PIPE, users_environment()
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S602 - the user has typed it
         command, shell=True, stdin=nothing, stdout=pipe, env=variables
-    ) as process:  # noqa: S602 - the user has typed it
+    ) as process:
         try:
             data = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
             code = process.wait() if len(data) <= MOST_BYTES else 0
