@@ -117,15 +117,15 @@ def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     request = replace(request, results=RESULTS, results_dir=None, history=TURNS)
     shares = shares_of(request, Budget(10_000, history=0.04, results=0.5), words)
     others = shares.within(1_000)
-    assert others.reserved == 40 + 500
-    assert others.cuts
-    assert {cut.section for cut in others.cuts} == {"history", "results"}
+    assert shares.reserved(1_000) == 40 + 500
+    cuts = [cut.section for each in others.values() for cut in each.cuts]
+    assert {*cuts} == {"history", "results"}
     everything = shares.with_more(others, 9_000)
-    assert all(each.tokens == each.needed for each in everything.fitted.values())
-    assert not everything.cuts
+    assert all(each.tokens == each.needed for each in everything.values())
+    assert not any(each.cuts for each in everything.values())
     some = shares.with_more(others, 100)
-    before = sum(each.tokens for each in others.fitted.values())
-    assert before < sum(each.tokens for each in some.fitted.values()) <= before + 100
+    before = sum(each.tokens for each in others.values())
+    assert before < sum(each.tokens for each in some.values()) <= before + 100
 
 
 def told(files: list[Hidden], limit: int = 1_000) -> str:

@@ -1,6 +1,6 @@
 """One prompt within a number of tokens: laid out, filled with lines, laid out again until it fits and is full."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
@@ -10,14 +10,14 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.request import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
-from aggregate.prompt.assemble import Composition, Parts
+from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.changed_files import changes_for
-from aggregate.prompt.document import SEPARATOR, Section
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
 from aggregate.prompt.fit.steps import ALL_LINES, Run
-from aggregate.prompt.fitted_sections import ALL, OtherSections, Shares, frame_of, shares_of
+from aggregate.prompt.fitted_sections import ALL, Fitted, Shares, frame_of, shares_of
 from aggregate.prompt.layout import (
     FILES,
     FILES_SUMMARY,
@@ -75,8 +75,12 @@ class _Fitted(NamedTuple):
     tokens: list[int]
     left: int
     fit: Fit
-    others: OtherSections
+    others: Fitted
     named: Set[str]
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        return tuple(chain.from_iterable(each.cuts for each in self.others.values()))
 
     @property
     def file_tokens(self) -> dict[str, int]:
@@ -94,7 +98,7 @@ class _Filling:
     budget: Budget
     files: Candidates
     shares: Shares
-    frame: Parts
+    frame: dict[Section, Sequence[Segment]]
 
     def prompt(self) -> Composition:
         fitted = self._whole() or self._filled()
@@ -103,7 +107,7 @@ class _Filling:
             fit.advance(fit.spent + int(self.budget.tokens * _NEXT))
         choices = self.files.choices(shown, _marks(fit), fitted.file_tokens, fitted.named)
         missing = tuple(self.files.ranked.ranking.missing)
-        return replace(fitted.composition, choices=choices, cut=fitted.others.cuts, missing=missing)
+        return replace(fitted.composition, choices=choices, cut=fitted.cuts, missing=missing)
 
     def _whole(self) -> _Fitted | None:
         """Return the prompt that shows all (rule B-12), ``None`` where that, file by file, exceeds the budget."""
@@ -126,7 +130,7 @@ class _Filling:
             return pinned
         if self.request.kept:
             fitted = self._within(pinned.left, self._kept_lines(fitted)) or fitted
-        if not (fitted.others.cuts and fitted.fit.is_exhausted):
+        if not (fitted.cuts and fitted.fit.is_exhausted):
             return fitted
         # The other sections get what the files leave, which are all shown: what is shown of the files stays, so that a
         # larger budget never shows less of them.
@@ -143,7 +147,7 @@ class _Filling:
         """Return the prompt with as much as fits into the ``room`` that pins leave, ``None`` where nothing does."""
         count = self.files.count
         others = self.shares.within(room)
-        limit = room - others.reserved - count(f"{FILES_TIER3}{SEPARATOR}")
+        limit = room - self.shares.reserved(room) - count(f"{FILES_TIER3}{SEPARATOR}")
         reserve = min(self._reserve, limit // 2)
         target = limit - reserve
         if kept:
@@ -163,7 +167,7 @@ class _Filling:
             target += prompt.left - _LEAST_REMAINDER
         return None
 
-    def _advanced(self, fit: Fit, others: OtherSections, target: int, bare: int) -> _Fitted:
+    def _advanced(self, fit: Fit, others: Fitted, target: int, bare: int) -> _Fitted:
         """Take steps for ``target`` more tokens than what left ``bare``; return the prompt without the remainder."""
         fit.advance(max(target, 0))
         fitted = self._laid_out(fit, others)
@@ -194,7 +198,7 @@ class _Filling:
         return {number: runs for number, runs in kept.items() if runs}
 
     def _laid_out(
-        self, fit: Fit, others: OtherSections, *, remainder: int = 0, with_notes: bool = False
+        self, fit: Fit, others: Fitted, *, remainder: int = 0, with_notes: bool = False
     ) -> _Fitted:
         """Return the prompt that shows what ``fit`` and ``others`` do, and notes as without a budget.
 
@@ -214,7 +218,7 @@ class _Filling:
             lay_out=lambda shown: files_section(
                 title, chain(map(rendered_segment, shown), segments)
             ),
-            parts={**self.frame, **others.segments},
+            parts=self.frame | {section: each.segments for section, each in others.items()},
         )
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]

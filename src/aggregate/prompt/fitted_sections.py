@@ -4,13 +4,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.base.request import Budget, Finish, Given
 from aggregate.project.git import find_head
-from aggregate.prompt.assemble import Parts, with_references
+from aggregate.prompt.assemble import with_references
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.changes import NO_CHANGES, Changes, changes_segments, hunks_block
@@ -57,49 +56,39 @@ class Share(NamedTuple):
     fit: Callable[[int], FittedSection]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherSections:
-    """The sections beside the files, and the tokens that files do not get for them beyond the least that they have."""
-
-    fitted: Mapping[Section, FittedSection]
-    reserved: int = 0
-
-    @property
-    def segments(self) -> dict[Section, Sequence[Segment]]:
-        return {section: fitted.segments for section, fitted in self.fitted.items()}
-
-    @property
-    def cuts(self) -> tuple[Cut, ...]:
-        return tuple(chain.from_iterable(fitted.cuts for fitted in self.fitted.values()))
+Fitted = Mapping[Section, FittedSection]
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(NamedTuple):
     shares: Sequence[Share]
-    least: OtherSections
+    least: Fitted
 
-    def within(self, room: int) -> OtherSections:
-        """Return each section within its share of ``room``, the tokens that the pins leave."""
-        fitted, reserved = {}, 0
-        for section, part, fit in self.shares:
-            limit = int(room * part)
-            fitted[section] = fit(limit)
-            # The share counts, not what whole turns take of it: else a turn more would leave less for the files.
-            reserved += min(limit, fitted[section].needed - self.least.fitted[section].tokens)
-        return OtherSections(fitted, reserved)
+    def reserved(self, room: int) -> int:
+        """Return how many tokens of ``room``, which the pins leave, files do not get for sections beyond their least.
 
-    def with_more(self, others: OtherSections, left: int) -> OtherSections:
+        The share counts, not what whole turns take of it: else a turn more would leave less for the files.
+        """
+        least = [self.least[each.section] for each in self.shares]
+        limits = (int(room * each.part) for each in self.shares)
+        return sum(
+            min(limit, own.needed - own.tokens) for limit, own in zip(limits, least, strict=True)
+        )
+
+    def within(self, room: int) -> Fitted:
+        return {section: fit(int(room * part)) for section, part, fit in self.shares}
+
+    def with_more(self, others: Fitted, left: int) -> Fitted:
         """Return the sections with what is ``left`` too, the first ones first."""
         fitted = {}
         for section, _, fit in self.shares:
-            before = others.fitted[section]
-            more = fit(before.tokens - self.least.fitted[section].tokens + left)
+            before = others[section]
+            more = fit(before.tokens - self.least[section].tokens + left)
             fitted[section] = max(before, more, key=lambda each: each.tokens)
             left -= fitted[section].tokens - before.tokens
-        return OtherSections(fitted, others.reserved)
+        return fitted
 
 
-def frame_of(request: Request, *, note: str = "") -> Parts:
+def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
     """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of any other.
 
     ``note`` is a sentence on what is shown, such as that the choice is a guess.
@@ -130,7 +119,7 @@ def shares_of(
         Share(Section.ATTACHED, _OF_GIVEN, partial(given, attached_section, finish.attached)),
         Share(Section.CHANGES, _OF_CHANGES, partial(fit_changes, changes, count=count)),
     )
-    return Shares(shares, OtherSections({each.section: each.fit(0) for each in shares}))
+    return Shares(shares, {each.section: each.fit(0) for each in shares})
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
@@ -237,7 +226,7 @@ def fit_given(
     count: Count,
 ) -> FittedSection:
     """Return what the user adds within ``limit`` tokens: of what is too long the middle is left out."""
-    if limit <= 0 or not given:
+    if not given:
         return FittedSection()
     whole = lay_out(given)
     needed = tokens_of(whole, count)
@@ -260,33 +249,32 @@ def fit_given(
 
 def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
     """Return the changes within ``limit`` tokens: as many hunks of the likeliest files as fit, and all files' names."""
-    if limit <= 0 or not (changes.files or changes.others):
+    if not (changes.files or changes.others):
         return FittedSection()
-    while (
-        changes.files
-        and tokens_of(changes_segments(changes, [()] * len(changes.files)), count) > limit
-    ):
-        less = len(changes.files) // 2
-        changes = changes._replace(
-            files=changes.files[:less], others=changes.others + len(changes.files) - less
-        )
+    heading = tokens_of(changes_segments(changes, [()] * len(changes.files)), count)
+    prices = {hunk: count(f"{hunk}\n") for file in changes.files for hunk in file.hunks}
+    frames = [count(hunks_block(file.path, ()) + SEPARATOR) for file in changes.files]
+    needed = heading + sum(prices.values()) + sum(frames)
+    while changes.files and heading > limit:
+        number = len(changes.files) // 2
+        others = changes.others + len(changes.files) - number
+        changes = changes._replace(files=changes.files[:number], others=others)
+        heading = tokens_of(changes_segments(changes, [()] * number), count)
     shown: list[list[str]] = [[] for _ in changes.files]
-    spent = needed = tokens_of(changes_segments(changes, shown), count)
-    for file, own in zip(changes.files, shown, strict=True):
-        frame = count(hunks_block(file.path, ()) + SEPARATOR)
+    spent = heading
+    for file, own, frame in zip(changes.files, shown, frames, strict=False):
         for hunk in file.hunks:
-            price = count(f"{hunk}\n") + (0 if own else frame)
-            needed += price
+            price = prices[hunk] + (0 if own else frame)
             if spent + price <= limit:
                 own.append(hunk)
                 spent += price
     segments = changes_segments(changes, shown)
     tokens = tokens_of(segments, count)
     if tokens > limit:  # a longer fence, or not even the first sentence fits
-        return FittedSection(needed=needed)
+        segments, tokens = (), 0
     left = sum(len(file.hunks) for file in changes.files) - sum(map(len, shown))
-    cut = Cut("changes", f"{left:,} hunks", max(needed - tokens, 0), _NO_ROOM) if left else None
-    return FittedSection(segments, tokens, needed, (cut,) if cut else ())
+    cut = Cut("changes", f"{left:,} hunks", needed - tokens, _NO_ROOM)
+    return FittedSection(segments, tokens, needed, (cut,) if left or not segments else ())
 
 
 def tokens_of(segments: Sequence[Segment], count: Count) -> int:
