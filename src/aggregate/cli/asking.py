@@ -208,6 +208,13 @@ def read_input() -> str:
         ) from None
 
 
+def agree(question: str) -> None:
+    """Go on only if the person at the terminal says yes."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("nobody is here to be asked: add --yes")
+    click.confirm(question, abort=True, err=True)
+
+
 def looked_at(request: Request, asked: str, *, index: Index, quiet: bool) -> Request:
     """Return the request with what a model picks of the likeliest files, where the user wants one ``asked`` (T-10)."""
     has_both = request.budget is not None and request.task is not None

@@ -14,7 +14,7 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import project_root, read_text, real_path
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError
-from aggregate.cli.asking import open_asked_project
+from aggregate.cli.asking import agree, open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
@@ -95,9 +95,7 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
     say(str(path))
     write_rows(*unified_diff(before.splitlines(), after.splitlines()))
     if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise click.UsageError("nobody can be asked here: add --yes to write this")
-        click.confirm("Write this?", abort=True, err=True)
+        agree("Write this?")
     if after:
         replace_text(path, after, within=Path(project_root(root)))
     else:
