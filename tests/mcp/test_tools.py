@@ -575,6 +575,5 @@ def test_a_session_tells_what_its_prompts_had(folder: Path) -> None:
         text = ask("compose", task="fix the timeout in retry").text
         ask("compose", task="fix the timeout in retry")
     prompt = text.rpartition("\n\n[")[0]
-    assert workspace.summary.startswith(
-        f"{count(prompt):,} tokens in 1 composed prompts; the 3 files"
-    )
+    said = f"composed prompts: 1 of {count(prompt):,} tokens together; files that they show: 3 of"
+    assert workspace.summary.startswith(said)

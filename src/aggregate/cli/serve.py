@@ -69,7 +69,7 @@ def mcp(context: click.Context, config: Path, port: int | None, host: str, max_t
         say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     from aggregate.mcp import serve_on_http
 
-    say(*filter(None, [serve_on_http(config, cap=cap, token=token, host=host, port=port)]))
+    serve_on_http(config, cap=cap, token=token, host=host, port=port)
 
 
 @mcp.command()

@@ -375,8 +375,6 @@ def serve_on_stdio(config: Path, *, cap: int) -> str:
     return workspace.summary
 
 
-def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> str:
-    workspace = Workspace(config, cap=cap)
-    app = http_app(AgentServer(workspace), token=token, host=host, port=port)
+def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:
+    app = http_app(AgentServer(Workspace(config, cap=cap)), token=token, host=host, port=port)
     uvicorn.run(app, host=host, port=port, log_level="warning")
-    return workspace.summary

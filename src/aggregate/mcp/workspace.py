@@ -219,10 +219,11 @@ class Workspace:
     @property
     def summary(self) -> str:
         """What is told of a session at its end; what an agent would have read instead nobody knows."""
-        prompts = f"{sum(self.composed):,} tokens in {len(self.composed):,} composed prompts"
-        files = f"{sum(self.shown.values()):,} as a whole, of which an agent may need less"
-        said = f"{prompts}; the {len(self.shown):,} files that they show have about {files}"
-        return said if self.composed else ""
+        prompts = (
+            f"composed prompts: {len(self.composed):,} of {sum(self.composed):,} tokens together"
+        )
+        files = f"files that they show: {len(self.shown):,} of about {sum(self.shown.values()):,}"
+        return f"{prompts}; {files}, of which an agent may need less" if self.composed else ""
 
     def prompt(self, handle: str) -> KeptPrompt:
         if handle not in self._prompts:
