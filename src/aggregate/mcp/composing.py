@@ -132,7 +132,7 @@ def sheet(workspace: Workspace, task: str, progress: Progress) -> str:
 
 def _doubts(kept: KeptPrompt) -> list[str]:
     nothing = "none of the files fits into the budget: ask for more tokens"
-    is_empty = not kept.markdown.strip()
+    is_empty = not kept.composition.files
     return [*([nothing] if is_empty else []), *for_reader(kept.composition.warnings)]
 
 
