@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import repeat
-from operator import gt
 from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
@@ -11,7 +10,7 @@ from aggregate.base.request import FileChoice, FileOrder, Level
 from aggregate.base.text import split_lines
 from aggregate.base.values import row_maker
 from aggregate.code.syntax import fence_tag
-from aggregate.code.views import focused, is_the_text, render_all
+from aggregate.code.views import focused, gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
@@ -173,7 +172,8 @@ class Candidates:
         if number not in self._opened:
             reading = self._corpus.reading(number)
             candidate = self.by_number[number]._replace(file=reading.file)  # slices as in its text
-            self._opened[number] = _open(candidate, reading.source, self.count)
+            statements = self._analysis(number).statements
+            self._opened[number] = _open(candidate, reading.source, statements, self.count)
         opened = self._opened[number]
         return opened.lines if opened else None
 
@@ -384,11 +384,13 @@ class Candidates:
             return most
         if most is not Level.FULL:
             return Level.OUTLINE
-        signatures = bytearray(len(marks) + 1)
+        signatures: set[int] = set()
         for definition in self._analysis(number).definitions:
             first, last = signature_run(definition)
-            signatures[first - 1 : last] = b"\1" * (last - first + 1)
-        return Level.FOCUSED if any(map(gt, marks, signatures)) else Level.OUTLINE
+            signatures.update(range(first, last + 1))
+        signatures = opened.lines.whole(signatures)
+        bodies = (line for line, mark in enumerate(marks, 1) if mark and line not in signatures)
+        return Level.OUTLINE if next(bodies, None) is None else Level.FOCUSED
 
     def _definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
         opened, mode = self._opened.get(number), self.by_number[number].mode
@@ -422,7 +424,9 @@ def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
     return ViewMode.SUMMARY if is_summary else file.entry.view_mode
 
 
-def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int]) -> _Opened | None:
+def _open(
+    candidate: Candidate, source: SourceFile, statements: Sequence[int], count: Callable[[str], int]
+) -> _Opened | None:
     """Return a file's text and lines, ``None`` where its view cannot be made."""
     path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
     is_text = is_the_text(path, mode)
@@ -444,7 +448,24 @@ def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int])
     is_cells = mode is ViewMode.FULL and not is_text
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND or is_cells
-    return _Opened(source, view, FileLines(texts, find, count(frame + SEPARATOR), is_whole))
+    gap = count(gap_line(view.language, len(texts)))
+    shown_statements = statements if is_text else _seen_through(view, statements)
+    if len(shown_statements) != len(texts):
+        shown_statements = ()
+    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, shown_statements)
+    return _Opened(source, view, lines)
+
+
+def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
+    """Return the statements of a file's lines for the lines of a view of it."""
+    units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
+    for start, end, first, last in view.spans:
+        for line in range(start, end + 1):
+            place = first + (line - start if end - start == last - first else 0)
+            if line <= len(units) and place <= len(statements):
+                units[line - 1] = statements[place - 1]
+    firsts: dict[int, int] = {}
+    return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
