@@ -21,9 +21,11 @@ from aggregate.prompt.fit.steps import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
+    SEEN_FILES,
     WITH_TASK,
     Fittable,
     Run,
+    Share,
     StepOrder,
     signature_run,
 )
@@ -35,6 +37,11 @@ from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import FileAnalysis, Piece
 
+# Files that score less are shown in at most this part of the tokens while there is more of the likelier ones; 0.15 may
+# be (rule B-6), of tokens that are not those which are counted here.
+_LIKELY, _UNLIKELY = 0.002, 0.1
+# The parts of tests and of documents that belong to what was chosen (rule T-11).
+_PARTS: Final = {"tests": 0.1, "documents": 0.03}
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
 # The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
@@ -123,7 +130,7 @@ class Candidates:
     def new_fit(self, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
         """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
         share = _WITHOUT_TASK if self.ranked.question.is_empty else WITH_TASK
-        fit = Fit(StepOrder(self._groups(), share), self.lines, self.count)
+        fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
         fit.spent = 0
@@ -131,11 +138,33 @@ class Candidates:
             fit.keep(number, runs)
         return fit
 
-    def _groups(self) -> Iterator[Sequence[Fittable]]:
-        ranked = [each.number for each in self.in_rank_order if each.ranked.pieces]
+    def _shares(self) -> list[Share]:
+        """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
+        companions = self.ranked.ranking.companions
+        least = 0.0 if self.ranked.question.is_empty else _LIKELY
+        by_kind: dict[str, list[int]] = {}
+        for number, _, _, ranked in self.in_rank_order:
+            own = (
+                ""
+                if ranked.pieces and ranked.score >= least
+                else "unlikely"
+                if ranked.pieces
+                else "unread"
+            )
+            by_kind.setdefault(companions.get(number, own), []).append(number)
+        likely, unlikely, unread = (by_kind.get(kind, []) for kind in ("", "unlikely", "unread"))
+        return [
+            Share([self._fittables(likely)]),
+            *(
+                Share([self._fittables(by_kind.get(kind, []))], part, first=0)
+                for kind, part in _PARTS.items()
+            ),
+            Share(self._groups(unlikely, unread), _UNLIKELY, max(0, SEEN_FILES - len(likely))),
+        ]
+
+    def _groups(self, ranked: Sequence[int], others: Sequence[int]) -> Iterator[Sequence[Fittable]]:
         if ranked:
             yield self._fittables(ranked)
-        others = [each.number for each in self.in_rank_order if not each.ranked.pieces]
         size = _FIRST_OTHERS
         while others:
             yield self._fittables(others[:size])

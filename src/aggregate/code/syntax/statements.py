@@ -24,7 +24,7 @@ from aggregate.code.syntax.parsing import (
 # What lists statements, members, cases or sections without brackets around them, in one grammar or another.
 _LISTS: Final = re.compile(
     r"(?:program|module|chunk|source|source_file|source_code|stream|document|fragment|stylesheet|config_file|haskell"
-    r"|translation_unit|compilation_unit|statement_list|statements|declarations|structure|signature|section|list"
+    r"|translation_unit|compilation_unit|statement_list|statements|declarations|section|raw_text"
     r"|block|body|body_statement|block_body|colon_block|indented_block|indented_cases|template_body|then|do|begin"
     r"|do_group|(?:do|after|else|rescue|catch)_block|case|case_statement|case_clause|case_item|switch_case"
     r"|switch_default|(?:expression|type|communication|default)_case|switch_section|switch_entry|default_statement"
@@ -36,6 +36,8 @@ _LISTS: Final = re.compile(
 _CLAUSES: Final = re.compile(
     r"(?:.*_)?(?:el(?:se|s?e?if).*|except|catch|finally|rescue|ensure)(?:_.*)?|.*_tag"
 )
+# Tokens that belong to a list, also in the line of its last statement.
+_ENDS: Final = frozenset({"}", ")", "]", "end"})
 # What stands above what it belongs to, as a child of the same list.
 _LEADING: Final = re.compile(r"decorator|attribute_item|attribute|annotation|file_annotation")
 # Tokens alone, whatever grammars see in them.
@@ -102,18 +104,19 @@ class _Units:
             elif owners[row] != unit:
                 _join(self._same, owners[row], unit)
 
-    def _visit(self, node: Node, unit: int, depth: int) -> None:
+    def _visit(self, node: Node, unit: int, depth: int) -> int:
+        """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
         first, last = self._rows(node)
         if node.type == "raw_text":  # a part in another language
-            return
+            return -1
         if not node.child_count or depth > _DEEPEST or _SOLID.fullmatch(node.type):
             self._mark(first, last, unit)
-            return
+            return last
         if not depth % 10:
             self._deadline.check()
         if self._is_list(node, last - first):
             self._visit_list(node, unit, depth)
-            return
+            return -1
         behind = first  # the row that goes on, -1 behind a list, whose rows are its own matter
         for child in node.children if last > first else ():
             begin, end = self._rows(child)
@@ -122,10 +125,10 @@ class _Units:
                 continue
             is_list = self._is_list(child, end - begin)
             self._mark(behind, behind if is_list else begin, unit)
-            self._visit(child, unit, depth + 1)
-            behind = -1 if is_list else end
+            behind = self._visit(child, unit, depth + 1)
         if behind >= 0:
             self._mark(behind, last, unit)
+        return behind
 
     def _is_list(self, node: Node, lines: int) -> bool:
         if node.is_error or _LISTS.fullmatch(node.type) or node.type in self._lists:
@@ -151,7 +154,7 @@ class _Units:
                 if "heredoc" in child.type and first and owners[first - 1]:
                     own = owners[first - 1]
                 leading = own if is_leading or (leading and "comment" in child.type) else 0
-            elif node.is_error or (own and child.type in (",", ";")):
+            elif node.is_error or (own and child.type not in _ENDS):
                 continue
             else:
                 own = unit

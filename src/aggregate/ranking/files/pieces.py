@@ -125,6 +125,8 @@ _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
 _GOES_ON: Final = re.compile(
     r"\s*+(?:[)\]}.?:+]|&&|\|\||(?:and|catch|elif|else|elsif|elseif|ensure|except|finally|or|rescue|then)\b)"
 )
+# What a docstring, a comment of many lines or a block of code in prose ends with.
+_TEXT_ENDS: Final = ('"""', "'''", "*/", "```")
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
 # Lines of one kind that are a part of their own: a single import among constants stays with them.
 _FEWEST_ALIKE: Final = 2
@@ -238,13 +240,14 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
 
 
 def _best_end(lines: Sequence[str], first: int, statements: Sequence[int]) -> int:
-    # The last blank line between statements, else the one before the least indented that begins one.
+    # The last blank line or end of a text between statements, else the one before the least indented that begins one.
     best, least = 0, 1 << 30
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line, following = lines[last - 1], lines[last]
-        if statements and statements[last - 1] == statements[last]:
+        own = statements[last - 1] if statements else last
+        if statements and own == statements[last]:
             continue
-        if not line or line.isspace():
+        if not line or line.isspace() or (own < last and line.rstrip().endswith(_TEXT_ENDS)):
             return last
         indentation = len(following) - len(following.lstrip())
         if following.strip() and indentation < least and not _GOES_ON.match(following):
