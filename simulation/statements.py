@@ -40,7 +40,7 @@ _STATEMENT = re.compile(
 )
 _HOLDS_OTHERS = re.compile(
     r".*(?:block|body|compound|switch|case|then|do|else|statements|group|suite|begin|rescue|ensure|preproc|interface"
-    r"|struct|declaration_list|field_declaration_list|spec_list|element).*|list"
+    r"|struct|macro_rule|declaration_list|field_declaration_list|spec_list|element).*|list"
 )
 _TABLE = re.compile(
     r".*(?:object|array|list|dict|table|literal_value|tuple|set|hash|map|struct|enum).*"
@@ -97,6 +97,7 @@ def judge_clone(
     faults: list[str] = []
     for commit in task_commits(clone, commits):
         tree.check_out(commit.parent)
+        judges: dict[str, Judge] = {}
         for budget, markdown in _prompts(tree.folder, commit.message, budgets):
             counts["prompts"] += 1
             for path, shown in read_blocks(markdown).items():
@@ -104,11 +105,11 @@ def judge_clone(
                 if not any(map(_MARK.fullmatch, shown)):
                     continue
                 counts["cut"] += 1
-                source = (tree.folder / path).read_bytes()
-                lines = shown_lines(shown, source.decode("utf-8", "replace").split("\n"))
+                judge = judges.get(path) or judges.setdefault(path, Judge(tree.folder, path))
+                lines = shown_lines(shown, judge.lines)
                 if lines is None:
                     counts["unreadable"] += 1
-                elif fault := next(find_faults(path, source, lines), None):
+                elif fault := next(judge.faults(lines), None):
                     counts["faults"] += 1
                     faults.append(f"{name} {commit.name[:8]} {budget:,}: {path}{fault}")
     return counts, faults
@@ -142,18 +143,27 @@ def shown_lines(block: Sequence[str], lines: Sequence[str]) -> set[int] | None:
     return shown
 
 
-def find_faults(path: str, source: bytes, shown: set[int]) -> Iterator[str]:
-    """Yield where lines of a file are shown that belong to others which are not, and what they are part of."""
-    text = source.decode("utf-8", "replace")
-    language = language_of(path, text)
-    if language is None:
-        return
-    blank = {number for number, line in enumerate(text.split("\n"), 1) if not line.strip()}
-    data = text.encode()
-    for what, rows in _together(parse_source(data, language).root_node, data):
-        needed = [row + 1 for row in rows if row + 1 not in blank]
-        if 0 < len(shown.intersection(needed)) < len(set(needed)):
-            yield f":{needed[0]}-{needed[-1]} {what}"
+class Judge:
+    """What of a file's lines belongs together by its grammar."""
+
+    def __init__(self, folder: Path, path: str) -> None:
+        text = (folder / path).read_bytes().decode("utf-8", "replace")
+        self.lines = text.split("\n")
+        self._groups: list[tuple[str, set[int]]] = []
+        language = language_of(path, text)
+        if language is None:
+            return
+        data = text.encode()
+        for what, rows in _together(parse_source(data, language).root_node, data):
+            numbers = {row + 1 for row in rows if self.lines[row].strip()}
+            if len(numbers) > 1:
+                self._groups.append((what, numbers))
+
+    def faults(self, shown: set[int]) -> Iterator[str]:
+        """Yield where lines are shown that belong to others which are not, and what they are part of."""
+        for what, numbers in self._groups:
+            if 0 < len(numbers & shown) < len(numbers):
+                yield f":{min(numbers)}-{max(numbers)} {what}"
 
 
 def _together(root: Node, source: bytes) -> Iterator[tuple[str, Iterable[int]]]:

@@ -37,9 +37,9 @@ from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import FileAnalysis, Piece
 
-# Files that score less are shown in at most this part of the tokens while there is more of the likelier ones; 0.15 may
-# be (rule B-6), of tokens that are not those which are counted here.
-_LIKELY, _UNLIKELY = 0.002, 0.1
+# Files that score less are shown in at most this part of the tokens, and so many more, while there is more of the
+# likelier ones; with tests and documents these are less than the 0.15 of 32,000 that may be (rule B-6).
+_LIKELY, _UNLIKELY, _UNLIKELY_AHEAD = 0.002, 0.06, 1_000
 # The parts of tests and of documents that belong to what was chosen (rule T-11).
 _PARTS: Final = {"tests": 0.1, "documents": 0.03}
 # Further files that are put in order when all of those are shown, and twice as many each time.
@@ -159,7 +159,12 @@ class Candidates:
                 Share([self._fittables(by_kind.get(kind, []))], part, first=0)
                 for kind, part in _PARTS.items()
             ),
-            Share(self._groups(unlikely, unread), _UNLIKELY, max(0, SEEN_FILES - len(likely))),
+            Share(
+                self._groups(unlikely, unread),
+                _UNLIKELY,
+                ahead=_UNLIKELY_AHEAD,
+                first=max(0, SEEN_FILES - len(likely)),
+            ),
         ]
 
     def _groups(self, ranked: Sequence[int], others: Sequence[int]) -> Iterator[Sequence[Fittable]]:

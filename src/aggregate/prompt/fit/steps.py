@@ -97,14 +97,25 @@ class Share:
     Attributes:
         groups: The files, those of one group behind all of the one before.
         part: Of all tokens that are spent; the first share of an order gets what the others leave.
+        ahead: Tokens beside its part, which it has of the first ones that are spent; up to twice its part.
         first: How many of the likeliest show a signature before others do.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
+    ahead: int = 0
     first: int = SEEN_FILES
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
+
+    @property
+    def tokens(self) -> int:
+        return sum(self.spent.values())
+
+    def is_due(self, spent: int) -> bool:
+        """Tell whether it has less than its part of all that was spent."""
+        part = self.part * spent
+        return self.tokens < part + min(self.ahead, 2 * part)
 
     def steps(self, signatures: float) -> Iterator[Step]:
         ratio = signatures / (1 - signatures)
@@ -146,9 +157,9 @@ class StepOrder:
         """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
         running = [(share, share.steps(self.signatures)) for share in self.shares]
         while running:
-            spent = sum(sum(share.spent.values()) for share in self.shares)
-            due = (each for each in running if sum(each[0].spent.values()) < each[0].part * spent)
-            share, steps = turn = next(due, running[0])
+            spent = sum(share.tokens for share in self.shares)
+            turn = next((each for each in running if each[0].is_due(spent)), running[0])
+            share, steps = turn
             step = next(steps, None)
             if step is None:
                 running.remove(turn)
