@@ -34,13 +34,17 @@ from simulation.task_commits import Tree, task_commits
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
 _MARK = re.compile(r"(?:\S+ )?\.\.\. (?P<lines>[0-9]+) lines?(?: \S+)?")
-_SOLID = re.compile(r".*(?:string|comment|heredoc|template_literal).*")
+_SOLID = re.compile(r".*(?:string|comment|heredoc|template_literal|code_block).*")
 _STATEMENT = re.compile(
     r".*_(?:statement|declaration|definition|item|signature)|.*assignment|call|method|class"
 )
 _HOLDS_OTHERS = re.compile(
     r".*(?:block|body|compound|switch|case|then|do|else|statements|group|suite|begin|rescue|ensure|preproc|interface"
     r"|struct|macro_rule|declaration_list|field_declaration_list|spec_list|element).*|list"
+)
+# What is called a statement and lists others; in Go such a declaration has several names.
+_LISTS = re.compile(
+    "compound_statement|body_statement|block_statement|case_item|case_statement|default_statement|(?:const|type)_declaration"
 )
 _TABLE = re.compile(
     r".*(?:object|array|list|dict|table|literal_value|tuple|set|hash|map|struct|enum).*"
@@ -185,11 +189,16 @@ def _together(root: Node, source: bytes) -> Iterator[tuple[str, Iterable[int]]]:
             if child.type in _DECORATORS:
                 ends = child.start_point.row, child.end_point.row
                 yield child.type, (*ends, following.start_point.row)
-        is_statement = _STATEMENT.fullmatch(node.type) and node.type != "compound_statement"
+        is_statement = _STATEMENT.fullmatch(node.type) and not _LISTS.fullmatch(node.type)
+        # A shell's condition has its statements beside its words.
+        is_statement = is_statement and not any(child.type == "then" for child in node.children)
         if is_statement and not node.has_error:
             body = next(filter(None, map(node.child_by_field_name, _BODIES)), None)
             if body is not None:
-                yield f"head of {node.type}", range(first, _row_before(body) + 1)
+                head = range(first, _row_before(body) + 1)
+                # One that holds a long table, or a function, is told by its ends.
+                has_others = _holds_others(node, body)
+                yield f"head of {node.type}", (head[0], head[-1]) if has_others else head
             elif not _holds_others(node):
                 yield node.type, range(first, last + 1)
         stack += children
@@ -216,9 +225,9 @@ def _brackets(node: Node) -> Iterator[tuple[str, Iterable[int]]]:
                 )
 
 
-def _holds_others(node: Node) -> bool:
+def _holds_others(node: Node, but: Node | None = None) -> bool:
     first = node.start_point.row
-    stack = list(node.children)
+    stack = [child for child in node.children if child != but]
     while stack:
         inner = stack.pop()
         if inner.end_point.row == first:

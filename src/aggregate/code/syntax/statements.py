@@ -42,9 +42,13 @@ _ENDS: Final = frozenset({"}", ")", "]", "end"})
 _LEADING: Final = re.compile(r"decorator|attribute_item|attribute|annotation|file_annotation")
 # Tokens alone, whatever grammars see in them.
 _SOLID: Final = re.compile(
-    r".*(?:string|heredoc|comment|regex|char|literal_text|jsx_text|token_tree).*"
+    r".*(?:string|heredoc|comment|regex|char|code_block|html_block|jsx_text|token_tree).*"
 )
-# Lines up to which what commas part is shown as a whole; a longer table is cut between its elements.
+# What holds elements of a value, not statements, also where it has one and no comma.
+_TABLES: Final = re.compile(
+    r".*(?:object|dict|comprehension|initializer|literal|hash|map|table|pattern).*|(?:.*_)?(?:set|enum|tuple)(?:_.*)?"
+)
+# Lines up to which such a value, and what commas part, is shown as a whole; a longer one is cut between its elements.
 _MOST_ELEMENTS: Final = 25
 _DEEPEST: Final = (
     150  # Levels below which all lines of a statement go together; programs are not as deep
@@ -138,7 +142,8 @@ class _Units:
         types = [child.type for child in node.children if not child.is_named]
         if "{" not in types and (types[:1] != ["["] or "]" not in types):
             return False
-        return lines >= _MOST_ELEMENTS if "," in types or types[0] == "[" else True
+        is_table = "," in types or types[0] == "[" or _TABLES.fullmatch(node.type)
+        return lines >= _MOST_ELEMENTS if is_table else True
 
     def _visit_list(self, node: Node, unit: int, depth: int) -> None:
         owners = self._owners

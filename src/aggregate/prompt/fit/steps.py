@@ -96,14 +96,16 @@ class Share:
 
     Attributes:
         groups: The files, those of one group behind all of the one before.
-        part: Of all tokens that are spent; the first share of an order gets what the others leave.
-        ahead: Tokens beside its part, which it has of the first ones that are spent; up to twice its part.
+        part: Of the tokens that are spent; the first share of an order gets what the others leave.
+        until: Tokens of which it gets that part.
+        later: The part of all further ones.
         first: How many of the likeliest show a signature before others do.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
-    ahead: int = 0
+    until: int = 1 << 62
+    later: float = 0.0
     first: int = SEEN_FILES
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
@@ -114,8 +116,8 @@ class Share:
 
     def is_due(self, spent: int) -> bool:
         """Tell whether it has less than its part of all that was spent."""
-        part = self.part * spent
-        return self.tokens < part + min(self.ahead, 2 * part)
+        first = min(spent, self.until)
+        return self.tokens < self.part * first + self.later * (spent - first)
 
     def steps(self, signatures: float) -> Iterator[Step]:
         ratio = signatures / (1 - signatures)
