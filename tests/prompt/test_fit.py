@@ -209,7 +209,7 @@ def test_a_share_gets_its_part_while_others_have_more() -> None:
         spent[step.file] += 10
         if sum(spent) == 3_000:
             break
-    assert spent == [2_700, 300]
+    assert spent == [2_760, 240]
 
 
 def test_a_body_brings_the_signatures_around_it() -> None:

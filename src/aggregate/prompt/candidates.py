@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
 from aggregate.base.request import FileChoice, FileOrder, Level
-from aggregate.base.text import split_lines
+from aggregate.base.text import line_count, split_lines
 from aggregate.base.values import row_maker
 from aggregate.code.syntax import fence_tag
 from aggregate.code.views import focused, gap_line, is_the_text, render_all
@@ -90,6 +90,7 @@ class Candidates:
         self.count: Callable[[str], int] = before.count if before else SavedCounts(index)
         self._pins = find_pins(request, ranked.files.selection.files)
         self._is_scored = request.task is not None
+        self._is_numbered = request.is_numbered
         self._corpus = ranked.files.corpus
         self._opened: dict[int, _Opened | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
@@ -209,7 +210,9 @@ class Candidates:
             reading = self._corpus.reading(number)
             candidate = self.by_number[number]._replace(file=reading.file)  # slices as in its text
             statements = self._analysis(number).statements
-            self._opened[number] = _open(candidate, reading.source, statements, self.count)
+            self._opened[number] = _open(
+                candidate, reading.source, statements, self.count, is_numbered=self._is_numbered
+            )
         opened = self._opened[number]
         return opened.lines if opened else None
 
@@ -461,7 +464,12 @@ def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
 
 
 def _open(
-    candidate: Candidate, source: SourceFile, statements: Sequence[int], count: Callable[[str], int]
+    candidate: Candidate,
+    source: SourceFile,
+    statements: Sequence[int],
+    count: Callable[[str], int],
+    *,
+    is_numbered: bool,
 ) -> _Opened | None:
     """Return a file's text and lines, ``None`` where its view cannot be made."""
     path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
@@ -485,10 +493,11 @@ def _open(
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND or is_cells
     gap = count(gap_line(view.language, len(texts)))
-    shown_statements = statements if is_text else _seen_through(view, statements)
-    if len(shown_statements) != len(texts):
-        shown_statements = ()
-    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, shown_statements)
+    shown = statements if is_text else _seen_through(view, statements)
+    shown = shown if len(shown) == len(texts) else ()
+    # Its digits, a bar, and blanks that may part from those behind them.
+    number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
+    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown)
     return _Opened(source, view, lines)
 
 

@@ -46,7 +46,7 @@ _SOLID: Final = re.compile(
 )
 # What holds elements of a value, not statements, also where it has one and no comma.
 _TABLES: Final = re.compile(
-    r".*(?:object|dict|comprehension|initializer|literal|hash|map|table|pattern).*|(?:.*_)?(?:set|enum|tuple)(?:_.*)?"
+    r".*(?:object|dict|comprehension|initializer|literal|hash|map|table|pattern).*|(?:.*_)?(?:set|tuple|enum[a-z]*)(?:_.*)?"
 )
 # Lines up to which such a value, and what commas part, is shown as a whole; a longer one is cut between its elements.
 _MOST_ELEMENTS: Final = 25

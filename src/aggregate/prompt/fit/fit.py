@@ -43,6 +43,7 @@ class FileLines:
         frame: Tokens of all that stands around them: heading, fence, separators.
         gap: Tokens of a line that says how many are left out, at most.
         is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
+        number: The most tokens of what stands before each line.
         statements: For each line the first one of those that are shown with it or not at all, ``()`` where each is
             alone.
         blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
@@ -54,6 +55,7 @@ class FileLines:
     frame: int
     gap: int
     is_whole: bool = False
+    number: int = 0
     statements: Sequence[int] = ()
     blank: bytes = field(init=False, repr=False)
     together: Mapping[int, Sequence[int]] = field(init=False, repr=False)
@@ -279,7 +281,8 @@ class Fit:
         """Return what showing ``runs`` adds at most: their tokens, a gap before each, and what stands around a file."""
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
-        gap = lines.gap + _MARGIN
+        gap = lines.gap + _MARGIN + lines.number
+        tokens += sum(last - first + 1 for first, last in runs) * lines.number
         return tokens + len(runs) * gap + (lines.frame + gap if entering.opens else 0)
 
     def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:

@@ -28,6 +28,8 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
 # what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
+# Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
+_A_STEP = 60
 # The likeliest files show at least a signature each before signatures go by their own worth.
 SEEN_FILES = 20
 _OF_ITS_FILE = 0.01  # The part of its file's probability that each signature shares
@@ -115,9 +117,9 @@ class Share:
         return sum(self.spent.values())
 
     def is_due(self, spent: int) -> bool:
-        """Tell whether it has less than its part of all that was spent."""
+        """Tell whether so much of its part is left that a step or two fit into it."""
         first = min(spent, self.until)
-        return self.tokens < self.part * first + self.later * (spent - first)
+        return self.tokens + _A_STEP <= self.part * first + self.later * (spent - first)
 
     def steps(self, signatures: float) -> Iterator[Step]:
         ratio = signatures / (1 - signatures)
