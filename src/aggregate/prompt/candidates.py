@@ -37,10 +37,9 @@ from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import FileAnalysis, Piece
 
-# Files that score less are shown in at most this part of the first tokens, and that of further ones, while there is
-# more of the likelier ones: together with tests and documents less than the 0.15 of 32,000 that may be (rule B-6). A
-# small prompt for a task that names no place needs the breadth (measured on commits).
-_LIKELY, _UNLIKELY, _FIRST_TOKENS, _UNLIKELY_LATER = 0.002, 0.18, 8_000, 0.06
+# Files that score less are shown in this part of the tokens while there is more of the likelier ones: together with
+# tests and documents less than the 0.15 that may be (rule B-6).
+_LIKELY, _UNLIKELY = 0.002, 0.08
 # The parts of tests and of documents that belong to what was chosen (rule T-11).
 _PARTS: Final = {"tests": 0.1, "documents": 0.03}
 # Further files that are put in order when all of those are shown, and twice as many each time.
@@ -162,11 +161,7 @@ class Candidates:
                 for kind, part in _PARTS.items()
             ),
             Share(
-                self._groups(unlikely, unread),
-                _UNLIKELY,
-                until=_FIRST_TOKENS,
-                later=_UNLIKELY_LATER,
-                first=max(0, SEEN_FILES - len(likely)),
+                self._groups(unlikely, unread), _UNLIKELY, first=max(0, SEEN_FILES - len(likely))
             ),
         ]
 

@@ -99,15 +99,11 @@ class Share:
     Attributes:
         groups: The files, those of one group behind all of the one before.
         part: Of the tokens that are spent; the first share of an order gets what the others leave.
-        until: Tokens of which it gets that part.
-        later: The part of all further ones.
         first: How many of the likeliest show a signature before others do.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
-    until: int = 1 << 62
-    later: float = 0.0
     first: int = SEEN_FILES
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
@@ -118,8 +114,7 @@ class Share:
 
     def is_due(self, spent: int) -> bool:
         """Tell whether so much of its part is left that a step or two fit into it."""
-        first = min(spent, self.until)
-        return self.tokens + _A_STEP <= self.part * first + self.later * (spent - first)
+        return self.tokens + _A_STEP <= self.part * spent
 
     def steps(self, signatures: float) -> Iterator[Step]:
         ratio = signatures / (1 - signatures)
