@@ -118,8 +118,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "definition text": 2.5,  # its text, its name three times, the names around it and its path
         "file text": 1.3,  # says where a word is at home that no definition is about
         "subject": 1.9,  # single pieces against the first line, which is free of side remarks
-        "names around": 1.0,  # names are chosen to say what a definition is about
-        "path words": 0.5,  # so are folders and files
+        "words of the name": 2.0,  # names are chosen to say what a definition is about
+        "words of the file's name": 2.5,  # so are those of files
         "scope in the path": 1.4,  # ``router: ...`` in projects that write so
         # Mentions: what the task names outright.
         "named in the task": 1.7,  # a definition, surely or not
@@ -143,6 +143,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "auxiliary": -6.0,
         "kind in the task": 1.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "no program": -3.3,
+        "inner": -1.0,
         "language": 0.9,  # the project's main language rather than its scripts
         # Size and shape.
         "file size": -5.3,  # a large file has many pieces, each of which adds to its chance

@@ -32,6 +32,8 @@ class TaskText:
 
     terms: Mapping[str, int] = field(default_factory=dict)
     subject: tuple[str, ...] = ()
+    # The roots of the first line's words with how much it is about each, 1 or less.
+    about: Mapping[str, float] = field(default_factory=dict)
     scopes: tuple[str, ...] = ()
     names: Mapping[str, float] = field(
         default_factory=dict

@@ -41,6 +41,7 @@ _DOCUMENTING = re.compile(
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
+_INNER = re.compile(r"(?:^|/)(?:_[A-Za-z]|(?:internals?|deprecated|legacy)/)")
 # What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
 _IN_SUBJECT = 0.3  # what is left of it where the first line speaks of them
@@ -125,6 +126,12 @@ def _penalty(kind: PathKind, task: TaskText) -> float:
     if not words.isdisjoint(task.terms):
         return _IN_TEXT
     return 1.0
+
+
+def inner_files(inquiry: Inquiry) -> Evidence:
+    """Return the files that a path calls inner or outdated: what one looks for is mostly defined for others to use."""
+    files = [file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)]
+    return Evidence("inner", files=dict.fromkeys(files, 1.0))
 
 
 def language_share(inquiry: Inquiry) -> Evidence:

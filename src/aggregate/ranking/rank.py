@@ -7,6 +7,7 @@ from heapq import nsmallest
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.request import Missing
+from aggregate.ranking.covered_names import definition_names, file_names
 from aggregate.ranking.evidence import (
     WEIGHTS,
     Evidence,
@@ -33,6 +34,7 @@ from aggregate.ranking.inquiry import Candidates, Inquiry, Question, keys
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
+    inner_files,
     inner_tests,
     language_share,
     piece_shapes,
@@ -53,7 +55,7 @@ from aggregate.ranking.mentions import (
 )
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
-from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
+from aggregate.ranking.text_evidence import file_text, path_scopes, piece_texts
 
 # Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
 MOST_CANDIDATES = 300
@@ -83,13 +85,14 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     to_be_shown = seed_files(inquiry) | pointed_files(inquiry)
     whole = [
         file_text(inquiry),
-        path_words(inquiry),
+        file_names(inquiry),
         path_scopes(inquiry),
         *named_files(inquiry),
         changed_files(inquiry),
         message_text(inquiry),
         last_changes(inquiry),
         *file_kinds(inquiry, to_be_shown),
+        inner_files(inquiry),
         language_share(inquiry),
         file_sizes(inquiry),
     ]
@@ -106,6 +109,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     candidates = inquiry.load([*best, *(call.file for call in calls)])
     closely = [
         *piece_texts(inquiry, candidates),
+        definition_names(inquiry, candidates),
         named_definitions(inquiry, candidates),
         used_identifiers(inquiry, candidates),
         joined_words(inquiry, candidates),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from aggregate.ranking.covered_names import words_about
 from aggregate.ranking.inquiry import NamedPlace, TaskText
 from aggregate.ranking.message_text import change_words, own_words
 from aggregate.ranking.named_identifiers import is_file_name, joined_neighbours, named_identifiers
@@ -324,6 +325,7 @@ def read_task(text: str) -> TaskText:
     return TaskText(
         terms=dict(terms_in(words)),
         subject=tuple(dict.fromkeys(term_list(subject))),
+        about=words_about(rest),
         scopes=tuple(dict.fromkeys(scopes)),
         names=named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at)),
         places=named_places(_without_quotes(_ends(shortened, _MOST_LOOKED_AT))),

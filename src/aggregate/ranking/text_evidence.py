@@ -15,7 +15,6 @@ from aggregate.ranking.files.analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own
-PATH_B = 0.5  # a path with many folders says less by each
 
 
 def file_text(inquiry: Inquiry) -> Evidence:
@@ -38,24 +37,6 @@ def file_text(inquiry: Inquiry) -> Evidence:
                 gains[query.term] = query.weight * query.file_rarity * gain
         matched[file] = inquiry.told(gains)
     return scaled_evidence("file text", files=values, matched=matched)
-
-
-def path_words(inquiry: Inquiry) -> Evidence:
-    worth = {query.term: query.weight * query.file_rarity for query in inquiry.terms}
-    average = average_of([len(facts.path) for facts in inquiry.files])
-    values: dict[int, float] = {}
-    for file, counts in inquiry.path_terms.items():
-        length = len(inquiry.files[file].path) / average
-        value = 0.0
-        for term, count in counts.items():
-            if term in worth:
-                value += worth[term] * saturation(count, length=length, b=PATH_B)
-        values[file] = value
-    matched: dict[int, str] = {}
-    for file in best_keys(values):
-        counts = inquiry.path_terms[file]
-        matched[file] = inquiry.told({term: worth[term] for term in counts if term in worth})
-    return scaled_evidence("path words", files=values, matched=matched)
 
 
 def path_scopes(inquiry: Inquiry) -> Evidence:
@@ -100,7 +81,6 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
     return (
         _definition_text(inquiry, candidates, postings=postings, names=names),
         _subject(inquiry, candidates, postings),
-        _names_around(inquiry, candidates, names),
     )
 
 
@@ -224,26 +204,3 @@ def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Ev
         rows[file] = values
         matched[file] = inquiry.told(gains)
     return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)
-
-
-def _names_around(
-    inquiry: Inquiry, candidates: Candidates, names: Mapping[int, Sequence[tuple[str, ...]]]
-) -> Evidence:
-    worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
-    rows: dict[int, list[float]] = {}
-    matched: dict[int, str] = {}
-    for file, analysis in candidates.items():
-        if not names[file]:
-            continue
-        scores = [
-            sum(
-                worth[term] * (K1 + 1) * n / (n + K1) for term, n in counts.items() if term in worth
-            )
-            for counts in _name_counts(analysis, names[file], _OWN_NAME)
-        ]
-        best = max(scores, default=0.0)
-        if best:
-            matched[file] = ".".join(analysis.definitions[scores.index(best)].path)
-            scores.append(0.0)  # of -1, which is no definition
-            rows[file] = [scores[piece.definition] for piece in analysis.pieces]
-    return Evidence("names around", pieces=PieceValues(rows).scaled(), matched=matched)
