@@ -124,6 +124,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         # Mentions: what the task names outright.
         "named in the task": 1.7,  # a definition, surely or not
         "joined words": 0.8,  # pieces that use what the task writes as several words
+        "all of the task": 6.0,  # set: who asks by a name alone wants its definition
         "identifier used": 1.0,  # pieces that use what the task names
         "file named in the first line": 3.0,
         "path named in the task": 1.3,

@@ -195,25 +195,63 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("named in the task", pieces=values, matched=matched)
 
 
+_WITHIN = 0.5  # what a definition within another one counts of one that stands by itself
+_NAMESPACES = frozenset({"module", "namespace", "package"})
+
+
+def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+    """Return the pieces of the definitions whose name is all that the task says, in the source where there are any."""
+    name = inquiry.question.task.sole
+    written = WrittenName.parse(name)
+    named = definitions_named(inquiry, candidates, written) if name else []
+    named = [*in_scope(named, written, candidates=candidates, paths=inquiry.paths)] or named
+    sources = [each for each in named if inquiry.kinds[each[0]] is PathKind.SOURCE]
+    values: dict[PieceKey, float] = {}
+    for file, place in sources or named:
+        definitions = candidates[file].definitions
+        outer = definitions[place].outer
+        is_within = outer >= 0 and definitions[outer].kind not in _NAMESPACES
+        pieces = pieces_of(candidates[file], place)
+        lift(values, keys(file, pieces), _WITHIN if is_within else 1.0)
+    matched = {file: name for file, _ in values}
+    return scaled_evidence("all of the task", pieces=values, matched=matched)
+
+
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return the pieces that use an identifier which the task names, by the rarest that they use."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
-    rarities = {query.term: query.piece_rarity for query in inquiry.terms}
-    files_of = {query.term: query.files for query in inquiry.terms}
+    known = {query.term: query for query in inquiry.terms}
+    total = sum(facts.pieces for facts in inquiry.files)
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+        name = WrittenName.parse(text).name
         # The term of a whole identifier is the longest of its terms.
-        terms = terms_in(WrittenName.parse(text).name)
-        term = max(terms, key=lambda term: (len(term), term), default="")
-        if certainty < 1 or term not in rarities:
+        terms = terms_in(name)
+        query = known.get(max(terms, key=lambda term: (len(term), term), default=""))
+        if certainty < 1 or query is None:
             continue
-        for file in candidates:
-            if file not in files_of[term]:
-                continue
+        holding = [file for file in candidates if file in query.files]
+        exact = _written(name, candidates, holding) if len(terms) == 1 else ()
+        used = exact or [
+            (file, place)
+            for file in holding
+            for place, _ in candidates[file].pieces_with(query.term)
+        ]
+        lift(values, used, rarity(total, len(exact)) if exact else query.piece_rarity)
+        for file, _ in used:
             matched.setdefault(file, text)
-            places = [place for place, _ in candidates[file].pieces_with(term)]
-            lift(values, keys(file, places), rarities[term])
     return scaled_evidence("identifier used", pieces=values, matched=matched)
+
+
+def _written(name: str, candidates: Candidates, files: Sequence[int]) -> Sequence[PieceKey]:
+    # ``_exit`` has the term of a plain word, which stands in far more places than what is written so.
+    return [
+        (file, place)
+        for file in files
+        for reference in candidates[file].references
+        if reference.name == name
+        for place in pieces_over(candidates[file], reference.line, reference.line)
+    ]
 
 
 def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:

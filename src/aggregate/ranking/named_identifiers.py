@@ -120,6 +120,12 @@ def named_identifiers(text: str) -> dict[str, float]:
     return {**certain, **dict(islice(plain, MOST_POSSIBLE))}
 
 
+def sole_name(text: str) -> str:
+    """Return the name that is all of ``text``, as somebody asks who looks for its definition; ``""`` for none."""
+    match = _NAME.fullmatch(text.strip(" \t\n`'\""))
+    return match["name"].lstrip("@$") if match else ""
+
+
 def _add(
     name: str, is_certain: bool, certain: dict[str, float], possible: dict[str, float]
 ) -> None:
@@ -156,7 +162,7 @@ def _looks_like_code(name: str) -> bool:
     parts = _JOINT.split(name)
     if len(parts) > 1:
         return max(map(len, parts)) > 1  # not "e.g" and "i.e"
-    return "_" in name.strip("_$") or name.startswith("__") or bool(_CAMEL.search(name))
+    return "_" in name.strip("_$") or name.startswith("_") or bool(_CAMEL.search(name))
 
 
 def _begins_sentence(line: str, start: int) -> bool:

@@ -8,7 +8,12 @@ from typing import Final, NamedTuple
 from aggregate.ranking.covered_names import words_about
 from aggregate.ranking.inquiry import NamedPlace, TaskText
 from aggregate.ranking.message_text import change_words, own_words
-from aggregate.ranking.named_identifiers import is_file_name, joined_neighbours, named_identifiers
+from aggregate.ranking.named_identifiers import (
+    is_file_name,
+    joined_neighbours,
+    named_identifiers,
+    sole_name,
+)
 from aggregate.ranking.terms import term_list, terms_in
 
 _HASH: Final = re.compile(r"::h[0-9a-f]{16}$")
@@ -327,6 +332,7 @@ def read_task(text: str) -> TaskText:
         subject=tuple(dict.fromkeys(term_list(subject))),
         about=words_about(rest),
         scopes=tuple(dict.fromkeys(scopes)),
+        sole=sole_name(words),
         names=named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at)),
         places=named_places(_without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,

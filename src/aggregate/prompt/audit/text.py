@@ -32,6 +32,7 @@ _WIDE = 90  # Columns from which there is room for bars
 
 # Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear.
 _PLAIN_WORDS = {
+    "all of the task": "what the task asks for",
     "auxiliary": "beside the source",
     "definition text": "words in a definition",
     "file text": "words in the file",
@@ -39,10 +40,10 @@ _PLAIN_WORDS = {
     "joined words": "a name that the task writes as words",
     "kind in the task": "the task speaks of",
     "messages of changes": "words of its changes' messages",
-    "names around": "named like the task",
     "near a seed": "near what you named",
-    "path words": "words in the path",
     "subject": "words of the first line",
+    "words of the file's name": "named like the task",
+    "words of the name": "named like the task",
 }
 
 
