@@ -7,9 +7,9 @@ from itertools import chain
 from math import fsum, sqrt
 from typing import Final, NamedTuple
 
-from aggregate.ranking.evidence import Evidence, PieceValues, best_keys, rarity, scaled_evidence
+from aggregate.ranking.evidence import Evidence, PieceValues, best_keys, rarity, scaled
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.terms import NO_TERMS, split_identifier, stem
+from aggregate.ranking.terms import COMMIT_WORDS, NO_TERMS, split_identifier, stem
 
 # Words behind which a first line tells the circumstances of what it is about.
 _CIRCUMSTANCES: Final = re.compile(
@@ -21,6 +21,23 @@ _ASKING: Final = re.compile(
     r"\s*+(?:(?:how|what|when|where|which|who|why)\b(?:\s++(?:are|can|did|do|does|is|should|to)\b)*+)?",
     re.IGNORECASE,
 )
+_QUESTION: Final = re.compile(
+    r"\s*+(?:can|do|does|how|is|what|when|where|which|who|why)\b", re.IGNORECASE
+)
+# First words of a line that tells of a change; those of commits that no list has are taken for a question.
+_CHANGING: Final = COMMIT_WORDS | frozenset(
+    """
+    apply avoid bring build check clarify clean clear convert correct create cut declare default define delete deprecate
+    detect disable document don drop enable ensure expose extend extract finish format generate get give guard handle
+    hide ignore implement include increase initialize inline install keep let limit link log mark mention migrate mock
+    move normalize omit only optimize optimise optionally override parse pass pin port prefer prepare prevent print
+    properly publish put raise re read reduce reenable reject rename reorder reorganize replace report require reset
+    respect restore restrict return reuse rewrite run separate set show simplify skip sort specify speed split start
+    stop store switch sync test tidy translate treat trim try turn undo unify upgrade validate warn work workaround
+    wrap write
+    """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
+)
+_OF_A_COMMIT: Final = re.compile(r"\(#\d+\)|\bv?\d+\.\d+|\w:\s|\S\n")
 _CIRCUMSTANCE: Final = (
     0.25  # what one of their words counts of one that tells what the task is about
 )
@@ -49,6 +66,8 @@ _SHORTEST_BEGINNING: Final = 4
 _BEGINNING: Final = (
     0.8  # what a word counts that only begins as the name does, or the other way round
 )
+# What the name of a file says of a change beside what it says of a question; as commits have it.
+_OF_A_CHANGE: Final = 0.2
 _ANY: Final = (
     0.3  # what counts of each word in a name however frequent, and of other words beside the rarest
 )
@@ -74,6 +93,16 @@ def words_about(line: str) -> Mapping[str, float]:
     return words | dict.fromkeys(_roots(rest[:end]), 1.0)
 
 
+def asks(text: str) -> bool:
+    """Tell whether ``text`` asks where something is: as a question, or as a line that names a thing and no change."""
+    text = text.strip()
+    if _QUESTION.match(text) or text.endswith("?"):
+        return True
+    first = _WORD.search(text)
+    is_change = first and first[0].lower() in _CHANGING
+    return not (is_change or _OF_A_COMMIT.search(text))
+
+
 def _roots(text: str) -> Sequence[str]:
     parts = (
         part.lower()
@@ -92,9 +121,11 @@ def file_names(inquiry: Inquiry) -> Evidence:
     """Return how well the words that the task is about cover the names of files."""
     stems = [facts.path.rpartition("/")[2].partition(".")[0] for facts in inquiry.files]
     covered = _covered(Counter(stems), inquiry.question.task.about)
-    values = {file: covered[stem] for file, stem in enumerate(stems) if stem in covered}
+    values = scaled({file: covered[stem] for file, stem in enumerate(stems) if stem in covered})
     matched = {file: stems[file] for file in best_keys(values)}
-    return scaled_evidence("words of the file's name", files=values, matched=matched)
+    if not inquiry.question.task.asks:
+        values = {file: _OF_A_CHANGE * value for file, value in values.items()}
+    return Evidence("words of the file's name", files=values, matched=matched)
 
 
 def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:

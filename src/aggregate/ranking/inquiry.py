@@ -35,6 +35,7 @@ class TaskText:
     # The roots of the first line's words with how much it is about each, 1 or less.
     about: Mapping[str, float] = field(default_factory=dict)
     scopes: tuple[str, ...] = ()
+    asks: bool = False  # whether somebody asks where something is, rather than tells what to change
     sole: str = ""  # the name that is all that the task says
     names: Mapping[str, float] = field(
         default_factory=dict

@@ -1,6 +1,7 @@
 """What files are for and how long they and their pieces are, whatever words a task and they share."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Set
 from functools import lru_cache
 from math import log1p
@@ -47,8 +48,12 @@ _IN_SCOPE = 0.0
 _IN_SUBJECT = 0.3  # what is left of it where the first line speaks of them
 # The same of what counts against a file for being no program: ``config`` is mostly said of code that reads it.
 _NO_PROGRAM_IN_SUBJECT = 0.6
-# What is left of it where only the rest does, which often just asks for tests as well.
+# What is left of it where only the rest does, more than once, which often just asks for tests as well.
 _IN_TEXT = 0.75
+_OFTEN = 2
+# What people do before they report something: it asks for no test.
+_TRYING = re.compile(r"\b(?:testing|tested|sampled|benchmarked)\b", re.IGNORECASE)
+_MOST_READ = 40_000  # characters of a task: behind them it is a log
 
 
 def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
@@ -56,7 +61,7 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
 
     The share of a language tells a project's own from others; the last tells a page, a style or data from any program.
     """
-    penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    penalties = _penalties(inquiry.question.task)
     is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
@@ -97,7 +102,7 @@ def inner_tests(
     inquiry: Inquiry, candidates: Candidates, pointed: Set[int] = frozenset()
 ) -> Evidence:
     """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
-    penalty = _penalty(PathKind.TEST, inquiry.question.task)
+    penalty = _penalties(inquiry.question.task)[PathKind.TEST]
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
@@ -114,24 +119,32 @@ def inner_tests(
     return Evidence("test code", pieces=pieces, matched=matched)
 
 
-def _penalty(kind: PathKind, task: TaskText) -> float:
-    words = _TERMS[kind]
+def _penalties(task: TaskText) -> Mapping[PathKind, float]:
+    """Return what is left of what counts against each kind of file, as far as the task speaks of it."""
     prefix = _PREFIX.match(task.text)
-    scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]
-    is_asked = kind is PathKind.DOCUMENT and _DOCUMENTING.match(task.text)
-    if is_asked or not words.isdisjoint(scopes):
-        return _IN_SCOPE
-    if not (words - _AMBIGUOUS).isdisjoint(task.subject):
-        return _IN_SUBJECT
-    if not words.isdisjoint(task.terms):
-        return _IN_TEXT
-    return 1.0
+    scopes = {*task.scopes, *(term_list(prefix["type"]) if prefix else ())}
+    if _DOCUMENTING.match(task.text):
+        scopes.update(_TERMS[PathKind.DOCUMENT])
+    first, _, rest = _TRYING.sub(" ", task.text.lstrip()[:_MOST_READ]).partition("\n")
+    subject, counts = frozenset(term_list(first)), Counter(term_list(f"{first}\n{rest}"))
+    penalties: dict[PathKind, float] = {}
+    for kind, words in _TERMS.items():
+        if not words.isdisjoint(scopes):
+            penalties[kind] = _IN_SCOPE
+        elif not (words - _AMBIGUOUS).isdisjoint(subject):
+            penalties[kind] = _IN_SUBJECT
+        else:
+            is_told = not words.isdisjoint(subject) or sum(counts[each] for each in words) >= _OFTEN
+            penalties[kind] = _IN_TEXT if is_told else 1.0
+    return penalties
 
 
 def inner_files(inquiry: Inquiry) -> Evidence:
-    """Return the files that a path calls inner or outdated: what one looks for is mostly defined for others to use."""
-    files = [file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)]
-    return Evidence("inner", files=dict.fromkeys(files, 1.0))
+    """Return the files that a path calls inner or outdated: who asks looks for what is there for others to use."""
+    files = inquiry.question.task.asks and [
+        file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)
+    ]
+    return Evidence("inner", files=dict.fromkeys(files or (), 1.0))
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
@@ -144,7 +157,7 @@ def language_share(inquiry: Inquiry) -> Evidence:
     most = max(characters.values(), default=0)
     shares = {language: size / most for language, size in characters.items() if size}
     values = {file: shares[name] for file, name in enumerate(languages) if name in shares}
-    lifted = {kind: 1 - _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    lifted = {kind: 1 - penalty for kind, penalty in _penalties(inquiry.question.task).items()}
     for file, kind in enumerate(inquiry.kinds if any(lifted.values()) else ()):
         if share := lifted.get(kind):
             values[file] = max(values.get(file, 0.0), share)

@@ -217,12 +217,15 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return scaled_evidence("all of the task", pieces=values, matched=matched)
 
 
-def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces that use an identifier which the task names, by the rarest that they use."""
+def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
+    """Return the pieces that use an identifier which the task names, by the rarest, and where its case and marks tell.
+
+    ``_exit`` has the term of a plain word, which stands in far more places than what is written so.
+    """
     values: dict[PieceKey, float] = {}
+    written: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     known = {query.term: query for query in inquiry.terms}
-    total = sum(facts.pieces for facts in inquiry.files)
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
         # The term of a whole identifier is the longest of its terms.
@@ -231,27 +234,22 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
         if certainty < 1 or query is None:
             continue
         holding = [file for file in candidates if file in query.files]
-        exact = _written(name, candidates, holding) if len(terms) == 1 else ()
-        used = exact or [
-            (file, place)
-            for file in holding
-            for place, _ in candidates[file].pieces_with(query.term)
-        ]
-        lift(values, used, rarity(total, len(exact)) if exact else query.piece_rarity)
-        for file, _ in used:
+        for file in holding:
             matched.setdefault(file, text)
-    return scaled_evidence("identifier used", pieces=values, matched=matched)
-
-
-def _written(name: str, candidates: Candidates, files: Sequence[int]) -> Sequence[PieceKey]:
-    # ``_exit`` has the term of a plain word, which stands in far more places than what is written so.
-    return [
-        (file, place)
-        for file in files
-        for reference in candidates[file].references
-        if reference.name == name
-        for place in pieces_over(candidates[file], reference.line, reference.line)
-    ]
+            places = [place for place, _ in candidates[file].pieces_with(query.term)]
+            lift(values, keys(file, places), query.piece_rarity)
+        exact = [
+            (file, place)
+            for file in (holding if len(terms) == 1 else ())
+            for reference in candidates[file].references
+            if reference.name == name
+            for place in pieces_over(candidates[file], reference.line, reference.line)
+        ]
+        lift(written, exact, 1 / sqrt(max(1, len(exact))))
+    return (
+        scaled_evidence("identifier used", pieces=values, matched=matched),
+        Evidence("used as written", pieces=written, matched=matched),
+    )
 
 
 def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:

@@ -113,7 +113,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         definition_names(inquiry, candidates),
         named_definitions(inquiry, candidates),
         sole_definitions(inquiry, candidates),
-        used_identifiers(inquiry, candidates),
+        *used_identifiers(inquiry, candidates),
         joined_words(inquiry, candidates),
         traced_places(inquiry, candidates),
         *changed_definitions(inquiry, candidates),

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from aggregate.ranking.covered_names import words_about
+from aggregate.ranking.covered_names import asks, words_about
 from aggregate.ranking.inquiry import NamedPlace, TaskText
 from aggregate.ranking.message_text import change_words, own_words
 from aggregate.ranking.named_identifiers import (
+    CERTAIN,
     is_file_name,
     joined_neighbours,
     named_identifiers,
@@ -327,13 +328,16 @@ def read_task(text: str) -> TaskText:
         if match["scope"].lower() not in _NO_SCOPES:
             scopes += term_list(match["scope"])
         rest = rest[match.end() :]
+    sole = sole_name(words)
+    names = named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at))
     return TaskText(
         terms=dict(terms_in(words)),
         subject=tuple(dict.fromkeys(term_list(subject))),
         about=words_about(rest),
+        asks=asks(text),
         scopes=tuple(dict.fromkeys(scopes)),
-        sole=sole_name(words),
-        names=named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at)),
+        sole=sole,
+        names={**names, sole: CERTAIN} if sole else names,
         places=named_places(_without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,
         joined=joined_neighbours(words),
