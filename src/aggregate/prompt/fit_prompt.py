@@ -259,8 +259,14 @@ class _Filling:
         if not fit.is_exhausted:
             fit.advance(fit.spent + int(self.budget.tokens * _NEXT))
         choices = self.files.choices(shown, _marks(fit), fitted.file_tokens, fitted.named)
-        missing = tuple(self.files.ranked.ranking.missing)
-        return replace(fitted.composition, choices=choices, cut=fitted.others.cuts, missing=missing)
+        ranking = self.files.ranked.ranking
+        return replace(
+            fitted.composition,
+            choices=choices,
+            cut=fitted.others.cuts,
+            missing=ranking.missing,
+            guess=ranking.guess,
+        )
 
     def _whole(self, least: OtherSections) -> _Fitted | None:
         """Return the prompt that shows all (rule B-12), ``None`` where that, file by file, exceeds the budget."""

@@ -8,7 +8,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from aggregate.base.request import Missing, Reason
+from aggregate.base.request import Guess, Missing, Reason
 from aggregate.base.values import row_maker
 
 PieceKey = tuple[int, int]
@@ -178,6 +178,7 @@ class Ranking:
 
     files: Sequence[RankedFile]
     missing: Sequence[Missing] = ()
+    guess: Guess | None = None  # why it is one; without a task there is none
 
 
 _MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from functools import lru_cache
 from math import log1p
+from typing import Final
 
 from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
 from aggregate.ranking.files.analysis import FileFacts
@@ -38,6 +39,27 @@ _DOCUMENTING = re.compile(
     r"\s*+(?:please\s++)?(?:re)?document\s++(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
     re.IGNORECASE,
 )  # how a task begins that asks for documentation, rather than speaks of a document
+_RULE: Final = r"\b[A-Z]{1,5}\d{3,5}\b"  # of a linter, such as ``CA1724`` and ``E501``
+_ON_PAGES: Final = "documentation"
+_CHORES: Final = {
+    "dependencies": re.compile(
+        r"\b(?:bump|upgrade|update|pin|unpin|renovate)\b.*\b(?:deps?|dependenc\w+|requirements|lockfile|packages)\b"
+        r"|\b(?:bump|upgrade|update)s? \S+ (?:from \S+ )?to v?\d|\(deps(?:-dev)?\)|\bpre-commit autoupdate\b",
+        re.IGNORECASE,
+    ),
+    "a release": re.compile(
+        r"^(?:prepare |cut |tag |start )?(?:for )?(?:the )?(?:next )?(?:release|version)\b(?! \w+ \w)"
+        r"|^v?\d+\.\d+[\w.-]*$|\b(?:bump|set|update)\b.*\bversion(?: number)?(?: to)?(?: v?\d[\w.]*)?$",
+        re.IGNORECASE,
+    ),
+    "lint": re.compile(
+        r"\b(?i:black|clang-format|clippy|eslint|flake8|gofmt|golangci\S*|isort|lint\w*|mypy|prettier|pylint|rubocop|ruff"
+        rf"|rustfmt|whitespace)\b|\b(?i:disable|enable|fix|ignore|suppress)\b.*{_RULE}"
+    ),
+    _ON_PAGES: re.compile(
+        r"\b(?:docs?|documentation|docstrings?|readme|changelog|typos?)\b", re.IGNORECASE
+    ),
+}  # what tasks are about that are done all over a project, or beside its source; by words of the first line
 # Documents that name everything that there is, and are asked for only by the word.
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
@@ -119,6 +141,17 @@ def inner_tests(
     return Evidence("test code", pieces=pieces, matched=matched)
 
 
+def chore_of(task: TaskText) -> str:
+    """Return which work a task is about that is done beside the source or all over it, ``""`` for none."""
+    subject = task.text.lstrip().partition("\n")[0]
+    return next((name for name, words in _CHORES.items() if words.search(subject)), "")
+
+
+def kind_of_chore(chore: str) -> PathKind | None:
+    """Return the kind of files that such work mostly changes; ``None`` where it is none."""
+    return (chore and (PathKind.DOCUMENT if chore == _ON_PAGES else PathKind.SETTINGS)) or None
+
+
 def _penalties(task: TaskText) -> Mapping[PathKind, float]:
     """Return what is left of what counts against each kind of file, as far as the task speaks of it."""
     prefix = _PREFIX.match(task.text)
@@ -127,9 +160,10 @@ def _penalties(task: TaskText) -> Mapping[PathKind, float]:
         scopes.update(_TERMS[PathKind.DOCUMENT])
     first, _, rest = _TRYING.sub(" ", task.text.lstrip()[:_MOST_READ]).partition("\n")
     subject, counts = frozenset(term_list(first)), Counter(term_list(f"{first}\n{rest}"))
+    of_chore = kind_of_chore(chore_of(task))
     penalties: dict[PathKind, float] = {}
     for kind, words in _TERMS.items():
-        if not words.isdisjoint(scopes):
+        if not words.isdisjoint(scopes) or kind is of_chore:
             penalties[kind] = _IN_SCOPE
         elif not (words - _AMBIGUOUS).isdisjoint(subject):
             penalties[kind] = _IN_SUBJECT

@@ -23,6 +23,7 @@ from aggregate.ranking.evidence import (
     scaled,
 )
 from aggregate.ranking.files.analysis import Corpus
+from aggregate.ranking.guess import guess_of, spelt
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
@@ -286,7 +287,10 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     )
     why = reasons(evidences, STRUCTURE_WEIGHTS, best_pieces={}, files=[*candidates])
     files = in_order(len(corpus.files), pieces=pieces, others=others, why=why)
-    return Ranking(files, missing_evidence(inquiry, evidences, candidates))
+    # A task of which no word tells anything is answered so too.
+    has_task = bool(question.task.text.strip())
+    guess = guess_of(inquiry, (), candidates=candidates, files=files) if has_task else None
+    return Ranking(files, missing_evidence(inquiry, evidences, candidates), guess)
 
 
 def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
@@ -348,6 +352,8 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     if question.is_empty:
         return rank_by_structure(corpus, question)
     inquiry = Inquiry.of(corpus, question)
+    if (spelled := spelt(inquiry)) is not question:
+        inquiry = Inquiry.of(corpus, spelled)
     observation = observe(inquiry, weights)
     # What the others' pieces would add is taken to be the least that it is for a candidate, so that they stand behind
     # those.
@@ -367,4 +373,6 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     explained = [*observation.candidates, *best_keys(rest, _MOST_EXPLAINED)]
     why = reasons(observation.evidences, weights, best_pieces=best_pieces, files=explained)
     files = in_order(len(corpus.files), pieces=pieces, others=rest, why=why)
-    return Ranking(files, missing_evidence(inquiry, observation.evidences, observation.candidates))
+    evidences, candidates = observation.evidences, observation.candidates
+    guess = guess_of(inquiry, evidences, candidates=candidates, files=files)
+    return Ranking(files, missing_evidence(inquiry, evidences, candidates), guess)
