@@ -62,6 +62,9 @@ _ENDINGS: Final = (
     *("er", "or", "al", "ing", "ed", "s", "e", "y"),
 )  # that make other words of one: ``config`` is all that ``configuration`` and ``configure`` share
 _SHORTEST_ROOT: Final = 3
+_FOLDERS_OWN: Final = frozenset(
+    {"__init__", "index", "init", "mod"}
+)  # files that folders are called by
 _SHORTEST_BEGINNING: Final = 4
 _BEGINNING: Final = (
     0.8  # what a word counts that only begins as the name does, or the other way round
@@ -119,13 +122,19 @@ class _Part(NamedTuple):
 
 def file_names(inquiry: Inquiry) -> Evidence:
     """Return how well the words that the task is about cover the names of files."""
-    stems = [facts.path.rpartition("/")[2].partition(".")[0] for facts in inquiry.files]
+    stems = [_name_of(facts.path) for facts in inquiry.files]
     covered = _covered(Counter(stems), inquiry.question.task.about)
     values = scaled({file: covered[stem] for file, stem in enumerate(stems) if stem in covered})
     matched = {file: stems[file] for file in best_keys(values)}
     if not inquiry.question.task.asks:
         values = {file: _OF_A_CHANGE * value for file, value in values.items()}
     return Evidence("words of the file's name", files=values, matched=matched)
+
+
+def _name_of(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    return folder.rpartition("/")[2] if stem in _FOLDERS_OWN and folder else stem
 
 
 def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:

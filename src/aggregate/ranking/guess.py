@@ -53,7 +53,12 @@ def guess_of(
         ):
             return None
     chore = chore_of(inquiry.question.task)
-    named = any(each.files or each.pieces for each in evidences if each.kind in _NAMING)
+    named = any(
+        inquiry.kinds[file] is PathKind.SOURCE
+        for each in evidences
+        if each.kind in _NAMING
+        for file in (*each.files, *(file for file, _ in each.pieces))
+    )
     if not chore and named and sum(each.score for each in files[:_LIKELIEST]) >= _SURE:
         return None
     reason = f"a task about {chore} names no place" if chore else _NAMELESS

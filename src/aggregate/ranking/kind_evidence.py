@@ -64,7 +64,7 @@ _CHORES: Final = {
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
-_INNER = re.compile(r"(?:^|/)(?:_[A-Za-z]|(?:internals?|deprecated|legacy)/)")
+_INNER = re.compile(r"(?:^|/)(?:_[A-Za-z]|(?:compat|deprecated|internals?|legacy|private)/)")
 # What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
 _IN_SUBJECT = 0.3  # what is left of it where the first line speaks of them

@@ -138,6 +138,8 @@ def _words(text: str) -> Sequence[str]:
 def _note_names(inquiry: Inquiry, word: str, values: dict[int, float]) -> None:
     # By their whole names, or ``pkg.module`` for ``pkg/module.py``.
     name = word.rpartition("/")[2]
+    if name == word and name.islower() and name.isalpha():
+        return  # a word of prose, as which a script may be called
     files = inquiry.paths.by_name.get(name, ())
     value = 1.0
     if not files and "." in name:
