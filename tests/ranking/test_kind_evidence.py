@@ -11,7 +11,9 @@ from tests.ranking.asking import ask, by_definition, by_path, inquiry, project
     ("task", "of_test", "of_readme"),
     [
         ("the router is slow", 1.0, 1.0),
-        ("the router is slow\n\nTests pass.", 0.75, 1.0),
+        ("the router is slow\n\nTests pass.", 1.0, 1.0),
+        ("the router is slow\n\nA test shows it, and no other test does.", 0.75, 1.0),
+        ("the router is slow since we are testing it", 1.0, 1.0),
         ("flaky test of the router", 0.3, 1.0),
         ("docs: describe the router", 1.0, None),
         ("tests(router): cover wildcards", None, 1.0),

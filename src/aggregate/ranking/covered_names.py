@@ -38,30 +38,16 @@ _CHANGING: Final = COMMIT_WORDS | frozenset(
     """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
 )
 _OF_A_COMMIT: Final = re.compile(r"\(#\d+\)|\bv?\d+\.\d+|\w:\s|\S\n")
-_CIRCUMSTANCE: Final = (
-    0.25  # what one of their words counts of one that tells what the task is about
-)
+_CIRCUMSTANCE: Final = 0.25  # what a word of these counts of one that tells what the task is about
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
 _MOST_WORDS: Final = 40
+# Endings that make other words of one, with the letters that must be left: ``creat`` of ``creation``, not ``cre``.
+# ``config`` is all that ``configuration`` and ``configure`` share.
 _ENDINGS: Final = (
-    *(
-        "ization",
-        "isation",
-        "ation",
-        "ition",
-        "ator",
-        "izer",
-        "ment",
-        "able",
-        "ible",
-        "ize",
-        "ive",
-        "ity",
-        "ion",
-    ),
-    *("er", "or", "al", "ing", "ed", "s", "e", "y"),
-)  # that make other words of one: ``config`` is all that ``configuration`` and ``configure`` share
-_SHORTEST_ROOT: Final = 3
+    *((ending, 5) for ending in ("ization", "isation", "ation", "ition", "ator", "at")),
+    *((ending, 3) for ending in ("izer", "ment", "abl", "ibl", "iz", "iv", "ity", "ion", "ing")),
+    *((ending, 3) for ending in ("er", "or", "al", "ed", "s", "e", "i", "y")),
+)
 _FOLDERS_OWN: Final = frozenset(
     {"__init__", "index", "init", "mod"}
 )  # files that folders are called by
@@ -79,8 +65,8 @@ _ANY: Final = (
 def root_of(word: str) -> str:
     """Return what a word in lower case has in common with others of its family; it need be no word."""
     root = stem(word)
-    for ending in _ENDINGS:
-        if root.endswith(ending) and len(root) - len(ending) >= _SHORTEST_ROOT:
+    for ending, least in _ENDINGS:
+        if root.endswith(ending) and len(root) - len(ending) >= least:
             return root[: -len(ending)]
     return root
 
@@ -99,11 +85,12 @@ def words_about(line: str) -> Mapping[str, float]:
 def asks(text: str) -> bool:
     """Tell whether ``text`` asks where something is: as a question, or as a line that names a thing and no change."""
     text = text.strip()
+    first = _WORD.search(text)
+    if first is None:
+        return False
     if _QUESTION.match(text) or text.endswith("?"):
         return True
-    first = _WORD.search(text)
-    is_change = first and first[0].lower() in _CHANGING
-    return not (is_change or _OF_A_COMMIT.search(text))
+    return first[0].lower() not in _CHANGING and not _OF_A_COMMIT.search(text)
 
 
 def _roots(text: str) -> Sequence[str]:

@@ -163,7 +163,7 @@ def _penalties(task: TaskText) -> Mapping[PathKind, float]:
     of_chore = kind_of_chore(chore_of(task))
     penalties: dict[PathKind, float] = {}
     for kind, words in _TERMS.items():
-        if not words.isdisjoint(scopes) or kind is of_chore:
+        if not words.isdisjoint(scopes) or kind is of_chore is PathKind.SETTINGS:
             penalties[kind] = _IN_SCOPE
         elif not (words - _AMBIGUOUS).isdisjoint(subject):
             penalties[kind] = _IN_SUBJECT
