@@ -103,11 +103,11 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
     history = f'[discussion]\nhistory = ["User: {"hello " * 60}", "AI: yes"]\n'
     folder = project(tmp_path, {**SHOP, "manual_slop.toml": ALL + history})
     assert told(folder, *TASK, "--budget", "260") == (
-        "196 tokens, 63 generated\n"
-        "169 in files\n"
+        "199 tokens, 63 generated\n"
+        "172 in files\n"
         "27 in history\n"
         "0 README.md: name of full, rank 4\n"
-        "57 shop/cart.py: focused of full, rank 2 shows Cart.__init__ next focused\n"
+        "60 shop/cart.py: focused of full, rank 2 shows Cart.__init__, Cart.total next focused\n"
         "49 shop/prices.py: focused of full, rank 1 shows discounted\n"
         "0 tests/test_cart.py: name of full, rank 3\n"
         "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"

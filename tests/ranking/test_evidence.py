@@ -76,7 +76,6 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
         ("file named in the task", ask("it leaks\n\nsee lib/other.py"), {}),
         ("named in the task", ask("`find_route` returns too early"), {ROUTES: (1.0, "find_route")}),
         ("identifier used", ask("`find_route` returns too early"), {ROUTER: (1.0, "find_route"), ROUTES: (1.0, "find_route")}),
-        ("joined words", ask("find route returns too early"), {ROUTER: (1.0, "findroute"), ROUTES: (1.0, "findroute")}),
         ("place in the task", ask(TRACEBACK), {ROUTES: (1.25, "src/routes.py:4"), ROUTER: (0.75, "src/router.py:7")}),
         ("place in the task", ask("fails\n" + FRAME.format("src/session.py")), {SESSION: (1.25, "src/session.py:3")}),
         ("place in the task", ask("fails\n" + FRAME.format("/usr/lib/python3/http/session.py")), {}),

@@ -123,7 +123,6 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "scope in the path": 1.4,  # ``router: ...`` in projects that write so
         # Mentions: what the task names outright.
         "named in the task": 1.7,  # a definition, surely or not
-        "joined words": 0.8,  # pieces that use what the task writes as several words
         "all of the task": 6.0,  # set: who asks by a name alone wants its definition
         "identifier used": 1.0,  # pieces that use what the task names
         "used as written": 4.0,  # set: the only use of ``_exit`` among many of ``exit``
@@ -141,9 +140,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "changed together": 0.4,  # set: small beside similar changes, which mostly say the same
         # What files are for.
         "test": -7.3,  # set: from an earlier fit; a task is about the source unless it speaks of tests
-        "test code": -0.5,  # set: tests within the source change with it, but are not where to begin
         "auxiliary": -6.0,
-        "kind in the task": 2.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
+        "kind in the task": 1.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "no program": -3.3,
         "inner": -1.0,  # set, for questions alone
         "language": 0.9,  # the project's main language rather than its scripts

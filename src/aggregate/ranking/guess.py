@@ -17,20 +17,12 @@ from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
 from aggregate.ranking.text_evidence import file_text
 
-# Evidence of which any tells of a place, with what it counts at least for that.
-_POINTING: Final = {
-    "all of the task": 0.5,
-    "called before": 0.0,
-    "changed since": 0.0,
-    "file named in the first line": 0.0,
-    "file named in the task": 0.0,
-    "focus": 0.0,
-    "named in the task": 0.5,
-    "path named in the task": 0.0,
-    "place in the task": 0.0,
-    "symbol": 0.0,
-    "used as written": 0.5,
-}
+# Evidence of which any tells of a place where it is that sure.
+_POINTING: Final = frozenset({
+    "all of the task", "called before", "changed since", "file named in the first line", "file named in the task",
+    "focus", "named in the task", "path named in the task", "place in the task", "symbol", "used as written",
+})  # fmt: skip
+_POINTED: Final = 0.5
 _NAMING: Final = ("words of the file's name", "words of the name")
 _LIKELIEST: Final = 10
 _SURE: Final = 0.5  # of all probability, which so many have where words tell of a place: of such questions nearly all
@@ -47,10 +39,8 @@ def guess_of(
 ) -> Guess | None:
     """Return why an order of files is a guess, with the likeliest names; ``None`` where the task tells of a place."""
     for evidence in evidences:
-        least = _POINTING.get(evidence.kind)
-        if least is not None and any(
-            value >= least for said in (evidence.files, evidence.pieces) for value in said.values()
-        ):
+        said = (evidence.files, evidence.pieces) if evidence.kind in _POINTING else ()
+        if any(value >= _POINTED for values in said for value in values.values()):
             return None
     chore = chore_of(inquiry.question.task)
     named = any(

@@ -42,7 +42,6 @@ class TaskText:
     )  # as written, with how surely each is one
     places: tuple[NamedPlace, ...] = ()  # places that it names, the most telling first
     text: str = ""
-    joined: tuple[str, ...] = ()
     change_words: tuple[str, ...] = ()
 
 
@@ -190,8 +189,7 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
             range(len(most_told)), key=lambda i: (most_told[i][0] not in subject, -most_told[i][1])
         )
         most_told = [most_told[i] for i in sorted(order[:_MOST_LOOKED_UP])]
-    # The joined words too, which ``ranking.mentions`` asks for: each pass reads the tables of the whole project.
-    corpus.look_up([*(term for term, _ in most_told), *task.joined])
+    corpus.look_up([term for term, _ in most_told])
     looked_up: list[QueryTerm] = []
     for term, count in most_told:
         files = corpus.files_with(term)

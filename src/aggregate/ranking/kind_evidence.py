@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import log1p
 from typing import Final
 
-from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
+from aggregate.ranking.evidence import Evidence, PieceValues
 from aggregate.ranking.files.analysis import FileFacts
 from aggregate.ranking.inquiry import Candidates, Inquiry, TaskText
 from aggregate.ranking.paths import PathKind
@@ -63,7 +63,6 @@ _CHORES: Final = {
 # Documents that name everything that there is, and are asked for only by the word.
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
-_TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
 _INNER = re.compile(r"(?:^|/)(?:_[A-Za-z]|(?:compat|deprecated|internals?|legacy|private)/)")
 # What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
@@ -118,27 +117,6 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
         ),
         Evidence("no program", files=no_programs),
     )
-
-
-def inner_tests(
-    inquiry: Inquiry, candidates: Candidates, pointed: Set[int] = frozenset()
-) -> Evidence:
-    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
-    penalty = _penalties(inquiry.question.task)[PathKind.TEST]
-    pieces: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for file, analysis in candidates.items():
-        if not penalty or inquiry.kinds[file] is not PathKind.SOURCE or file in pointed:
-            continue
-        in_test: list[bool] = []
-        for definition in analysis.definitions:
-            is_test = bool(definition.path and _TEST_NAME.match(definition.path[-1]))
-            in_test.append(is_test or (definition.outer >= 0 and in_test[definition.outer]))
-        for place, piece in enumerate(analysis.pieces):
-            if piece.definition >= 0 and in_test[piece.definition]:
-                pieces[(file, place)] = penalty
-                matched[file] = "a test"
-    return Evidence("test code", pieces=pieces, matched=matched)
 
 
 def chore_of(task: TaskText) -> str:

@@ -6,17 +6,9 @@ from math import sqrt
 from typing import NamedTuple
 
 from aggregate.base.request import Missing
-from aggregate.ranking.evidence import Evidence, PieceKey, lift, rarity, scaled_evidence
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis
-from aggregate.ranking.inquiry import (
-    Candidates,
-    Inquiry,
-    NamedPlace,
-    keys,
-    pieces_holding,
-    pieces_of,
-    pieces_over,
-)
+from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
 from aggregate.ranking.paths import PathKind, PathTable
 from aggregate.ranking.references import Resolver
 from aggregate.ranking.terms import term_list, terms_in
@@ -252,26 +244,6 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
         scaled_evidence("identifier used", pieces=values, matched=matched),
         Evidence("used as written", pieces=written, matched=matched),
     )
-
-
-def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces that use an identifier which the task writes as several words."""
-    known = {query.term for query in inquiry.terms}
-    total = sum(facts.pieces for facts in inquiry.files)
-    values: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for term in inquiry.question.task.joined:
-        if term in known:
-            continue
-        files = inquiry.corpus.files_with(term)
-        worth = rarity(total, pieces_holding(inquiry.corpus, files))
-        for file in files:
-            if file not in candidates:
-                continue
-            matched.setdefault(file, term)
-            for place, _ in candidates[file].pieces_with(term):
-                values[(file, place)] = values.get((file, place), 0.0) + worth
-    return scaled_evidence("joined words", pieces=values, matched=matched)
 
 
 _REST_OF_FILE = 0.3

@@ -36,14 +36,12 @@ from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
     inner_files,
-    inner_tests,
     language_share,
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
     called_before,
     files_with_named_definitions,
-    joined_words,
     named_definitions,
     named_files,
     pointed_files,
@@ -115,11 +113,9 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         named_definitions(inquiry, candidates),
         sole_definitions(inquiry, candidates),
         *used_identifiers(inquiry, candidates),
-        joined_words(inquiry, candidates),
         traced_places(inquiry, candidates),
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
-        inner_tests(inquiry, candidates, to_be_shown),
         *seeds(inquiry, candidates),
         called_before(candidates, calls),
     ]

@@ -8,13 +8,7 @@ from typing import Final, NamedTuple
 from aggregate.ranking.covered_names import asks, words_about
 from aggregate.ranking.inquiry import NamedPlace, TaskText
 from aggregate.ranking.message_text import change_words, own_words
-from aggregate.ranking.named_identifiers import (
-    CERTAIN,
-    is_file_name,
-    joined_neighbours,
-    named_identifiers,
-    sole_name,
-)
+from aggregate.ranking.named_identifiers import CERTAIN, is_file_name, named_identifiers, sole_name
 from aggregate.ranking.terms import term_list, terms_in
 
 _HASH: Final = re.compile(r"::h[0-9a-f]{16}$")
@@ -340,7 +334,6 @@ def read_task(text: str) -> TaskText:
         names={**names, sole: CERTAIN} if sole else names,
         places=named_places(_without_quotes(_ends(shortened, _MOST_LOOKED_AT))),
         text=text,
-        joined=joined_neighbours(words),
         change_words=tuple(sorted(change_words(subject))),
     )
 

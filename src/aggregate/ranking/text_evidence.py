@@ -57,7 +57,6 @@ def average_of(lengths: Sequence[float]) -> float:
 
 PIECE_B = 0.75
 NAME_WEIGHT = 3  # a word in a definition's name counts as this many in its text
-_OWN_NAME = 2  # a word in a definition's own name counts as this many in the names around it
 
 Counts = Mapping[str, int]
 Postings = Mapping[int, Mapping[str, Sequence[tuple[int, int]]]]
@@ -84,9 +83,7 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
     )
 
 
-def _name_counts(
-    analysis: FileAnalysis, names: Sequence[tuple[str, ...]], own_weight: int
-) -> Sequence[Counts]:
+def _name_counts(analysis: FileAnalysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
     # Nothing where no name holds any, which is so for most files.
     if not names:
         return ()
@@ -95,7 +92,7 @@ def _name_counts(
     for definition, own in zip(analysis.definitions, names, strict=True):
         outer = around[definition.outer] if definition.outer >= 0 else _NOTHING
         around.append(_with(outer, own, 1) if own else outer)
-        counted.append(_with(outer, own, own_weight) if own else outer)
+        counted.append(_with(outer, own, NAME_WEIGHT) if own else outer)
     return counted
 
 
@@ -158,7 +155,7 @@ def _documents(
         for place, count in places:
             held = texts.setdefault(owners[place], {})
             held[term] = held.get(term, 0) + count
-    named = _name_counts(analysis, names, NAME_WEIGHT)
+    named = _name_counts(analysis, names)
     documents: dict[int, Mapping[str, int]] = {}
     for unit in dict.fromkeys(owners) if texts or named or path else ():
         around = named[unit] if named and unit >= 0 else _NOTHING

@@ -37,7 +37,6 @@ _PLAIN_WORDS = {
     "definition text": "words in a definition",
     "file text": "words in the file",
     "identifier used": "uses a name of the task",
-    "joined words": "a name that the task writes as words",
     "kind in the task": "the task speaks of",
     "messages of changes": "words of its changes' messages",
     "near a seed": "near what you named",
