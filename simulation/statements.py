@@ -33,7 +33,7 @@ from simulation.recall_metrics import read_blocks
 from simulation.task_commits import Tree, task_commits
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
-_MARK = re.compile(r"(?:\S+ )?\.\.\. (?P<lines>[0-9]+) lines?(?: \S+)?")
+_MARK = re.compile(r"(?:\S+ )?\.\.\.(?P<lines>[0-9]+)(?: \S+)?")
 _SOLID = re.compile(r".*(?:string|comment|heredoc|template_literal|code_block).*")
 _STATEMENT = re.compile(
     r".*_(?:statement|declaration|definition|item|signature)|.*assignment|call|method|class"

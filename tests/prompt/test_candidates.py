@@ -104,7 +104,7 @@ def test_a_file_as_it_is_shown(tmp_path: Path) -> None:
     found = candidates(tmp_path, "a.py", MODULE)
     rendered = found.rendered(0, shown(found, (4, 4), (11, 12)))
     assert rendered.content == (
-        "# ... 3 lines\ndef first(x):\n# ... 6 lines\n    def get(self):\n        return 1\n"
+        "# ...3\ndef first(x):\n# ...6\n    def get(self):\n        return 1\n"
     )
     places = [(span.source_start, span.source_end) for span in rendered.spans]
     assert places == [(1, 3), (4, 4), (5, 10), (11, 12)]

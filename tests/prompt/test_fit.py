@@ -160,7 +160,7 @@ def test_what_does_not_fit_is_shown_in_part() -> None:
     fit.advance(60)
     text = shown_text(source, fit, 0)
     assert text.startswith("def f():\n    step_0()\n")
-    assert text.endswith("()\n# ... 32 lines\n")
+    assert text.endswith("()\n# ...30\n")
     assert 50 < words(text) + FRAME <= 60
 
 
@@ -185,7 +185,7 @@ def test_the_end_of_what_is_opened_is_shown_with_it() -> None:
     source = Source(text, ((1, 32, 0.0), (33, 34, 1.0)), definitions, ends)
     fit = new_fit([source], signatures=0.5)
     fit.advance(40)
-    assert shown_text(source, fit, 0) == "func f() {\n# ... 30 lines\n}\n\nvar x int\n"
+    assert shown_text(source, fit, 0) == "func f() {\n\tgo()\n\tgo()\n# ...28\n}\n\nvar x int\n"
 
 
 @pytest.mark.parametrize("limit", [80, 150, 300])
@@ -212,6 +212,22 @@ def test_a_share_gets_its_part_while_others_have_more() -> None:
     assert spent == [2_760, 240]
 
 
+def test_unlikely_files_get_little_before_all_of_the_likely_ones() -> None:
+    """Unlikely files enter for a thousand tokens and a twentieth of what is spent, then last (rule B-6)."""
+    likely = Source("likely words here\n" * 400, tuple((n, n, 0.1) for n in range(1, 401)))
+    others = Source("other words here\n" * 400, tuple((n, n, 0.9) for n in range(1, 401)))
+    files = [likely.fittable(0), others.fittable(1)]
+    order = StepOrder([Share([files], unlikely=frozenset({1}))], 0.12)
+    spent, parts = [0, 0], []
+    for step in order:
+        order.spend(step, 10)
+        spent[step.file] += 10
+        parts.append(tuple(spent))
+    assert parts[93] == (0, 940)
+    assert all(other <= 1_000 + (mine + other) // 20 for mine, other in parts if mine < 4_000)
+    assert parts[-1] == (4_000, 4_000)
+
+
 def test_a_body_brings_the_signatures_around_it() -> None:
     """A chosen piece stands below the signatures of what it is part of (rule B-2)."""
     lines = [
@@ -228,7 +244,7 @@ def test_a_body_brings_the_signatures_around_it() -> None:
     source = Source("".join(lines), ((1, 32, 0.0), (33, 34, 1.0)), definitions)
     fit = new_fit([source])
     fit.advance(FRAME + 30)
-    shown = "class A:\n# ... 31 lines\n    def f(self):\n        go()\n"
+    shown = "class A:\n    x = 1\n# ...30\n    def f(self):\n        go()\n"
     assert shown_text(source, fit, 0) == shown
 
 

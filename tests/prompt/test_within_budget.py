@@ -165,9 +165,7 @@ BY_ENTRIES: list[object] = [
 
 
 def line_of(request: Request) -> str:
-    marks = (
-        "A line `...`, or a comment such as `# ... 12 lines`, stands for lines that are left out."
-    )
+    marks = "A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left out."
     return f"Parts of the project {request.title}. {marks}"
 
 
@@ -180,7 +178,7 @@ def line_of(request: Request) -> str:
         ({**FILES, **MIXED}, {"files": {"paths": ["**"]}, "project": {"summary_only": True}}),
         (FILES, {"files": {"paths": BY_ENTRIES}}),
         (FILES, {"discussion": {"history": [f"User: {n} {'word ' * 40}" for n in range(9)]}}),
-        ({f"d{n % 7}/f{n}.py": module(f"f{n}") if n % 5 else "" for n in range(16)}, {}),
+        ({f"d{n % 7}/f{n}.py": module(f"close_{n}") if n % 5 else "" for n in range(16)}, {}),
     ],
     ids=["code", "empty", "summaries", "views", "discussion", "many"],
 )

@@ -19,6 +19,7 @@ from tests.ranking.asking import ask, by_path, inquiry, project
         ("tests(router): cover wildcards", None, 1.0),
         ("correct the readme", 1.0, 0.3),
         ("Document how to write a route", 1.0, None),
+        ("Document in the streaming pattern how a route ends", 1.0, None),
         ("document is lost in the router", 1.0, 1.0),
     ],
 )

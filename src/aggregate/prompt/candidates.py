@@ -21,7 +21,6 @@ from aggregate.prompt.fit.steps import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
-    SEEN_FILES,
     WITH_TASK,
     Fittable,
     Run,
@@ -37,14 +36,14 @@ from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import FileAnalysis, Piece
 
-# Files that score less are shown in this part of the tokens while there is more of the likelier ones: together with
-# tests and documents less than the 0.15 that may be (rule B-6).
-_LIKELY, _UNLIKELY = 0.002, 0.08
+# Files that score less hardly get bodies while there is more of the likelier ones (rule B-6); of all where nothing
+# tells of a place.
+_LIKELY = 0.002
 # The parts of tests and of documents that belong to what was chosen (rule T-11).
-_PARTS: Final = {"tests": 0.1, "documents": 0.03}
+_PARTS: Final = {"tests": 0.08, "documents": 0.02}
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
-# The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
+# The part of signatures where nobody says what for, or where: breadth tells more than some whole functions.
 _WITHOUT_TASK = 0.5
 _LONGEST_TOKEN = 128  # Characters of the longest token of o200k, which is blanks
 # Views that are shown as a whole: their lines were picked by the user, or are a digest.
@@ -130,7 +129,7 @@ class Candidates:
 
     def new_fit(self, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
         """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
-        share = _WITHOUT_TASK if self.ranked.question.is_empty else WITH_TASK
+        share = _WITHOUT_TASK if self._is_broad else WITH_TASK
         fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
@@ -139,29 +138,28 @@ class Candidates:
             fit.keep(number, runs)
         return fit
 
+    @property
+    def _is_broad(self) -> bool:
+        """Whether nothing tells of a place, so that breadth is worth more than bodies (rule T-9)."""
+        return self.ranked.question.is_empty or self.ranked.ranking.guess is not None
+
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
         companions = self.ranked.ranking.companions
-        least = 0.0 if self.ranked.question.is_empty else _LIKELY
+        least = 0.0 if self._is_broad else _LIKELY
         by_kind: dict[str, list[int]] = {}
+        unlikely: set[int] = set()
         for number, _, _, ranked in self.in_rank_order:
-            own = (
-                ""
-                if ranked.pieces and ranked.score >= least
-                else "unlikely"
-                if ranked.pieces
-                else "unread"
-            )
-            by_kind.setdefault(companions.get(number, own), []).append(number)
-        likely, unlikely, unread = (by_kind.get(kind, []) for kind in ("", "unlikely", "unread"))
+            kind = companions.get(number) or ("read" if ranked.pieces else "unread")
+            by_kind.setdefault(kind, []).append(number)
+            if kind == "read" and ranked.score < least:
+                unlikely.add(number)
+        groups = self._groups(by_kind.get("read", []), by_kind.get("unread", []))
         return [
-            Share([self._fittables(likely)]),
+            Share(groups, unlikely=frozenset(unlikely)),
             *(
                 Share([self._fittables(by_kind.get(kind, []))], part, first=0)
                 for kind, part in _PARTS.items()
-            ),
-            Share(
-                self._groups(unlikely, unread), _UNLIKELY, first=max(0, SEEN_FILES - len(likely))
             ),
         ]
 

@@ -124,8 +124,11 @@ class _Filling:
         if fit is None:
             return None
         others = self.shares.with_more(self.shares.least, ALL)
+        chosen = replace(
+            self, frame=frame_of(self.request)
+        )  # where all is shown nothing is guessed
         for with_notes in (True, False):
-            fitted = self._laid_out(fit, others, with_notes=with_notes)
+            fitted = chosen._laid_out(fit, others, with_notes=with_notes)
             if fitted.left >= 0:
                 return fitted
         return None

@@ -36,7 +36,7 @@ _AMBIGUOUS = frozenset(
 )
 _PREFIX = re.compile(r"\s*+(?P<type>\w{2,20}+)(?:\([^()\n]{0,60}\))?!?:")
 _DOCUMENTING = re.compile(
-    r"\s*+(?:please\s++)?(?:re)?document\s++(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
+    r"\s*+(?:please\s++)?(?:re)?document\s++(?:(?:at|for|in|on|under|with|within)\s++)?(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
     re.IGNORECASE,
 )  # how a task begins that asks for documentation, rather than speaks of a document
 _RULE: Final = r"\b[A-Z]{1,5}\d{3,5}\b"  # of a linter, such as ``CA1724`` and ``E501``

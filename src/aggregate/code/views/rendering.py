@@ -141,8 +141,7 @@ def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[Vi
 def gap_line(language: str, lines: int) -> str:
     """Return what stands for ``lines`` that are left out: a comment in ``language``, dots where that has none."""
     mark, _, end = comment_of(language).partition(" ")
-    number = f"{lines} line{'s' * (lines != 1)}"
-    return f"{mark} ... {number} {end}".rstrip() + "\n" if mark else "...\n"
+    return f"{mark} ...{lines} {end}".rstrip() + "\n" if mark else "...\n"
 
 
 def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:

@@ -18,9 +18,9 @@ ALL_LINES: Run = (1, 1 << 31)  # From the first line to beyond the last one of a
 CHARACTERS_PER_TOKEN = 4  # For the order alone, where an estimate does: what is shown is counted
 # Exponent of the tokens that a piece's probability is divided by; with 1 short pieces win too often (measured).
 DENSITY = 0.9
-# The part of signatures where a task says what matters: with 0.12 a twentieth fewer of the definitions that change are
-# shown at 8,000 tokens, with 0.3 a hundredth fewer of the lines (measured on commits).
-WITH_TASK = 0.2
+# The part of signatures where a task says what matters, each with the marks around it: with 0.2 a hundredth fewer of
+# the definitions that change are shown at 8,000 tokens, with 0.34 a hundredth fewer of the lines (measured on commits).
+WITH_TASK = 0.28
 # The parts that a piece's probability loses where all of it is comments, imports, a licence: they hold the task's words
 # more often than they change. So 27,000 tokens show up to a twentieth more of the lines that change, and 8,000 no
 # fewer; with 0.9 for comments 27,000 show fewer again (measured on commits of 12 projects).
@@ -28,6 +28,8 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
 # what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
+# The most that unlikely files get: so many tokens, for a project may be small and all it has be told of, and a part.
+_UNLIKELY: Final = (1_000, 0.05)
 # Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
 _A_STEP = 60
 # The likeliest files show at least a signature each before signatures go by their own worth.
@@ -100,13 +102,16 @@ class Share:
         groups: The files, those of one group behind all of the one before.
         part: Of the tokens that are spent; the first share of an order gets what the others leave.
         first: How many of the likeliest show a signature before others do.
+        unlikely: Files of which little is shown before all of the others' in their group.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
     first: int = SEEN_FILES
+    unlikely: frozenset[int] = frozenset()
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
+    of_unlikely: int = field(init=False, default=0)
 
     @property
     def tokens(self) -> int:
@@ -117,26 +122,40 @@ class Share:
         return self.tokens + _A_STEP <= self.part * spent
 
     def steps(self, signatures: float) -> Iterator[Step]:
-        ratio = signatures / (1 - signatures)
-        opened: dict[int, tuple[Run, ...]] = {}
         for files in self.groups:
-            masses = [_masses(file) for file in files]
-            bodies = _BestFirst([_body_values(file) for file in files])
-            heads = _BestFirst(list(map(_signature_values, files, masses)))
-            unseen = deque(_likeliest_signatures(files, masses, self.first))
-            while bodies or heads:
-                wants_signature = self.spent[False] < ratio * self.spent[True]
-                if bodies and not (wants_signature and heads):
-                    number, piece = bodies.pop()
-                    file = files[number]
-                    if file.number not in opened:
-                        opened[file.number] = _opening_runs(file)
-                    runs = (*opened[file.number], *_piece_runs(file, file.pieces[piece]))
-                    yield Step(file.number, runs, is_body=True)
-                    continue
-                while unseen and unseen[0].file in self.seen:
-                    unseen.popleft()
-                yield unseen.popleft() if unseen else _signature_step(files, *heads.pop())
+            waiting: deque[Step] = deque()
+            for step in self._by_worth(files, signatures / (1 - signatures)):
+                while waiting and self._may_be_unlikely():
+                    yield waiting.popleft()
+                if step.file not in self.unlikely or self._may_be_unlikely():
+                    yield step
+                else:
+                    waiting.append(step)
+            yield from waiting
+
+    def _may_be_unlikely(self) -> bool:
+        tokens, part = _UNLIKELY
+        return self.of_unlikely + _A_STEP <= tokens + part * self.tokens
+
+    def _by_worth(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
+        opened: dict[int, tuple[Run, ...]] = {}
+        masses = [_masses(file) for file in files]
+        bodies = _BestFirst([_body_values(file) for file in files])
+        heads = _BestFirst(list(map(_signature_values, files, masses)))
+        unseen = deque(_likeliest_signatures(files, masses, self.first))
+        while bodies or heads:
+            wants_signature = self.spent[False] < ratio * self.spent[True]
+            if bodies and not (wants_signature and heads):
+                number, piece = bodies.pop()
+                file = files[number]
+                if file.number not in opened:
+                    opened[file.number] = _opening_runs(file)
+                runs = (*opened[file.number], *_piece_runs(file, file.pieces[piece]))
+                yield Step(file.number, runs, is_body=True)
+                continue
+            while unseen and unseen[0].file in self.seen:
+                unseen.popleft()
+            yield unseen.popleft() if unseen else _signature_step(files, *heads.pop())
 
 
 @dataclass(slots=True)
@@ -150,6 +169,7 @@ class StepOrder:
     def spend(self, step: Step, tokens: int) -> None:
         share = self._owners.get(step.file, self.shares[0])  # what is pinned has none
         share.spent[step.is_body] += tokens
+        share.of_unlikely += tokens if step.file in share.unlikely else 0
         share.seen.add(step.file)
 
     def __iter__(self) -> Iterator[Step]:

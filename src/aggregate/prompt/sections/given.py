@@ -12,7 +12,9 @@ from aggregate.prompt.turns import as_seen
 TASK = "the task"
 _LONGEST_NAME = 100  # Characters of a project's name
 _DIGITS = 12  # Of a commit's id: as many as tell it from all others
-_MARKS = "A line `...`, or a comment such as `# ... 12 lines`, stands for lines that are left out."
+_MARKS = (
+    "A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left out."
+)
 # A line that is a heading of its own, or makes one of the line above it.
 _HEADING = re.compile(r"^[^\w\n]*#{1,6}(?:[ \t]|$)|^[ \t>]*(?:=+|-+)[ \t]*$", re.MULTILINE)
 
