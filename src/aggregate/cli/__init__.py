@@ -8,7 +8,7 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 import os
 import sys
 
-_HELPS = {"-h", "--help", "--version"}
+_HELPS = {"-h", "--help", "--help-all", "--version"}
 
 
 def main() -> None:

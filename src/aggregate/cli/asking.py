@@ -22,9 +22,13 @@ from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import open_project, parse_place
 
-_KEEP = (
+KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
     "to keep or narrow this choice: aggregate init --budget 32k"
+)
+OVERVIEW = (
+    "no manual_slop.toml here: this is an overview of all files below this folder that git would take; "
+    'what matters for a task: aggregate "what you are about to do" --budget 8k'
 )
 
 
@@ -43,15 +47,10 @@ def open_project_here(config: Path) -> Project:
 
 
 def open_asked_project(
-    config: Path,
-    *,
-    is_asked: bool,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    tells: bool = False,
+    config: Path, *, allow_outside: bool | None, allow_secrets: bool | None, tells: str = ""
 ) -> Project:
-    """Return the project, where a task or budget ``is_asked`` also a folder without a configuration."""
-    if not is_asked or config.exists() or is_named("config"):
+    """Return the project, or a folder without a configuration, of which a sentence ``tells`` once (rule T-6)."""
+    if config.exists() or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     here = config.parent.absolute()
     is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
@@ -63,9 +62,9 @@ def open_asked_project(
         )
     bare = unconfigured(config)
     project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    if tells and not click.get_current_context().meta.setdefault(_KEEP, False):
-        click.get_current_context().meta[_KEEP] = True
-        say(_KEEP)
+    if tells and not click.get_current_context().meta.setdefault(KEEP, False):
+        click.get_current_context().meta[KEEP] = True
+        say(tells)
     return project
 
 

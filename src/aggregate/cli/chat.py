@@ -32,9 +32,10 @@ _MORE_SECONDS = 0.05
 @click.command()
 @turn_options
 def chat(asked: AskedTurn) -> None:
-    """Go on with a discussion, message by message; each is sent and kept as by send.
+    """Go on with a discussion, message by message.
 
-    Without a terminal each line of standard input is a message, and a mistake ends it. /help lists the commands.
+    Each is sent and kept as by send. Without a terminal each line of standard input is a message, and a mistake ends
+    it. /help lists the commands.
     """
     session = ChatSession(asked)
     lines = _Typed(session) if sys.stdin is not None and sys.stdin.isatty() else _Piped()

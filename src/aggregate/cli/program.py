@@ -28,6 +28,7 @@ from aggregate.base.errors import (
     ToolError,
     TrackError,
 )
+from aggregate.cli.options import help_all_option, shows_all
 from aggregate.cli.output import say, say_body, usable_streams
 
 if TYPE_CHECKING:
@@ -42,35 +43,26 @@ class Row(NamedTuple):
 
 
 COMMANDS: Mapping[str, Row] = {
-    "run": Row("run", "Compose the prompt and write it to the next numbered file; print its path."),
-    "send": Row(
-        "send",
-        "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.",
+    "run": Row("run", "Compose the prompt and write it to a numbered file; print its path."),
+    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
+    "locate": Row("explain", "Print where a line of a prompt comes from, or a file's line stands."),
+    "init": Row(
+        "configuration", "Write a commented manual_slop.toml for the project in this folder."
     ),
-    "chat": Row(
-        "chat", "Go on with a discussion, message by message; each is sent and kept as by send."
-    ),
+    "stats": Row("files", "Show the files by folder: lines, definitions, tokens in each view."),
+    "view": Row("files", "Print one file as a view shows it."),
+    "send": Row("send", "Send the prompt and MESSAGE, print the answer, and keep both."),
+    "chat": Row("chat", "Go on with a discussion, message by message."),
+    "mcp": Row("serve", "Serve the project to agents by the Model Context Protocol."),
+    "panel": Row("serve", "Compose the prompt by eye, on a page in the browser."),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
         "explain",
         "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
     ),
-    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
-    "locate": Row(
-        "explain",
-        "Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.",
-    ),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row(
         "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
-    ),
-    "mcp": Row(
-        "serve",
-        "Serve prompts, files and what they define to agents, by the Model Context Protocol.",
-    ),
-    "panel": Row("serve", "Compose the prompt by eye, on a page in the browser; Ctrl-C ends it."),
-    "init": Row(
-        "configuration", "Write a commented manual_slop.toml for the project in this folder."
     ),
     "check": Row(
         "configuration",
@@ -82,8 +74,6 @@ COMMANDS: Mapping[str, Row] = {
     "trust": Row(
         "machine", "Let the project around PATH read files outside of it; print its root."
     ),
-    "stats": Row("files", "Show the files by folder: lines, definitions, and tokens in each view."),
-    "view": Row("files", "Print one file as a view shows it."),
     "prune": Row("explain", "Delete all but the newest prompts; print what was deleted."),
     "cache": Row(
         "machine",
@@ -117,6 +107,7 @@ CONDUCT: Mapping[str, Row] = {
     "worker": Row(_RUNS, "Work on the tickets of every track on a database until interrupted."),
 }
 
+_FIRST = 10  # Commands that are listed before the others are asked for
 DEFAULT = "run"  # the command that is meant where none is named
 
 _WHOLE = 1_000
@@ -174,6 +165,11 @@ class Commands(LazyGroup):
     """The program's commands; options alone are those of the default command, and a sentence is its task."""
 
     table = COMMANDS
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        summaries = list(self.summaries().items())
+        with formatter.section("Commands"):
+            formatter.write_dl(summaries if shows_all(ctx) else summaries[:_FIRST])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -261,19 +257,15 @@ MISTAKES = (
     cls=Commands,
     subcommand_metavar="[COMMAND] [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
+    params=[help_all_option("commands")],
 )
 @click.version_option(package_name="manual-slop", prog_name="aggregate")
 def program() -> None:
     """Compose exactly the prompt that a language model should see.
 
-    Say what you are about to do, and how many tokens the prompt may have:
+      aggregate "fix the timeout in the retry loop" --budget 8k
 
-      aggregate "fix the timeout in the retry loop" --budget 32k
-
-    This finds what matters for the task in the files of this folder, writes it to a numbered file of at most 32,000
-    tokens, and prints the file's path. No model is asked. aggregate explain then says why each file is in or out.
-
-    Without a command, run is meant: aggregate --stdout is aggregate run --stdout.
+    Without a command, run is meant.
     """
 
 

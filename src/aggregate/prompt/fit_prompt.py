@@ -64,7 +64,8 @@ def fit_prompt(request: Request, files: Candidates) -> Composition:
     if request.budget is None:
         raise ValueError("a prompt without a budget is not fitted")
     changes = changes_for(request, files.in_rank_order, files.files.corpus.files)
-    shares = shares_of(request, request.budget, files.count, changes=changes)
+    paths = [each.file.path for each in files.in_rank_order] if request.is_overview else ()
+    shares = shares_of(request, request.budget, files.count, changes=changes, paths=paths)
     return _Filling(request, request.budget, files, shares, frame_of(request)).prompt()
 
 

@@ -20,6 +20,7 @@ from aggregate.prompt.sections.given import (
     project_segment,
     task_segment,
 )
+from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.turns import Omitted, discussion_segments
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Count = Callable[[str], int]
 ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
-_OF_GIVEN, _OF_CHANGES = 0.1, 0.25
+_OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.06
 _CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
 _NO_ROOM = "the section has no more of the budget"
 _FOLDED = "shown by its summary and a reference"
@@ -89,26 +90,37 @@ class Shares(NamedTuple):
 
 
 def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
-    """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of any other.
+    """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of most others.
 
+    An overview begins so too (rule T-12).
     ``note`` is a sentence on what is shown, such as that the choice is a guess.
     """
     task, finish = request.task, request.finish
+    first: dict[Section, Sequence[Segment]] = {Section.PROJECT: (project_segment(request.title),)}
+    if request.is_overview:
+        return first
     if task is None or request.budget is None or finish is None or not finish.has_frame:
         return {}
     head = find_head(str(request.base_dir))
     commit = head.commit if head else ""
     end = task_segment(task.text, commit=commit, since=finish.changes, note=note)
-    return {Section.PROJECT: (project_segment(request.title),), Section.TASK: (end,) if end else ()}
+    return {**first, Section.TASK: (end,) if end else ()}
 
 
 def shares_of(
-    request: Request, budget: Budget, count: Count, *, changes: Changes = NO_CHANGES
+    request: Request,
+    budget: Budget,
+    count: Count,
+    *,
+    changes: Changes = NO_CHANGES,
+    paths: Sequence[str] = (),
 ) -> Shares:
+    """Return the sections of a request that have shares; an overview shows its ``paths``, the likeliest first."""
     finish = request.finish or Finish()
     given = partial(fit_given, count=count)
     results = partial(fit_results, request.results, count=count, folder=request.results_dir)
     shares = (
+        Share(Section.TREE, _OF_TREE, partial(fit_tree, Tree(paths), count=count)),
         Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
         Share(Section.RESULTS, budget.results, results),
         Share(
@@ -120,6 +132,20 @@ def shares_of(
         Share(Section.CHANGES, _OF_CHANGES, partial(fit_changes, changes, count=count)),
     )
     return Shares(shares, {each.section: each.fit(0) for each in shares})
+
+
+def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
+    """Return the tree with as many folders opened as fit into ``limit`` tokens."""
+    if not tree.folders:
+        return FittedSection()
+    whole = tree.segments(len(tree.folders))
+    needed = tokens_of(whole, count)
+    if needed <= limit:
+        return FittedSection(whole, needed, needed)
+    numbers = range(1, len(tree.folders) + 1)
+    number = bisect_left(numbers, True, key=lambda n: tokens_of(tree.segments(n), count) > limit)
+    segments = tree.segments(number)
+    return FittedSection(segments, tokens_of(segments, count), needed)
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:

@@ -69,6 +69,7 @@ class Question:
     changes: Sequence[ChangedLines] = ()
     commits: Sequence[Commit] = ()  # the history, the newest first
     missing: Sequence[Missing] = ()
+    is_overview: bool = False  # whether what the project says of itself goes before all
 
     @property
     def is_empty(self) -> bool:

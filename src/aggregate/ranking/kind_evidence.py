@@ -40,6 +40,7 @@ _DOCUMENTING = re.compile(
 # Documents that name everything that there is, and are asked for only by the word.
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
+_README = re.compile(r"(?:^|/)readme(?:\.\w+)?$", re.IGNORECASE)
 _TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
 # What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
@@ -90,6 +91,18 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
         ),
         Evidence("no program", files=no_programs),
     )
+
+
+def introduction(inquiry: Inquiry) -> Evidence:
+    """Return the file in which the project says what it is: of the READMEs nearest to its root the shortest name."""
+    readmes = [
+        (facts.path.count("/"), len(facts.path), facts.path, file)
+        for file, facts in enumerate(inquiry.files)
+        if _README.search(facts.path)
+    ]
+    files = {min(readmes)[-1]: 1.0} if readmes else {}
+    matched = dict.fromkeys(files, "what the project says it is")
+    return Evidence("introduction", files=files, matched=matched)
 
 
 def inner_tests(

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from aggregate.base.addresses import display_address, is_loopback, origin
 from aggregate.base.disk.reading import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
-from aggregate.base.request import Amount
+from aggregate.base.request import AUTO, Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
@@ -285,7 +285,7 @@ def _with_default_budget(project: Project) -> Project:
     config = project.config
     budget = config.send.budget
     if budget is None and config.budget.tokens is None:
-        budget = user_config().send.budget
+        budget = user_config().send.budget or (AUTO if project.is_bare else None)
     if budget is None:
         return project
     table = replace(config.budget, tokens=budget)
