@@ -17,49 +17,6 @@ from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS
 _PATH = click.Path(path_type=Path, dir_okay=False)
 
 
-_HELP_ALL = "--help-all"
-_BRIEF = 13  # Options that a help of one screen shows besides those for help
-
-
-def shows_all(context: click.Context) -> bool:
-    """Tell whether all is to be shown that a help of one screen leaves out."""
-    return _HELP_ALL in context.meta
-
-
-def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        context.meta[_HELP_ALL] = True
-        click.echo(context.get_help(), color=context.color)
-        context.exit()
-
-
-def help_all_option(what: str) -> click.Option:
-    return click.Option(
-        [_HELP_ALL],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_help_all,
-        help=f"Show all {what} and exit.",
-    )
-
-
-class BriefCommand(click.Command):
-    """A command whose help shows the first of its options, and with ``--help-all`` all of them."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as click passes them
-        super().__init__(*arguments, **named)
-        self.params.append(help_all_option("options"))
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        if not shows_all(ctx):
-            shown[_BRIEF:-2] = []  # those for help are the last ones
-        records = [each.get_help_record(ctx) for each in shown]
-        with formatter.section("Options"):
-            formatter.write_dl([record for record in records if record is not None])
-
-
 class FiniteRange(click.FloatRange):
     """A number within bounds; ``nan`` and ``inf`` are none, though Python reads them and no bound excludes them."""
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.exceptions import NoSuchCommand
@@ -28,7 +27,6 @@ from aggregate.base.errors import (
     ToolError,
     TrackError,
 )
-from aggregate.cli.options import help_all_option, shows_all
 from aggregate.cli.output import say, say_body, usable_streams
 
 if TYPE_CHECKING:
@@ -111,6 +109,49 @@ _FIRST = 10  # Commands that are listed before the others are asked for
 DEFAULT = "run"  # the command that is meant where none is named
 
 _WHOLE = 1_000
+
+
+_HELP_ALL = "--help-all"
+_BRIEF = 13  # Options that a help of one screen shows besides those for help
+
+
+def shows_all(context: click.Context) -> bool:
+    """Tell whether all is to be shown that a help of one screen leaves out."""
+    return _HELP_ALL in context.meta
+
+
+def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        context.meta[_HELP_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+def help_all_option(what: str) -> click.Option:
+    return click.Option(
+        [_HELP_ALL],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_help_all,
+        help=f"Show all {what} and exit.",
+    )
+
+
+class BriefCommand(click.Command):
+    """A command whose help shows the first of its options, and with ``--help-all`` all of them."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as click passes them
+        super().__init__(*arguments, **named)
+        self.params.append(help_all_option("options"))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        if not shows_all(ctx):
+            shown[_BRIEF:-2] = []  # those for help are the last ones
+        records = [each.get_help_record(ctx) for each in shown]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
 
 
 class Described(click.Group):
@@ -348,6 +389,6 @@ def _unforeseen(error: Exception) -> str:
         detail = " ".join(str(error).split())[:300]
     except Exception:  # noqa: BLE001 - an error that cannot say what it is
         detail = ""
-    where = f"{Path(frame.f_code.co_filename).name}:{line}"
+    where = f"{os.path.basename(frame.f_code.co_filename)}:{line}"  # noqa: PTH119 - pathlib is not loaded yet
     what = f"{type(error).__name__}: {detail}" if detail else type(error).__name__
     return f"unexpected error in {where}: {what}; this is a bug of aggregate, {DEBUG}=1 shows the traceback to report"

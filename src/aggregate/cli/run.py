@@ -19,6 +19,7 @@ from aggregate.cli.asking import (
     SHOWN,
     budget_option,
     is_named,
+    looked_at,
     open_asked_project,
     read_attached,
     read_task,
@@ -27,7 +28,6 @@ from aggregate.cli.asking import (
     typed_places,
 )
 from aggregate.cli.options import (
-    BriefCommand,
     cache_options,
     config_option,
     discussion_option,
@@ -41,7 +41,7 @@ from aggregate.cli.options import (
     timings_option,
 )
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
-from aggregate.cli.program import is_sentence
+from aggregate.cli.program import BriefCommand, is_sentence
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
@@ -75,6 +75,7 @@ class AskedRun:
     focus: tuple[str, ...]
     symbol: tuple[str, ...]
     since: str
+    pick: str
     explain: bool
     config: Path
     allow_outside: bool | None
@@ -196,6 +197,12 @@ class AskedRun:
     is_flag=True,
     help="Write the next prompt whenever something that counts has changed, until interrupted.",
 )
+@click.option(
+    "--pick",
+    metavar="PROVIDER[:MODEL]",
+    default="",
+    help="First ask this model which of the likeliest files matter; it sees their names and signatures.",
+)
 @click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
 @click.option(
     "--attach",
@@ -244,6 +251,8 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         "--copy": asked.copies,
         "--watch": asked.watches,
     }
+    if asked.watches and asked.pick:
+        raise click.UsageError("--watch and --pick exclude each other: each save would ask again")
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
@@ -277,6 +286,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         )
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
+        request = looked_at(request, asked.pick, index=index, quiet=asked.quiet)
         if asked.explain:
             _explain(asked, request, index)
             return

@@ -1,6 +1,6 @@
 """The sections of a prompt beside its files within a budget: of what pins leave each has its share (rule B-5)."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -136,16 +136,9 @@ def shares_of(
 
 def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
     """Return the tree with as many folders opened as fit into ``limit`` tokens."""
-    if not tree.folders:
-        return FittedSection()
-    whole = tree.segments(len(tree.folders))
-    needed = tokens_of(whole, count)
-    if needed <= limit:
-        return FittedSection(whole, needed, needed)
-    numbers = range(1, len(tree.folders) + 1)
-    number = bisect_left(numbers, True, key=lambda n: tokens_of(tree.segments(n), count) > limit)
-    segments = tree.segments(number)
-    return FittedSection(segments, tokens_of(segments, count), needed)
+    sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
+    number = bisect_right(sizes, limit) - 1
+    return FittedSection(tree.segments(number), sizes[number], sizes[-1])
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:

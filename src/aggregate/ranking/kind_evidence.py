@@ -101,8 +101,9 @@ def introduction(inquiry: Inquiry) -> Evidence:
         if _README.search(facts.path)
     ]
     files = {min(readmes)[-1]: 1.0} if readmes else {}
-    matched = dict.fromkeys(files, "what the project says it is")
-    return Evidence("introduction", files=files, matched=matched)
+    return Evidence(
+        "introduction", files=files, matched=dict.fromkeys(files, "what the project says it is")
+    )
 
 
 def inner_tests(

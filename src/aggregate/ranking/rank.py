@@ -8,6 +8,7 @@ from itertools import accumulate
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.request import Missing
+from aggregate.ranking.companions import COMPANIONS, companions
 from aggregate.ranking.evidence import (
     WEIGHTS,
     Evidence,
@@ -54,6 +55,7 @@ from aggregate.ranking.mentions import (
     used_identifiers,
 )
 from aggregate.ranking.paths import PathKind
+from aggregate.ranking.picked import picked
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
 from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
@@ -103,9 +105,13 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
                 sources.setdefault(file, 1 / (rank + 1))
     together = changed_together(inquiry, sources)
     files = add_to_files(files, [together], weights)
+    penalties = {e.kind: e.files for e in whole if e.kind in ("test", "auxiliary")}
+    belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
+    files = add_to_files(files, belonging, weights)
     best = inquiry.load(_best_files(inquiry, files, weights))
     calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths, known=best))
-    candidates = inquiry.load([*best, *(call.file for call in calls)])
+    own = (file for evidence in belonging for file in evidence.files)
+    candidates = inquiry.load([*best, *(call.file for call in calls), *own])
     closely = [
         *piece_texts(inquiry, candidates),
         named_definitions(inquiry, candidates),
@@ -117,6 +123,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         inner_tests(inquiry, candidates, to_be_shown),
         *seeds(inquiry, candidates),
         called_before(candidates, calls),
+        *picked(inquiry, candidates),
     ]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
@@ -136,7 +143,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     likely = _likely(pieces)
     referred = references(inquiry, candidates, resolver=resolver, likely=likely, kind="references")
     return Observation(
-        [*whole, together, *closely, near, referred],
+        [*whole, together, *belonging, *closely, near, referred],
         candidates,
         add_to_files(files, [*closely, near, referred], weights),
         add_to_pieces(pieces, [referred], weights),
@@ -158,6 +165,7 @@ def _best_files(
             rough[file] += weight * value
     pointed = [file for _, files, _ in traced_files(inquiry) for file in files]
     pointed += sorted(seed_files(inquiry))
+    pointed += [inquiry.paths.numbers[pick.path] for pick in inquiry.question.picks]
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
     seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]
     room = _MOST_PIECES
@@ -371,4 +379,11 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     explained = [*observation.candidates, *best_keys(rest, _MOST_EXPLAINED)]
     why = reasons(observation.evidences, weights, best_pieces=best_pieces, files=explained)
     files = in_order(len(corpus.files), pieces=pieces, others=rest, why=why)
-    return Ranking(files, missing_evidence(inquiry, observation.evidences, observation.candidates))
+    by_share = {
+        file: evidence.kind
+        for evidence in observation.evidences
+        if evidence.kind in COMPANIONS
+        for file in evidence.files
+    }
+    missing = missing_evidence(inquiry, observation.evidences, observation.candidates)
+    return Ranking(files, missing, by_share)

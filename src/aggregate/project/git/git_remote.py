@@ -16,17 +16,11 @@ from aggregate.project.git.git_process import GUARDS, guarded_environment
 
 _SECONDS: Final = 600  # Of a download
 _LONGEST: Final = 300  # Characters of what git says of a failure
-_HOSTED = re.compile(
-    r"(?P<path>[A-Za-z0-9][\w-]*/(?P<name>[\w.-]+?))(?:\.git)?(?:@(?P<ref>.+))?", re.A
-)
+_HOSTED = re.compile(r"([A-Za-z0-9][\w-]*/([\w.-]+?))(?:\.git)?(?:@(.+))?", re.A)
 # What is encrypted, and the user's own disk; ``ext::`` and others would run programs, ``git:`` and ``http:`` can be
 # changed on the way.
-_ADDRESS = re.compile(
-    r"(?P<scheme>https|ssh|file)://[^\s\x00-\x1f\x7f]*?(?P<name>[\w.-]+?)(?:\.git)?/*", re.A
-)
-_REF = re.compile(
-    r"[A-Za-z0-9_](?:[\w./-]{0,199})", re.A
-)  # A branch, a tag or a commit, no option and no refspec
+_ADDRESS = re.compile(r"(?:https|ssh|file)://[^\s\x00-\x1f\x7f]*?([\w.-]+?)(?:\.git)?/*", re.A)
+_REF = re.compile(r"\w(?:[\w/-]|\.(?!\.)){0,199}", re.A)  # No option of git's, no refspec
 # Nothing of the repository's decides how its files are written: not the user's filters, which may download too.
 _ATTRIBUTES: Final = "* -filter -ident -text -working-tree-encoding\n"
 
@@ -51,12 +45,12 @@ class Remote(NamedTuple):
     def parse(cls, text: str) -> "Remote":
         """Return what ``OWNER/NAME[@REF]`` on GitHub or an address names; a ``ValueError`` says what is wrong."""
         if hosted := _HOSTED.fullmatch(text):
-            ref = hosted["ref"] or cls._field_defaults["ref"]
-            if not _REF.fullmatch(ref) or ".." in ref:
+            path, name, ref = hosted.groups("HEAD")
+            if not _REF.fullmatch(ref):
                 raise ValueError(f"{ref[:100]!r} is no branch, tag or commit")
-            return cls(f"https://github.com/{hosted['path']}", hosted["name"], ref)
+            return cls(f"https://github.com/{path}", name, ref)
         if address := _ADDRESS.fullmatch(text):
-            return cls(text, address["name"])
+            return cls(text, address[1])
         raise ValueError("it must be OWNER/NAME[@REF], or begin with https://, ssh:// or file://")
 
     @property
@@ -108,9 +102,7 @@ class Remote(NamedTuple):
         except subprocess.TimeoutExpired:
             raise OutputError(f"{self.told} cannot be fetched in {_SECONDS} seconds") from None
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
-            fatal = next((line for line in said if line.startswith("fatal: ")), said[-1])
-            reason = printable(fatal.removeprefix("fatal: ").replace(self.url, self.told))[
-                :_LONGEST
-            ]
+            said = done.stderr.decode("utf-8", "replace").replace(self.url, self.told)
+            fatal = re.search(r"^fatal: (.+)", said, re.M)
+            reason = printable(fatal[1] if fatal else said.strip())[:_LONGEST]
             raise OutputError(f"{self.told} cannot be fetched: {reason}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from aggregate.base.text import fence, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
 
-_MOST_FOLDERS = 200  # That are opened; a page of names says no more
+_MOST_FOLDERS = 60  # That are opened: a page of names says no more
 _MOST_NAMES = 40  # Of a folder, that are told
 
 
