@@ -84,7 +84,7 @@ def test_the_first_help_has_few_words_and_another_all(monkeypatch: pytest.Monkey
     assert len(few) == 15
     assert few[:2] == ["--task", "--budget"]
     for all_options in (aggregate("run", "--help-all"), aggregate("-q", "--help-all")):
-        assert set(named(all_options.out, "Options")) == {*options, "-h", "--redact"}
+        assert set(named(all_options.out, "Options")) == {*options, "-h"}
         assert set(few) < {*options, "-h"}
 
 

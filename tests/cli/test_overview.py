@@ -81,9 +81,9 @@ def test_a_larger_budget_never_shows_less_of_an_overview(lake: Path) -> None:
         shown = lines
 
 
-def test_without_a_frame_it_is_a_prompt_like_others(lake: Path) -> None:
-    """``--bare`` leaves line and tree out (rules T-7 and T-12)."""
-    assert overview(lake, 2_000, has_frame=False).startswith("## Files\n")
+def test_without_a_frame_it_begins_with_the_tree(lake: Path) -> None:
+    """``--bare`` leaves the line out (rules T-7 and T-12)."""
+    assert overview(lake, 2_000, has_frame=False).startswith("## Tree\n")
 
 
 def test_other_commands_need_no_configuration_either(lake: Path) -> None:

@@ -42,7 +42,7 @@ def cache(context: click.Context, as_json: bool) -> None:
 def clear(path: Path) -> None:
     """Delete all that is kept; print the path of what was deleted."""
     forget_configs()
-    forget_remotes()
+    forget_remotes(path.parents[1])
     if clear_index(path):
         write_path(path)
 

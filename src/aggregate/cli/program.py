@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.exceptions import NoSuchCommand
@@ -115,11 +115,6 @@ _HELP_ALL = "--help-all"
 _BRIEF = 13  # Options that a help of one screen shows besides those for help
 
 
-def shows_all(context: click.Context) -> bool:
-    """Tell whether all is to be shown that a help of one screen leaves out."""
-    return _HELP_ALL in context.meta
-
-
 def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
         context.meta[_HELP_ALL] = True
@@ -127,31 +122,26 @@ def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         context.exit()
 
 
-def help_all_option(what: str) -> click.Option:
-    return click.Option(
-        [_HELP_ALL],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_help_all,
-        help=f"Show all {what} and exit.",
-    )
+HELP_ALL = click.Option(
+    [_HELP_ALL],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_help_all,
+    help="Show all that there is and exit.",
+)
 
 
 class BriefCommand(click.Command):
-    """A command whose help shows the first of its options, and with ``--help-all`` all of them."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as click passes them
-        super().__init__(*arguments, **named)
-        self.params.append(help_all_option("options"))
+    """A command whose help shows the first of its options, and with ``HELP_ALL``, the first of all, every one."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        if not shows_all(ctx):
-            shown[_BRIEF:-2] = []  # those for help are the last ones
-        records = [each.get_help_record(ctx) for each in shown]
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        more, *shown, usual = (each.get_help_record(ctx) or ("", "") for each in options)
+        if _HELP_ALL not in ctx.meta:
+            shown = shown[:_BRIEF]
         with formatter.section("Options"):
-            formatter.write_dl([record for record in records if record is not None])
+            formatter.write_dl([*shown, more, usual])
 
 
 class Described(click.Group):
@@ -210,7 +200,7 @@ class Commands(LazyGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         summaries = list(self.summaries().items())
         with formatter.section("Commands"):
-            formatter.write_dl(summaries if shows_all(ctx) else summaries[:_FIRST])
+            formatter.write_dl(summaries if _HELP_ALL in ctx.meta else summaries[:_FIRST])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -298,7 +288,7 @@ MISTAKES = (
     cls=Commands,
     subcommand_metavar="[COMMAND] [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
-    params=[help_all_option("commands")],
+    params=[HELP_ALL],
 )
 @click.version_option(package_name="manual-slop", prog_name="aggregate")
 def program() -> None:

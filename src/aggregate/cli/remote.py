@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import click
-
 from aggregate.base.disk.witnesses import doubt
 from aggregate.cli.output import say
 from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured
@@ -13,13 +11,10 @@ from aggregate.prompt import open_project
 
 def open_remote(named: str, *, allow_secrets: bool | None, tells: bool) -> Project:
     """Return the project of all files of a repository, as if it had no configuration (rule T-6)."""
-    try:
-        remote = Remote.parse(named)
-    except ValueError as error:
-        raise click.UsageError(f"--remote {named[:100]!r}: {error}") from None
+    remote = Remote.parse(named)
     doubt("a repository elsewhere was asked for")  # it may have changed there
     if tells:
-        say(f"fetching {remote.told}")
+        say(f"fetching {remote.url}")
     bare = unconfigured(remote.fetch() / CONFIG_NAME)
     project = replace(bare.config.project, name=remote.name)
     named_project = replace(bare, config=replace(bare.config, project=project))

@@ -41,7 +41,7 @@ from aggregate.cli.options import (
     timings_option,
 )
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
-from aggregate.cli.program import BriefCommand, is_sentence
+from aggregate.cli.program import HELP_ALL, BriefCommand, is_sentence
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
@@ -155,7 +155,7 @@ class AskedRun:
         return replace(request, output_dir=Path(project.config.output.output_dir))
 
 
-@click.command(cls=BriefCommand)
+@click.command(cls=BriefCommand, params=[HELP_ALL])
 @click.argument("sentence", metavar="[TASK]", nargs=-1, required=False)
 @task_option
 @budget_option(f"Show what matters most in at most this many tokens, such as 32000, 32k or {AUTO}.")

@@ -96,15 +96,15 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
     ``note`` is a sentence on what is shown, such as that the choice is a guess.
     """
     task, finish = request.task, request.finish
-    first: dict[Section, Sequence[Segment]] = {Section.PROJECT: (project_segment(request.title),)}
-    if request.is_overview:
-        return first
-    if task is None or request.budget is None or finish is None or not finish.has_frame:
+    if request.budget is None or finish is None or not finish.has_frame:
         return {}
+    first = (project_segment(request.title),)
+    if task is None:
+        return {Section.PROJECT: first} if request.is_overview else {}
     head = find_head(str(request.base_dir))
     commit = head.commit if head else ""
     end = task_segment(task.text, commit=commit, since=finish.changes, note=note)
-    return {**first, Section.TASK: (end,) if end else ()}
+    return {Section.PROJECT: first, Section.TASK: (end,) if end else ()}
 
 
 def shares_of(

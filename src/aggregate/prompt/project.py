@@ -36,14 +36,7 @@ from aggregate.project.paths import Scope
 from aggregate.project.table import as_data
 from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.prompt.finish import finished
-from aggregate.prompt.request import (
-    EVERYTHING,
-    AskedBudget,
-    AskedTask,
-    Request,
-    Strategy,
-    asked_for,
-)
+from aggregate.prompt.request import EVERY, AskedBudget, AskedTask, Request, Strategy, asked_for
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager
@@ -183,6 +176,7 @@ def request_for(
         continues=turns.continues,
         generated=GeneratedView(generated or config.files.generated),
         redaction=redaction,
+        is_overview=project.is_bare and request.task is None and request.budget is not None,
     )
 
 
@@ -213,7 +207,6 @@ def _configured(
         doubts=_doubts(config, strategy),
         results_dir=folder / CACHE_DIR,
         title=name,
-        is_bare=project.is_bare,
     )
 
 
@@ -224,7 +217,7 @@ def _listed(
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
     if project.is_bare:
-        return (EVERYTHING,), ()
+        return (EVERY,), ()
     config = project.config
     entries = (
         Entry(FileItem.from_dict(as_data(table)), table.tier) for table in config.files.paths

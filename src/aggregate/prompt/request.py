@@ -75,7 +75,7 @@ class Request:
         continues: The name of the discussion that it goes on from, such as one that it was forked from.
         title: The project's name.
         finish: What it says beside what it shows; nothing of a prompt to be sent, which says its task as a message.
-        is_bare: Whether it is about a folder without a configuration.
+        is_overview: Whether it shows a folder without a configuration, for no task (rule T-12).
     """
 
     base_dir: Path
@@ -105,7 +105,7 @@ class Request:
     continues: str | None = None
     title: str = ""
     finish: Finish | None = None
-    is_bare: bool = False
+    is_overview: bool = False
 
     def __post_init__(self) -> None:
         # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
@@ -144,13 +144,6 @@ class Request:
     def is_finished(self) -> bool:
         """Whether a prompt is for a task within a budget, and no message goes with it (rule T-3)."""
         return self.finish is not None and self.task is not None and self.budget is not None
-
-    @property
-    def is_overview(self) -> bool:
-        """Whether a prompt is for nothing in particular, of a bare folder within a budget (rule T-12)."""
-        is_framed = self.finish is not None and self.finish.has_frame
-        is_asked = self.task is None and self.budget is not None
-        return is_framed and is_asked and self.is_bare
 
     @property
     def is_numbered(self) -> bool:
@@ -238,7 +231,7 @@ AskedTask = str | Task  # A task as a caller may name it: its text, or all of it
 # A budget as a caller may name it: ``32000``, ``"32k"``, ``"auto"``, or all of it.
 AskedBudget = int | str | Budget
 ALL_FILES: Final = "**/*"  # The glob that stands for all files that git would take
-EVERYTHING: Final = Entry(FileItem(ALL_FILES))
+EVERY: Final = Entry(FileItem(ALL_FILES))
 # Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond.
 WITHOUT_MODEL: Final = 32_000
 # The most tokens that ``auto`` takes of a larger window: beyond, models find less in what they read, at a price.
@@ -276,7 +269,7 @@ def asked_for(
         return replace(request, focus_files=_whole_files(places), tier=tier)
     return replace(
         request,
-        entries=request.entries or (() if preset else (EVERYTHING,)),
+        entries=request.entries or (() if preset else (EVERY,)),
         focus_files=_whole_files(places) if tier == FOCUS_TIER else (),
         tier=tier,
         task=replace(wanted or Task(), focus=places) if places else wanted,

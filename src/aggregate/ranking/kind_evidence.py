@@ -95,15 +95,13 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
 
 def introduction(inquiry: Inquiry) -> Evidence:
     """Return the file in which the project says what it is: of the READMEs nearest to its root the shortest name."""
-    readmes = [
-        (facts.path.count("/"), len(facts.path), facts.path, file)
+    readmes = {
+        (facts.path.count("/"), len(facts.path), facts.path): file
         for file, facts in enumerate(inquiry.files)
         if _README.search(facts.path)
-    ]
-    files = {min(readmes)[-1]: 1.0} if readmes else {}
-    return Evidence(
-        "introduction", files=files, matched=dict.fromkeys(files, "what the project says it is")
-    )
+    }
+    files = {readmes[min(readmes)]: 1.0} if readmes else {}
+    return Evidence("introduction", files=files, matched=dict.fromkeys(files, "its README"))
 
 
 def inner_tests(
