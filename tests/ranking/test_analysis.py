@@ -80,7 +80,7 @@ def test_packed_it_is_the_same(lines: list[str], path: str) -> None:
     for name in ("problem", "definitions", "pieces", "references"):
         assert getattr(kept, name) == getattr(made, name)
     for definition in made.definitions:
-        named = kept.places_named(definition.path[-1])
+        named = kept.named[definition.path[-1]]
         assert [made.definitions[place].path[-1] for place in named] == [definition.path[-1]] * len(
             named
         )
@@ -180,9 +180,8 @@ def counted(group: TermTable, term: str) -> dict[int, int]:
 def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
     """Terms and names are found in the files that have them, and in no others (rules T-4 and I-6)."""
     files = [None if text is None else look_roughly("a.py", text) for text in texts]
-    names, group = (
-        table(data) for table, data in zip((FileTable, TermTable), pack_tables(files), strict=True)
-    )
+    table, terms = pack_tables(files)
+    names, group = FileTable(table), TermTable(terms)
     counts = [terms_in(text or "") for text in texts]
     for term in {*(term for count in counts for term in count), "absent", ""}:
         expected = {

@@ -40,6 +40,7 @@ _GROUPS: Final = Kind("unchanged groups", "1")
 _SEEN: Final = Struct("<q")
 _GROUP: Final = Struct("<qI")  # When a group was seen, and how many bytes describe its files
 _DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
+_MARK: Final = b"%d %d %d %d %d "  # Them
 
 
 def index_path() -> Path | None:
@@ -111,7 +112,19 @@ def settled_mark(state: FileState | None, name: str = "") -> bytes:
 
 def _mark(state: FileState, name: str) -> bytes:
     # No name holds a zero byte, which stands between the marks of a group.
-    return b"%d %d %d %d %d " % state[:_DESCRIBED] + name.encode(errors="surrogatepass")
+    return _MARK % state[:_DESCRIBED] + name.encode(errors="surrogatepass")
+
+
+def _mark_at(path: str, name: str) -> bytes:
+    """Return the mark of a file as it is now, ``b""`` where it is none: a loop for a hundred thousand files."""
+    try:
+        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path
+    except (OSError, ValueError):
+        return b""
+    if not stat.S_ISREG(info.st_mode):
+        return b""
+    described = info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return _MARK % described + name.encode(errors="surrogatepass")
 
 
 class GroupLook(NamedTuple):
@@ -270,9 +283,7 @@ class Index:
         rows = [None] * len(keys) if self._verify else self.get_many(_GROUPS, keys)
         looks: list[GroupLook] = []
         for row, (_, files) in zip(rows, groups, strict=True):
-            states = [look_at(path, seen_ns=seen_ns) for path, _ in files]
-            named = zip(states, files, strict=True)
-            marks = [_mark(state, name) if state else b"" for state, (_, name) in named]
+            marks = [_mark_at(path, name) for path, name in files]
             looks.append(look_again(row, marks, now_ns=seen_ns))
         return looks
 
