@@ -30,7 +30,7 @@ from aggregate.ranking.files import Analysis, FileFacts, FileTable, TermTable
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 
 
-_GROUPS_AT_ONCE: Final = 32  # Groups whose terms are in memory at once: some megabytes
+_GROUPS_AT_ONCE: Final = 16  # Groups whose terms are in memory at once: some megabytes
 _READ_AT_ONCE: Final = 500  # Files whose texts are in memory while they are analysed
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000

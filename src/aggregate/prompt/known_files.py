@@ -32,14 +32,14 @@ from aggregate.ranking.files import (
     pack_tables,
 )
 
-_MEMBERS: Final = 64  # Files of a group on average
+_MEMBERS: Final = 128  # Files of a group on average
 GONE: Final = MOST_MEMBERS  # Stands in a table for a file that has changed since, or is no more
 # Of the files of a group so many may stand in its small table; with more all are looked at once more.
 _MOST_CHANGED: Final = 0.25
-_GROUPS_AT_ONCE: Final = 32  # Of which the index is asked at once
+_GROUPS_AT_ONCE: Final = 16  # Of which the index is asked at once
 _SIZE: Final = Struct("=I")
 # Characters of a text that does not wait for the others of its group, but is looked at at once.
-_LARGE: Final = 200_000
+_LARGE: Final = 1_000_000
 # What to look at: a file's path and its text.
 Named = tuple[str, str]
 

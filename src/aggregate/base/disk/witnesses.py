@@ -151,7 +151,7 @@ class Witnesses(NamedTuple):
         paths = {*paths}
         ways = _ways_to(paths)
         listed: dict[str, Names] = {}
-        for path in sorted(paths | {way for way in ways if os.path.islink(way)}):
+        for path in sorted(paths | {way for way in ways - paths if os.path.islink(way)}):
             folder, name = os.path.split(path)
             if folder in listed and not listed[folder].may_hold(name, own):
                 continue  # the names in its folder, which comes before it, say that it is absent
@@ -182,7 +182,7 @@ class Witnesses(NamedTuple):
             # One that we write to is known by its names alone.
             states.append(state if is_settled else _UNKNOWN)
         numbers = array("q", chain.from_iterable(states))
-        ways -= {*files, *listed}
+        ways = {way for way in ways - {*files, *listed} if os.path.lexists(way)}
         names = [each.hash for each in listed.values()]
         return cls(own, [*files], [*beyond], [*listed], names, absent, sorted(ways), numbers)
 
@@ -236,7 +236,7 @@ def _ways_to(paths: Iterable[str]) -> set[str]:
             if os.path.islink(above):
                 ways |= _ways_to([os.path.join(os.path.realpath(above), "")])
             above = os.path.dirname(above)
-    return {way for way in ways if os.path.lexists(way)}
+    return ways
 
 
 def described(info: os.stat_result) -> tuple[int, ...]:
