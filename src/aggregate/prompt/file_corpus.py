@@ -236,7 +236,9 @@ class _FileRows:
         marks = reader.generated.marks
         # What reading told of the files of which more is to be said than of most.
         self._unusual = {
-            place: USUAL for place, file in enumerate(files if marks else ()) if file.path in marks
+            place: USUAL
+            for place, file in enumerate(files if marks else ())
+            if file.path in marks and not file.problem
         }
 
     def add(self, group: FileGroup) -> None:

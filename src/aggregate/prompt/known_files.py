@@ -39,7 +39,7 @@ _MOST_CHANGED: Final = 0.25
 _GROUPS_AT_ONCE: Final = 16  # Of which the index is asked at once
 _SIZE: Final = Struct("=I")
 # Characters of a text that does not wait for the others of its group, but is looked at at once.
-_LARGE: Final = 1_000_000
+_LARGE: Final = 200_000
 # What to look at: a file's path and its text.
 Named = tuple[str, str]
 
