@@ -151,7 +151,7 @@ class Witnesses(NamedTuple):
         paths = {*paths}
         ways = _ways_to(paths)
         listed: dict[str, Names] = {}
-        for path in sorted(paths | {way for way in ways - paths if os.path.islink(way)}):
+        for path in sorted(paths | {way for way, is_link in ways.items() if is_link}):
             folder, name = os.path.split(path)
             if folder in listed and not listed[folder].may_hold(name, own):
                 continue  # the names in its folder, which comes before it, say that it is absent
@@ -182,9 +182,9 @@ class Witnesses(NamedTuple):
             # One that we write to is known by its names alone.
             states.append(state if is_settled else _UNKNOWN)
         numbers = array("q", chain.from_iterable(states))
-        ways = {way for way in ways - {*files, *listed} if os.path.lexists(way)}
+        others = sorted(ways.keys() - {*files, *listed})
         names = [each.hash for each in listed.values()]
-        return cls(own, [*files], [*beyond], [*listed], names, absent, sorted(ways), numbers)
+        return cls(own, [*files], [*beyond], [*listed], names, absent, others, numbers)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
         """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
@@ -226,17 +226,20 @@ class Witnesses(NamedTuple):
         return self._replace(states=states)
 
 
-def _ways_to(paths: Iterable[str]) -> set[str]:
-    """Return all that lies above some paths, and above what links among that lead to."""
-    ways: set[str] = set()
+def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
+    """Return all that lies above some paths, and above what links among that lead to: whether each is a link."""
+    ways: dict[str, bool | None] = {}  # ``None`` of what is not there
     for path in paths:
         above = os.path.dirname(path)
         while above not in ways:
-            ways.add(above)
-            if os.path.islink(above):
+            try:
+                ways[above] = stat.S_ISLNK(os.lstat(above).st_mode)
+            except (OSError, ValueError):
+                ways[above] = None
+            if ways[above]:
                 ways |= _ways_to([os.path.join(os.path.realpath(above), "")])
             above = os.path.dirname(above)
-    return ways
+    return {way: is_link for way, is_link in ways.items() if is_link is not None}
 
 
 def described(info: os.stat_result) -> tuple[int, ...]:
@@ -261,8 +264,10 @@ def names_in(folder: str, own: Own) -> Names:
         for entry in listing:
             if is_near and own.passes_over(folder, entry.name):
                 continue
-            kind = "f" if entry.is_file(follow_symlinks=False) else "other"
-            if entry.is_dir(follow_symlinks=False):
+            kind = "other"
+            if entry.is_file(follow_symlinks=False):
+                kind = "f"
+            elif entry.is_dir(follow_symlinks=False):
                 kind = "d"
             elif entry.is_symlink():
                 kind = os.readlink(entry.path)
