@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from aggregate.sending.edited_prompt import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
+    from aggregate.sending.second_look import *
     from aggregate.sending.turn import *
     from aggregate.sending.turn_preparation import *
 else:
@@ -17,6 +18,7 @@ else:
             "discussions": "Discussion compact_discussion prepare_compaction",
             "edited_prompt": "EditedPrompt",
             "model_selection": "ModelSelection SelectedModel select_model",
+            "second_look": "look_again",
             "turn": "CompletedTurn PreparedTurn send_turn",
             "turn_preparation": "prepare_turn",
         },

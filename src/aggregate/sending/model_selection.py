@@ -67,6 +67,7 @@ class SelectedModel:
     discussion: str  # which one goes on, ``""`` for the default one
     origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
     warnings: tuple[str, ...]  # what of the persona is not used, and what its project has named
+    picks: bool = False  # whether it is first asked which of the likeliest files matter (T-10)
 
     def provider_for(self, model: str, usual: str) -> str:
         """Return whom to ask for another model: nobody by name for an alias, its maker, or the ``usual`` one."""
@@ -144,6 +145,7 @@ def select_model(
         _discussion(project, selection, client),
         origins,
         warnings + cache_warnings,
+        bool(asked.users.pick if asked.projects.pick is None else asked.projects.pick),
     )
 
 
@@ -340,6 +342,8 @@ def _decided_by_project(
         said.append(f"budget {projects.budget}")
     if projects.effort is not None and selection.effort is None:
         said.append(f"effort {projects.effort}")
+    if projects.pick:
+        said.append("a second look before each question with a budget")
     if projects.cache == "1h":
         said.append("a cache that lives for an hour")
     return (f"chosen by the project's own configuration: {', '.join(said)}",) if said else ()

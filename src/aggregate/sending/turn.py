@@ -62,6 +62,7 @@ class PreparedTurn:
     warnings: tuple[str, ...]  # what was left out or is doubtful
     # The last turns, in whose place its turns come once it is answered
     replaces: tuple[Mapping[str, Any], ...] = ()
+    looked: tuple[str, ...] = ()  # what a second look has picked, and for how much (rule T-10)
 
     @property
     def provider_tokens(self) -> int:
@@ -82,7 +83,7 @@ class PreparedTurn:
         name = self.request.discussion
         is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
         begins = f'the discussion "{name}" begins' if is_first else ""
-        return tuple(filter(None, (begins, age)))
+        return tuple(filter(None, (begins, *self.looked, age)))
 
     def price(self, usage: Usage) -> Decimal | None:
         return cost(usage, self.client.model, provider=self.client.provider)

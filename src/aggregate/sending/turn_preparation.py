@@ -8,6 +8,7 @@ from aggregate.base.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.base.request import AUTO, Task
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project
+from aggregate.project.index import user_index
 from aggregate.prompt import Request, Strategy, compose_prompt, count_prompt, request_for
 from aggregate.sending.clients.own_models import check_window, context_window
 from aggregate.sending.clients.protocol import unused_options
@@ -42,12 +43,19 @@ def prepare_turn(
     )
     request = _request(selected, aside, redact=selection.redact, task=task)
     request = _with_message(request, message, replaces)
+    told: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    if selected.picks:
+        from aggregate.sending.second_look import look_again  # most turns do without
+
+        asked = selected.client
+        request, told, failed = look_again(request, asked, index=user_index(), asks=require_key)
     composer, doubts = TurnComposer.behind_last(selected, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     _check_window(turn)
     unused = unused_options(turn.client.provider, turn.client.model, selected.options)
-    warnings = (*selected.warnings, *unused, *turn.warnings, *doubts)
-    return replace(turn, replaces=tuple(replaces), warnings=warnings)
+    warnings = (*selected.warnings, *unused, *turn.warnings, *doubts, *failed)
+    return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=told)
 
 
 def _request(
