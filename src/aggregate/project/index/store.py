@@ -7,7 +7,6 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
-from hashlib import sha256
 from pathlib import Path
 from struct import Struct
 from threading import RLock
@@ -34,11 +33,8 @@ _PENDING_BYTES: Final = 16_000_000
 _MOST_BYTES: Final = 8_000_000  # Of one entry
 _PORTION: Final = 1_000  # Rows that are in memory twice while they are checked
 _ROW_BYTES: Final = 250  # What a row that waits takes in memory besides its data
-# The hash of each file's content, and what else follows from the contents of a group, while they are unchanged.
-_UNCHANGED: Final = Kind("unchanged", "2")
-_GROUPS: Final = Kind("unchanged groups", "1")
-_SEEN: Final = Struct("<q")
-_GROUP: Final = Struct("<qI")  # When a group was seen, and how many bytes describe its files
+_UNCHANGED: Final = Kind("unchanged", "2")  # What is kept of files as long as these are unchanged
+_SEEN: Final = Struct("<qI")  # When a group of files was seen, and how many bytes describe them
 _DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
 _MARK: Final = b"%d %d %d %d %d "  # Them
 
@@ -66,7 +62,6 @@ class FileState(NamedTuple):
     mtime_ns: int
     ctime_ns: int  # when content or description was changed last; no program can set it
     seen_ns: int  # when it was looked at, not later than that
-    content_hash: bytes | None = None  # SHA-256 of the content, ``None`` if it has to be read
 
     @property
     def is_settled(self) -> bool:
@@ -143,39 +138,20 @@ class GroupLook(NamedTuple):
 
 def group_row(marks: Sequence[bytes], kept: bytes, *, seen_ns: int) -> bytes:
     described = b"\0".join(marks)
-    return _GROUP.pack(seen_ns, len(described)) + described + kept
+    return _SEEN.pack(seen_ns, len(described)) + described + kept
 
 
 def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLook:
     """Return which files of a group are as they were; none where the clock has run backwards since."""
-    seen_ns, size = _GROUP.unpack_from(row) if row else (0, 0)
+    seen_ns, size = _SEEN.unpack_from(row) if row else (0, 0)
     if row is None or seen_ns > now_ns:
         return GroupLook(marks)
-    start = _GROUP.size
+    start = _SEEN.size
     before, kept = row[start : start + size], row[start + size :]
     if before == b"\0".join(marks) and all(marks):
         return GroupLook(marks, kept, range(len(marks)))
     places = {mark: place for place, mark in enumerate(before.split(b"\0")) if mark}
     return GroupLook(marks, kept, [places.get(mark, -1) for mark in marks])
-
-
-def state_key(state: FileState) -> bytes:
-    return sha256(b"%d %d" % (state.device, state.inode)).digest()
-
-
-def state_row(state: FileState, content_hash: bytes) -> bytes:
-    """Return a row that keeps a file's hash while it is as seen; nothing where its times prove nothing."""
-    mark = settled_mark(state)
-    return mark and mark + b"\n" + _SEEN.pack(state.seen_ns) + content_hash
-
-
-def hash_of(row: bytes | None, state: FileState, *, now_ns: int) -> bytes | None:
-    """Return the hash that a row keeps if its file is unchanged and the clock has not run backwards, else ``None``."""
-    mark = _mark(state, "") + b"\n"
-    if row is None or not row.startswith(mark):
-        return None
-    (seen_ns,) = _SEEN.unpack_from(row, len(mark))
-    return row[len(mark) + _SEEN.size :] if seen_ns <= now_ns else None
 
 
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
@@ -249,29 +225,9 @@ class Index:
     def is_used(self) -> bool:
         return self._path is not None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is kept of any file, so that none has to be asked for."""
-        return _UNCHANGED not in self._unsealed and (self._file is None or self._file.is_missing)
-
     def now_ns(self) -> int:
         """Return the time that files are seen at which are looked at behind this."""
         return self._now()
-
-    def known(self, paths: Sequence[str]) -> list[FileState | None]:
-        """Look at files and return the state of each, with the hash of its content if it is known to be unchanged."""
-        seen_ns = self._now()
-        note(paths)
-        states = [look_at(path, seen_ns=seen_ns) for path in paths]
-        files = [state for state in states if state]
-        rows = [] if self._verify else self.get_many(_UNCHANGED, list(map(state_key, files)))
-        pairs = zip(rows or [None] * len(files), files, strict=True)
-        hashes = iter([hash_of(row, state, now_ns=seen_ns) for row, state in pairs])
-        return [state and state._replace(content_hash=next(hashes)) for state in states]
-
-    def remember(self, state: FileState, content_hash: bytes) -> None:
-        if row := state_row(state, content_hash):
-            self.put_many(_UNCHANGED, [(state_key(state), row)])
 
     def look_at_groups(
         self, groups: Sequence[tuple[bytes, Sequence[tuple[str, str]]]]
@@ -280,7 +236,7 @@ class Index:
         seen_ns = self._now()
         note(path for _, files in groups for path, _ in files)
         keys = [key for key, _ in groups]
-        rows = [None] * len(keys) if self._verify else self.get_many(_GROUPS, keys)
+        rows = [None] * len(keys) if self._verify else self.get_many(_UNCHANGED, keys)
         looks: list[GroupLook] = []
         for row, (_, files) in zip(rows, groups, strict=True):
             marks = [_mark_at(path, name) for path, name in files]
@@ -289,7 +245,7 @@ class Index:
 
     def remember_group(self, key: bytes, marks: Sequence[bytes], kept: bytes) -> None:
         """Keep something of a group of files, known again by their marks, of which ``b""`` knows none."""
-        self.put_many(_GROUPS, [(key, group_row(marks, kept, seen_ns=self._now()))])
+        self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
         if self._file is None or not kind.version:
