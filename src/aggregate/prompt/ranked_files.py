@@ -257,7 +257,7 @@ class OpenFiles:
         selection = select_files(request)
         now = self._now()
         paths = (file.file for file in selection.files if not file.problem)
-        described = describe([look_at(path, seen_ns=now) for path in paths], settled=True)
+        described = describe([look_at(path, seen_ns=now) for path in paths])
         states = sha256(described).digest()
         last, self._last = self._last, None
         files = None
