@@ -105,7 +105,6 @@ CONDUCT: Mapping[str, Row] = {
     "worker": Row(_RUNS, "Work on the tickets of every track on a database until interrupted."),
 }
 
-_FIRST = 10  # Commands that are listed before the others are asked for
 DEFAULT = "run"  # the command that is meant where none is named
 
 _WHOLE = 1_000
@@ -145,9 +144,12 @@ class BriefCommand(click.Command):
 
 
 class Described(click.Group):
+    brief: int | None = None  # Commands that are listed before the others are asked for
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = list(self.summaries().items())
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.summaries().items()))
+            formatter.write_dl(rows if _HELP_ALL in ctx.meta else rows[: self.brief])
 
     def summaries(self) -> dict[str, str]:
         return {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
@@ -196,11 +198,7 @@ class Commands(LazyGroup):
     """The program's commands; options alone are those of the default command, and a sentence is its task."""
 
     table = COMMANDS
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        summaries = list(self.summaries().items())
-        with formatter.section("Commands"):
-            formatter.write_dl(summaries if _HELP_ALL in ctx.meta else summaries[:_FIRST])
+    brief = 10
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
