@@ -19,8 +19,8 @@ from tests.fakes import http_server
 from tests.fakes.senders import typed
 
 from aggregate import Usage, count, open_project
-from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.models import policy_for
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
+from aggregate.sending.known_models import policy_for
 from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
 from simulation.replay import Replay
 
@@ -207,7 +207,7 @@ def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Co
             yield Compared(prepared.expected, _accounted(prepared, cache))
 
 
-def _accounted(prepared: PreparedTurn, cache: WireCache) -> Usage:
+def _accounted(prepared: Exchange, cache: WireCache) -> Usage:
     account = cache.accounts[-1]
     sizes = [block.tokens for block in prepared.plan.blocks]
     if len(sizes) != account.blocks:

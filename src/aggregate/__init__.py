@@ -134,8 +134,8 @@ if (
         build_discussion_text as build_discussion_text,
     )
     from aggregate.sending.clients import (
+        ChatRequest as ChatRequest,
         Client as Client,
-        RequestOptions as RequestOptions,
         open_client as open_client,
     )
     from aggregate.sending.host_requests import (
@@ -179,7 +179,7 @@ _HOMES = {
     "aggregate.prompt.references": "compact_data load_data_reference prune_data_cache",
     "aggregate.prompt.results": "AggregatedResult Answer",
     "aggregate.prompt.turns": "build_discussion_section build_discussion_text",
-    "aggregate.sending.clients": "Client RequestOptions open_client",
+    "aggregate.sending.clients": "ChatRequest Client open_client",
     "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.models": "FinishReason Reply Usage",
 }

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from aggregate import Client, FinishReason, Prompt, ProviderError, Reply, RequestOptions, Usage
+from aggregate import ChatRequest, Client, FinishReason, Prompt, ProviderError, Reply, Usage
 from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
-from aggregate.sending.clients.protocol import ModelRequest, ResponseFormat, capabilities_of
+from aggregate.sending.known_models import ResponseFormat, known_model
 from tests.fakes.prompts import (
     Policy,
     State,
@@ -30,7 +30,7 @@ SCHEMA = {
     "required": ["answer"],
     "additionalProperties": False,
 }
-TYPED = RequestOptions(temperature=0.0, schema=SCHEMA)
+TYPED = ChatRequest(temperature=0.0, schema=SCHEMA)
 
 TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
     ("anthropic", "claude-sonnet-5", None, ResponseFormat.SCHEMA),
@@ -53,23 +53,25 @@ def test_a_request_holds_what_its_provider_takes(
 ) -> None:
     """Temperature 0 as each takes it, and how its answers are bound to a schema: nothing is left out (D-12)."""
     client = scripted(["yes"], provider, model=model)
-    client.send(PROMPT, "Why?", options=TYPED)
+    client.send(ChatRequest(PROMPT, "Why?", temperature=0.0, schema=SCHEMA))
     (request,) = requests_of(client)
     schema = None if form is ResponseFormat.TEXT else SCHEMA
-    asked = (request.temperature, request.schema, request.response_format)
-    assert asked == (temperature, schema, form)
-    assert capabilities_of(provider, model).temperature(None) is None
+    takes = known_model(provider, model).takes
+    assert (request.temperature, request.schema) == (temperature, schema)
+    assert (takes.response_format, takes.temperature(None)) == (form, None)
 
 
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
     """Once, and without a wait; a plain request that is refused stays refused."""
     transport = TakesTextAlone(status)
-    assert Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED).text == "yes"
-    assert [one.response_format for one in transport.requests] == [
-        ResponseFormat.SCHEMA,
-        ResponseFormat.TEXT,
-    ]
+    assert (
+        Client("compatible", transport, "m")
+        .send(ChatRequest(PROMPT, "Why?", temperature=0.0, schema=SCHEMA))
+        .text
+        == "yes"
+    )
+    assert [one.schema for one in transport.requests] == [SCHEMA, None]
     assert transport.requests[1].temperature is None
 
 
@@ -77,9 +79,7 @@ def test_a_turn_has_its_time() -> None:
     """The request is ended when it is over."""
     transport = Hangs()
     with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
-        Client("compatible", transport, "m").send(
-            PROMPT, "Why?", options=RequestOptions(seconds=0.05)
-        )
+        Client("compatible", transport, "m").send(ChatRequest(PROMPT, "Why?", seconds=0.05))
     assert transport.stopped.is_set()
 
 
@@ -191,11 +191,9 @@ def test_gemini_cli_request() -> None:
     assert gemini_cli.input_text(request(PREFIX).plan) == text
 
 
-def typed(rules: Policy, form: ResponseFormat) -> ModelRequest:
+def typed(rules: Policy) -> ChatRequest:
     """Return a request for an answer of a schema at a temperature."""
-    return replace(
-        request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, response_format=form
-    )
+    return replace(request(rules, message="Why?"), temperature=0.2, schema=SCHEMA)
 
 
 def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
@@ -206,7 +204,7 @@ def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
 
 def test_anthropic_typed_request() -> None:
     """Its SDK has a word for the schema and none for the temperature, which MiniMax takes."""
-    asked = typed(MARKS, ResponseFormat.SCHEMA)
+    asked = typed(MARKS)
     assert added(
         anthropic_api.request_body(asked), anthropic_api.request_body(asked.text_only)
     ) == {
@@ -218,7 +216,7 @@ def test_anthropic_typed_request() -> None:
 @pytest.mark.parametrize("rules", [PREFIX, EXPLICIT])
 def test_openai_typed_request(rules: Policy) -> None:
     """A strict schema beside the text, which stays as it is."""
-    asked = typed(rules, ResponseFormat.SCHEMA)
+    asked = typed(rules)
     assert added(openai_api.request_body(asked), openai_api.request_body(asked.text_only)) == {
         "temperature": 0.2,
         "response_format": {
@@ -230,14 +228,14 @@ def test_openai_typed_request(rules: Policy) -> None:
 
 def test_openai_request_for_an_object() -> None:
     """Where an object is all that is promised, the schema stands behind the text, with the word that DeepSeek wants."""
-    body = openai_api.request_body(typed(PREFIX, ResponseFormat.OBJECT))
+    body = openai_api.request_body(typed(PREFIX), provider="deepseek")
     assert body["response_format"] == {"type": "json_object"}
     assert body["messages"][-1]["content"].endswith(
         "\n\nWhy?\n\nAnswer with one JSON object of this schema:\n"
         '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
         '"additionalProperties": false}'
     )
-    marked = openai_api.request_body(typed(EXPLICIT, ResponseFormat.OBJECT))["messages"][-1][
+    marked = openai_api.request_body(typed(EXPLICIT), provider="deepseek")["messages"][-1][
         "content"
     ]
     assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
@@ -247,7 +245,7 @@ def test_gemini_typed_request() -> None:
     """Both have names of their own, which the installed SDK knows."""
     from google.genai import types
 
-    asked = typed(PREFIX, ResponseFormat.SCHEMA)
+    asked = typed(PREFIX)
     config = gemini_api.request_body(asked)["config"]
     assert added(config, gemini_api.request_body(asked.text_only)["config"]) == {
         "temperature": 0.2,
@@ -413,7 +411,8 @@ def test_openai_cache_key() -> None:
     def key(
         files: dict[str, tuple[str, int]], said: list[tuple[str, int]], system: str = ""
     ) -> Any:
-        asked = ModelRequest(state(files, said).plan(EXPLICIT, system=system), "gpt-5.6", 500)
+        plan = state(files, said).plan(EXPLICIT, system=system)
+        asked = ChatRequest(model="gpt-5.6", max_output=500, plan=plan)
         return openai_api.request_body(asked, provider="openai").get("prompt_cache_key")
 
     first = key(files, [("hello", 20)])

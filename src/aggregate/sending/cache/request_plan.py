@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate, groupby, pairwise
+from typing import Final
 
 from aggregate.prompt.document import SEPARATOR, Image, Segment
 from aggregate.prompt.turns import excerpt_turn
@@ -26,7 +27,7 @@ from aggregate.sending.cache.breakpoints import (
     layout_with_breakpoints,
 )
 from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.models import SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
+from aggregate.sending.models import NO_CACHE, SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
 
 
 class BlockRole(StrEnum):
@@ -75,6 +76,9 @@ class RequestPlan:
     @property
     def total(self) -> int:
         return self.tokens[-1] + self.message_tokens
+
+
+UNPLANNED: Final = RequestPlan((), BlockLayout((), (), ()), (), 0, NO_CACHE)
 
 
 def plan_request(

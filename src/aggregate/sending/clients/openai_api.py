@@ -19,7 +19,8 @@ from aggregate.sending.clients.connection import (
     finish_reason,
     missing_sdk,
 )
-from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFormat
+from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
     FinishReason,
@@ -44,7 +45,7 @@ _STOPS = {
 class OpenAiApi(SdkApi):
     __slots__ = ()
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
             import openai
         except ImportError:
@@ -88,15 +89,17 @@ async def _ask(
     }
 
 
-def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
+def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
     """Only OpenAI itself, also on Azure, knows its newer fields."""
     plan = request.plan
     is_openai = api_family(provider, request.model) == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
     body: dict[str, Any] = {"model": request.model, limit: request.max_output}
-    if request.response_format is ResponseFormat.OBJECT:
+    form = known_model(provider, request.model).takes.response_format
+    is_object = request.schema is not None and form is ResponseFormat.OBJECT
+    if is_object:
         body["response_format"] = {"type": "json_object"}
-    elif request.response_format is ResponseFormat.SCHEMA:
+    elif request.schema is not None:
         schema = {"name": "answer", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if is_openai and (key := cache_key(plan)):
@@ -107,7 +110,7 @@ def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[s
         body["reasoning_effort"] = request.effort.value
     in_parts = bool(plan.layout.breakpoints)
     messages = [_message(message, in_parts=in_parts) for message in messages_of(plan)]
-    if request.response_format is ResponseFormat.OBJECT:
+    if is_object:
         # The provider promises an object and must be told which one.
         words = f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
         last = messages[-1]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aggregate.base.addresses import check_address
+from aggregate.base.addresses import check_address, display_address
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import PersonaTable, SendTable
@@ -23,7 +23,7 @@ from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.openai_api import OpenAiApi
 from aggregate.sending.clients.own_models import context_window, cost, token_ratio
-from aggregate.sending.clients.protocol import ModelRequest, OnText, Transport
+from aggregate.sending.clients.protocol import ChatRequest, OnText, Transport
 from aggregate.sending.models import (
     AZURE,
     BEDROCK,
@@ -71,7 +71,7 @@ class VertexApi:
     # By default of whoever is signed in on this machine
     credentials: "Credentials | None" = field(default=None, repr=False)
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
             from google.auth.exceptions import GoogleAuthError
         except ImportError:
@@ -252,7 +252,8 @@ def open_client(
         key = find_api_key(name, entry.keys, environ, needed=needed)
         transport = entry.adapter(name, key, base_url or entry.base_url)
         model = model or entry.model
-    return Client(name, transport, model, retry or Retry(), on_wait)
+    address = display_address(base_url) if base_url else ""
+    return Client(name, transport, model, retry or Retry(), on_wait, address=address)
 
 
 def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
