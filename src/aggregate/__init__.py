@@ -146,6 +146,10 @@ if (
         to_gemini as to_gemini,
         to_openai as to_openai,
     )
+    from aggregate.sending.message_plans import (
+        PlannedMessages as PlannedMessages,
+        plan_messages as plan_messages,
+    )
     from aggregate.sending.models import (
         FinishReason as FinishReason,
         Reply as Reply,
@@ -181,6 +185,7 @@ _HOMES = {
     "aggregate.prompt.turns": "build_discussion_section build_discussion_text",
     "aggregate.sending.clients": "ChatRequest Client open_client",
     "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
+    "aggregate.sending.message_plans": "PlannedMessages plan_messages",
     "aggregate.sending.models": "FinishReason Reply Usage",
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -174,6 +174,12 @@ def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
     return gemini_api.request_body(planned.request)
 
 
+def body_of(planned: PlannedRequest) -> dict[str, Any]:
+    """Return the arguments of a request in the form of whose API it was planned for."""
+    family = api_family(planned.provider, planned.model)
+    return to_anthropic(planned) if family in anthropic_api.PROVIDERS else to_openai(planned)
+
+
 def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> Exchange:
     """Keep a turn that the host has sent, as ``send`` would: prompt, answer, both turns, and what was sent.
 

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import accumulate, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from aggregate.prompt.document import SEPARATOR, Image, Segment
@@ -23,6 +23,7 @@ from aggregate.sending.cache.breakpoints import (
     FIRST_REQUEST,
     BlockLayout,
     EarlierRequest,
+    Outline,
     image_ends,
     layout_with_breakpoints,
 )
@@ -93,12 +94,12 @@ def plan_request(
 
     Breakpoints of the request ``before`` are kept as far as the bytes are the same.
     """
-    fingerprint = prompt.fingerprint
-    tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
+    outline = Outline.of(prompt)
+    tokens = tuple(outline.tokens)
     if policy.lookup is CacheLookup.BREAKPOINTS:
-        layout = layout_with_breakpoints(prompt, fingerprint.digests, tokens, policy, before)
+        layout = layout_with_breakpoints(outline, policy, before)
     else:
-        layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())
+        layout = BlockLayout(outline.digests, tuple(range(1, len(tokens) + 1)), ())
     blocks = _blocks(prompt, layout, tokens, usual=policy.seconds)
     if message:
         text = SEPARATOR + message if prompt.segments else message
