@@ -57,7 +57,8 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), azure, bedrock, vertex, or scripted; by default the persona's, else that of [send].",
+        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else that "
+        "of [send].",
     ),
     click.option(
         "--model",

@@ -23,7 +23,7 @@ from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.models import COMPATIBLE, Reply, Usage, api_family
+from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage, api_family
 from aggregate.sending.turn import ASSISTANT, Exchange, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
@@ -130,7 +130,7 @@ def plan_for(
         raise ClientSetupError(
             f"whose model {model!r} is does not show: add provider, such as provider={COMPATIBLE!r}"
         )
-    base_url = _HOSTS_OWN if name == COMPATIBLE else ""
+    base_url = _HOSTS_OWN if name in (COMPATIBLE, GATEWAY) else ""
     if isinstance(prompt, Prompt | Composition):
         client = open_client(name, model=model, base_url=base_url, environ={}, require_key=False)
         bare = prompt.prompt if isinstance(prompt, Composition) else prompt

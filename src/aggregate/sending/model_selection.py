@@ -28,12 +28,12 @@ from aggregate.sending.clients.providers import (
     open_client,
     provider_of_model,
 )
-from aggregate.sending.models import CLOUDS, COMPATIBLE, SCRIPTED
+from aggregate.sending.models import CLOUDS, COMPATIBLE, GATEWAY, SCRIPTED
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 # The providers that have models of their own only.
-_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
+_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, GATEWAY, SCRIPTED}
 _SHOWN = 60  # characters of an alias that a sentence shows
 
 

@@ -29,6 +29,7 @@ def api_family(provider: str, model: str) -> str:
 
 
 COMPATIBLE, SCRIPTED = "compatible", "scripted"  # no companies: a server of one's own, and no model
+GATEWAY: Final = "gateway"  # a compatible server of others' models, which takes Anthropic's breakpoints for these
 
 # Seconds that Anthropic's entries live after their last use: without ``ttl``, and with ``"ttl": "1h"``.
 SHORT_LIFETIME, LONG_LIFETIME = 300, 3600

@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from aggregate import ChatRequest, Client, FinishReason, Prompt, ProviderError, Reply, Usage
-from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
+from aggregate import (
+    ChatRequest,
+    Client,
+    FinishReason,
+    Prompt,
+    ProviderError,
+    Reply,
+    Usage,
+    open_client,
+)
+from aggregate.sending.clients import anthropic_api, cost, gemini_api, gemini_cli, openai_api
 from aggregate.sending.known_models import ResponseFormat, known_model
 from tests.fakes.prompts import (
     Policy,
@@ -508,3 +517,33 @@ def test_messages_keep_their_beginning(turns: list[State]) -> None:
                 assert text.strip()
                 assert not text.startswith("\n\n")
                 assert all(part in markdown for part in text.split("\n\n"))
+
+
+def test_a_gateway_takes_anthropics_breakpoints() -> None:
+    """A server in OpenAI's form for Claude: a word on the parts that end an entry, four at most (rule C-8)."""
+    address = "https://openrouter.ai/api/v1"
+    client = open_client(
+        "compatible", base_url=address, model="anthropic/claude-sonnet-5", environ={}
+    )
+    assert (client.provider, client.address) == ("gateway", address)
+    files = {"a.py": ("A " * 3000, 0), "b.py": ("B " * 3000, 0)}
+    asked = client.planned(
+        ChatRequest(state(files, [("User: Why?", 0)]).prompt, system="Be brief.")
+    )
+    body = openai_api.request_body(asked, provider=client.provider)
+    parts = [part for message in body["messages"] for part in message["content"]]
+    marked = [part["cache_control"] for part in parts if "cache_control" in part]
+    assert 2 <= len(marked) <= 4
+    assert {str(mark) for mark in marked} == {"{'type': 'ephemeral'}"}
+    assert body.keys() == {"model", "max_tokens", "messages"}
+    usage = {
+        "prompt_tokens": 100,
+        "prompt_tokens_details": {"cached_tokens": 60},
+        "completion_tokens": 5,
+    }
+    usage |= {"cache_creation_input_tokens": 30}
+    assert openai_api.parse_usage(usage) == Usage(10, 30, 60, 5)
+    assert cost(Usage(fresh=1_000_000), client.model, provider=client.provider) is not None
+    other = open_client("gateway", base_url=address, model="mistralai/mistral-large", environ={})
+    plain = openai_api.request_body(other.planned(ChatRequest(PROMPT, "Why?")), provider="gateway")
+    assert "cache_control" not in str(plain)

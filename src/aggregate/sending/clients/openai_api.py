@@ -23,6 +23,7 @@ from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
+    GATEWAY,
     FinishReason,
     Reply,
     Usage,
@@ -34,7 +35,9 @@ from aggregate.sending.models import (
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})  # who speaks it
+PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})  # who speaks it
+_BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+_CACHE_CONTROL: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
 _STOPS = {
     "stop": FinishReason.END,
     "length": FinishReason.LENGTH,
@@ -109,7 +112,8 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
     if request.effort:
         body["reasoning_effort"] = request.effort.value
     in_parts = bool(plan.layout.breakpoints)
-    messages = [_message(message, in_parts=in_parts) for message in messages_of(plan)]
+    mark = _CACHE_CONTROL if provider == GATEWAY else _BREAKPOINT
+    messages = [_message(message, mark, in_parts=in_parts) for message in messages_of(plan)]
     if is_object:
         # The provider promises an object and must be told which one.
         words = f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
@@ -120,9 +124,9 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
             last["content"].append({"type": "text", "text": words})
     if plan.system:
         system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
-        content = [_part(block.text, block) for block in system] if in_parts else plan.system
+        content = [_part(block.text, block, mark) for block in system] if in_parts else plan.system
         messages.insert(0, {"role": "system", "content": content})
-    if in_parts:
+    if in_parts and mark is _BREAKPOINT:
         # Without this the last message is a breakpoint too and takes one of the four.
         body["prompt_cache_options"] = {"mode": "explicit"}
     return {**body, "messages": messages}
@@ -139,11 +143,11 @@ def cache_key(plan: RequestPlan) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest() if end else ""
 
 
-def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
+def _message(message: Message, mark: Mapping[str, Any], *, in_parts: bool) -> dict[str, Any]:
     role = "assistant" if message.is_assistant else "user"
     if not in_parts and not message.has_images:
         return {"role": role, "content": message.text}
-    return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
+    return {"role": role, "content": [_part(part.text, part.block, mark) for part in message.parts]}
 
 
 def parse_reply(answer: Mapping[str, Any]) -> Reply:
@@ -162,21 +166,20 @@ def parse_reply(answer: Mapping[str, Any]) -> Reply:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Return the usage; ``prompt_tokens`` includes what was read and written; DeepSeek names its reads otherwise."""
+    """Return the usage; ``prompt_tokens`` includes what was read and written, which some name otherwise."""
     details = reported_fields(usage.get("prompt_tokens_details"))
     hit = reported_tokens(usage.get("prompt_cache_hit_tokens"))
     read = hit or reported_tokens(details.get("cached_tokens"))
-    write = reported_tokens(details.get("cache_write_tokens"))
+    written = details.get("cache_write_tokens") or usage.get("cache_creation_input_tokens")
+    write = reported_tokens(written)
     fresh = max(reported_tokens(usage.get("prompt_tokens")) - read - write, 0)
     return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
-def _part(text: str, block: RequestBlock) -> dict[str, Any]:
+def _part(text: str, block: RequestBlock, mark: Mapping[str, Any]) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": text}
     if block.image:
         data = b64encode(block.image.data).decode()
         url = f"data:{block.image.media_type};base64,{data}"
         part = {"type": "image_url", "image_url": {"url": url}}
-    return (
-        part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part
-    )
+    return {**part, **mark} if block.has_breakpoint else part

@@ -26,7 +26,14 @@ from aggregate.base.errors import OutputError, PromptTooLongError
 from aggregate.project.configuration import global_config_path, load_config, user_config
 from aggregate.project.tables import ModelTable
 from aggregate.sending.known_models import AS_OF, known_model, policy_for
-from aggregate.sending.models import COMPATIBLE, SCRIPTED, CachePolicy, Usage
+from aggregate.sending.models import (
+    COMPATIBLE,
+    GATEWAY,
+    SCRIPTED,
+    CachePolicy,
+    Usage,
+    bare_model_name,
+)
 
 if TYPE_CHECKING:
     from aggregate.sending.cache.request_plan import RequestPlan
@@ -212,6 +219,7 @@ _PRICE_LIST_IDS = {
     "compatible": None,
     "bedrock": "aws",
     "vertex": None,
+    "gateway": None,
 }
 
 
@@ -245,9 +253,11 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
         cache_write_tokens=usage.cache_write,
         output_tokens=usage.output,
     )
+    # A gateway writes the maker's name before the model's.
+    listed = bare_model_name(model) if provider == GATEWAY else model
     try:
         price = calc_price(
-            priced, model_ref=model, provider_id=_PRICE_LIST_IDS.get(provider, provider or None)
+            priced, model_ref=listed, provider_id=_PRICE_LIST_IDS.get(provider, provider or None)
         )
     except (LookupError, ValueError):
         return None

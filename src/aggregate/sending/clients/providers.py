@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aggregate.base.addresses import check_address, display_address
+from aggregate.base.addresses import check_address, display_address, origin
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import PersonaTable, SendTable
@@ -29,6 +29,7 @@ from aggregate.sending.models import (
     BEDROCK,
     CLOUDS,
     COMPATIBLE,
+    GATEWAY,
     SCRIPTED,
     VERTEX,
     Reply,
@@ -184,7 +185,10 @@ PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider(OpenAiApi, ("OPENAI_API_KEY",), "gpt-5.6"),
     # The keys of the providers above are not for any server that an address names.
     COMPATIBLE: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
+    GATEWAY: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
 }
+# In the names of hosts that take Anthropic's breakpoints in OpenAI's form.
+_GATEWAYS: Final = ("openrouter", "litellm", "aiplatform", "bedrock")
 _MILLION: Final = 1_000_000
 # Tokens whose price is asked for: beyond some 200,000 a few models cost more for each.
 _PRICED: Final = 1_000
@@ -237,9 +241,11 @@ def open_client(
         if not name:
             raise NoProviderError(f"no provider is named: {how}")
         raise ClientSetupError(f"there is no provider {name!r}: {how}")
-    if name == COMPATIBLE and not base_url:
+    if name == COMPATIBLE and any(word in origin(base_url) for word in _GATEWAYS):
+        name = GATEWAY
+    if name in (COMPATIBLE, GATEWAY) and not base_url:
         raise ClientSetupError(
-            "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
+            f"{name} needs the server's address: add --base-url, such as http://localhost:8080/v1"
         )
     if base_url:
         check_address(base_url)
