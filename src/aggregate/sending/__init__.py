@@ -3,6 +3,7 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.sending.bills import *
     from aggregate.sending.discussions import *
     from aggregate.sending.edited_prompt import *
     from aggregate.sending.model_selection import *
@@ -14,6 +15,7 @@ else:
         __name__,
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
+            "bills": "Charge charged charges",
             "discussions": "Discussion compact_discussion prepare_compaction",
             "edited_prompt": "EditedPrompt",
             "model_selection": "ModelSelection provider_for select_model",

@@ -200,7 +200,7 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         )
     turn, project = planned.turn, planned.project
     if not isinstance(reply, Reply):
-        used = _usage(api_family(planned.provider, planned.model), usage)
+        used = usage_of(usage)
         reply = Reply(reply or "", used, model=planned.model)
     *earlier, question = turn.request.history
     turns = Discussion(project, turn.request.discussion).turns(is_new=True)
@@ -212,16 +212,17 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
     return send_turn(turn, project, received=reply, begun=planned.begun)
 
 
-def _usage(family: str, reported: object) -> Usage:
+def usage_of(reported: object) -> Usage:
+    """Return what an SDK reports, as its object or a mapping, by the names of its fields."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)
     fields = dump(warnings=False) if callable(dump) else reported
     if not isinstance(fields, Mapping):
         return Usage()
-    if family in anthropic_api.PROVIDERS:
+    if "input_tokens" in fields:
         return anthropic_api.parse_usage(fields)
-    if family in gemini_api.PROVIDERS:
+    if "prompt_token_count" in fields:
         return gemini_api.parse_usage(fields)
     return openai_api.parse_usage(fields)
 

@@ -1,21 +1,23 @@
 """One turn of a discussion, as it is prepared: what is shown of its plan, and how it is sent, kept and recorded."""
 
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
 from aggregate.base.disk.reading import confined, project_root
 from aggregate.base.disk.writing import create_private
-from aggregate.base.errors import OutputError, ProviderError
+from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
 from aggregate.base.messages import short_list
-from aggregate.project.configuration import Project, is_trusted
+from aggregate.project.configuration import Project, is_trusted, user_config
 from aggregate.project.history import (
     DEFAULT,
     NO_DISCUSSION,
@@ -25,19 +27,22 @@ from aggregate.project.history import (
 )
 from aggregate.prompt import Composition, Request
 from aggregate.prompt.audit import record_audit
-from aggregate.prompt.document import Prompt
+from aggregate.prompt.document import Prompt, Section
 from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
+from aggregate.sending.bills import Bill, keep_charge, spent_today
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
 from aggregate.sending.clients.client import LEFT_OUT, Client
-from aggregate.sending.clients.own_models import age_note, cost, record_usage
+from aggregate.sending.clients.learned import NOTHING, Kinds, Learned, Place, record_usage
+from aggregate.sending.clients.own_models import age_note, cost
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.model_selection import OPTION, ModelSelection
 from aggregate.sending.models import (
     LONG_LIFETIME,
     NO_REPLY,
     SCRIPTED,
+    SHORT_LIFETIME,
     FinishReason,
     Reply,
     Usage,
@@ -45,6 +50,7 @@ from aggregate.sending.models import (
 )
 from aggregate.sending.request_log import LoggedRequest, write_request
 
+_CODE = (Section.FILES.value, Section.CHANGED.value)  # sections that are mostly code
 USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them
 _LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
 _WINDOW_STEP = 1024
@@ -72,6 +78,7 @@ class Exchange:
     warnings: tuple[str, ...]  # what was left out or is doubtful
     # The last turns, in whose place its turns come once it is answered
     replaces: tuple[Mapping[str, Any], ...] = ()
+    learned: Learned = NOTHING  # of the model where it is reached
     reply: Reply = NO_REPLY
     # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
     history: Path | None = None
@@ -106,6 +113,61 @@ class Exchange:
         is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
         begins = f'the discussion "{name}" begins' if is_first else ""
         return tuple(filter(None, (begins, age)))
+
+    @property
+    def place(self) -> Place:
+        return Place(self.client.provider, self.client.model, self.client.address)
+
+    @property
+    def kinds(self) -> Kinds:
+        code = sum(part.tokens for part in self.fingerprint.segments if part.section in _CODE)
+        return Kinds(code, self.plan.total - code)
+
+    @property
+    def forecast(self) -> Usage:
+        """What is expected by the provider's own count, which differs by kind of text."""
+        if self.client.provider == SCRIPTED:
+            return self.expected
+        code, words = self.learned.ratios(self.place)
+        sizes = [part.tokens for part in self.fingerprint.segments]
+        ratios = [code if part.section in _CODE else words for part in self.fingerprint.segments]
+        weighed = [size * ratio for size, ratio in zip(sizes, ratios, strict=True)]
+        ours, theirs = ([*accumulate(each, initial=0)] for each in (sizes, weighed))
+
+        def up_to(tokens: int) -> float:
+            number = min(bisect_right(ours, tokens), len(sizes)) - 1
+            return theirs[number] + (tokens - ours[number]) * ratios[number]
+
+        read = up_to(self.expected.cache_read)
+        written = up_to(self.expected.cache_read + self.expected.cache_write)
+        total = up_to(self.plan.total)
+        long = up_to(self.expected.cache_read + self.expected.cache_write_long) - read
+        return Usage(round(total - written), round(written - read), round(read), 0, round(long))
+
+    @property
+    def expected_price(self) -> Decimal | None:
+        """What the input is expected to cost, with how often what was expected is not read here."""
+        forecast, lost = self.forecast, Decimal(str(self.learned.miss_share))
+        price, missed = self.price(forecast), self.price(self._all_anew(forecast))
+        if price is None or missed is None or not forecast.cache_read:
+            return price
+        return price * (1 - lost) + missed * lost
+
+    def _all_anew(self, usage: Usage) -> Usage:
+        if self.plan.layout.breakpoints:
+            return Usage(cache_write=usage.input, cache_write_long=usage.cache_write_long)
+        return Usage(fresh=usage.input)
+
+    @property
+    def most_it_costs(self) -> Decimal | None:
+        """What it costs if nothing is read, and the answer is as long as it may be."""
+        anew = self._all_anew(self.forecast)
+        return self.price(replace(anew, output=self.asked.max_output))
+
+    @property
+    def bill(self) -> Bill:
+        client = self.client
+        return Bill.of(client.provider, client.model, self.forecast, self.reply.usage)
 
     def price(self, usage: Usage) -> Decimal | None:
         return cost(usage, self.client.model, provider=self.client.provider)
@@ -150,14 +212,14 @@ class Exchange:
             lines.append(f"{counted}{budget}")
         lines.append(
             f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, "
-            f"{usage.fresh:,} fresh; {dollars(self.price(usage))} for the input"
+            f"{usage.fresh:,} fresh; {dollars(self.expected_price)} for the input"
         )
         return [*lines, *self.news]
 
     @property
     def data(self) -> dict[str, Any]:
         usage = self.expected
-        amount = self.price(usage)
+        amount = self.expected_price
         return {
             "provider": self.client.provider,
             "model": self.client.model,
@@ -245,6 +307,8 @@ def send_turn(
     ``received``, to a request ``begun`` then in seconds since the epoch, is kept likewise, and nothing is sent.
     """
     request, client = prepared.request, prepared.client
+    if received is None:
+        check_limit(prepared, project)
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
         history = confined(history_file(project.path, request.discussion), request.written_in)
@@ -280,8 +344,13 @@ def send_turn(
         raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        client.provider, client.model, sent=sent, usage=usage
+        *prepared.place[:2],
+        sent=prepared.kinds,
+        usage=usage,
+        address=client.address,
+        learn=partial(_learn, prepared, reply),
     )
+    warnings += keep_charge(project.folder, client.provider, client.model, usage)
     if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):
         refused = f"{client.provider} has refused the request with {left_out}"
         warnings = (f"{refused}: it was sent again without", *warnings)
@@ -294,6 +363,41 @@ def send_turn(
     return replace(
         prepared, reply=reply, record=log, history=history, answer=answer, doubts=warnings
     )
+
+
+def check_limit(prepared: Exchange, project: Project) -> None:
+    """Refuse what could cost more than the caller, the user or the project allows."""
+    client, asked = prepared.client, prepared.selection.most
+    tables = (project.config.send.most_per_day, user_config().send.most_per_day)
+    daily = min((most for most in tables if most is not None), default=None)
+    if client.provider == SCRIPTED or (asked is None and daily is None):
+        return
+    could = prepared.most_it_costs
+    if could is None:
+        raise ClientSetupError(
+            f"a limit in dollars cannot be kept: the price of {client.model} is not known: name it under "
+            f'[models."{client.model}"] in your own configuration'
+        )
+    spent = spent_today() if daily is not None else Decimal(0)
+    for limit, so_far, name in ((asked, Decimal(0), "--most"), (daily, spent, "most_per_day")):
+        if limit is not None and so_far + could > Decimal(str(limit)):
+            today = f", and {dollars(so_far)} were spent today" if so_far else ""
+            raise ClientSetupError(
+                f"it could cost {dollars(could)}, with nothing read from a cache and {prepared.asked.max_output:,} "
+                f"tokens of answer{today}; {name} is ${limit:g}: lower --max-output or --budget, or raise the limit"
+            )
+
+
+def _learn(prepared: Exchange, reply: Reply, learned: Learned) -> Learned:
+    forecast, pauses = prepared.forecast, prepared.record.pauses
+    if forecast.cache_read:
+        age = pauses[-1] if pauses else 0.0
+        learned = learned.after_read(
+            expected=forecast.cache_read,
+            read=reply.usage.cache_read,
+            needs_hour=age > SHORT_LIFETIME and prepared.plan.policy.long_seconds > 0,
+        )
+    return learned if reply.first_piece is None else learned.after_piece(reply.first_piece)
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
