@@ -7,7 +7,7 @@ from functools import reduce
 import click
 
 from aggregate.cli.options import json_option
-from aggregate.cli.output import say, write_result, write_rows
+from aggregate.cli.output import counted, say, write_result, write_rows
 from aggregate.sending import Charge, charges
 from aggregate.sending.models import dollars
 
@@ -41,7 +41,7 @@ def costs(days: int, by: str | None, as_json: bool) -> None:
     for row in rows:
         write_rows(_line(row))
     if rows:
-        say(_line(_sum(rows)))
+        say("in all: " + _line(_sum(rows)).replace("\t", "; "))
     else:
         say(f"no request of the last {days:,} days is known")
 
@@ -68,7 +68,7 @@ def _line(row: Charge) -> str:
     return "\t".join(
         [
             *named,
-            f"{row.requests:,} requests",
+            counted(row.requests, "request"),
             f"{row.input:,} tokens in, {share} read",
             f"{row.output:,} out",
             f"{least}{dollars(row.dollars)}",
