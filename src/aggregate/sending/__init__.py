@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from aggregate.sending.bills import *
     from aggregate.sending.discussions import *
     from aggregate.sending.edited_prompt import *
+    from aggregate.sending.exchange import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
     from aggregate.sending.turn import *
@@ -19,7 +20,8 @@ else:
             "discussions": "Discussion compact_discussion prepare_compaction",
             "edited_prompt": "EditedPrompt",
             "model_selection": "ModelSelection provider_for select_model",
-            "turn": "Exchange send_turn",
+            "exchange": "Exchange",
+            "turn": "send_turn",
             "turn_preparation": "prepare_turn",
         },
     )

@@ -22,9 +22,10 @@ from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage, api_family
-from aggregate.sending.turn import ASSISTANT, Exchange, send_turn
+from aggregate.sending.turn import ASSISTANT, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 # Stands for the address of a compatible server, which the host alone knows: nothing is sent there.

@@ -47,10 +47,10 @@ from aggregate.sending.clients.images import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.learned import Learned, Place, learned_of
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of
 from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy, api_family
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
-from aggregate.sending.turn import Exchange
 
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
 _NO_HOURS: Final = "the cache has not kept what it was expected to: nothing is written for an hour until it does again"
