@@ -1,4 +1,4 @@
-"""What a request is expected to cost, what it has cost, and limits in dollars (rules S-9, S-10, C-9)."""
+"""What a request is expected to cost, what it has cost, and limits in dollars (rules S-10, S-11, C-9)."""
 
 import json
 from dataclasses import replace
@@ -62,7 +62,7 @@ def sent(turn: Exchange, usage: Usage) -> Exchange:
 
 
 def test_a_forecast_is_in_the_providers_tokens(tmp_path: Path) -> None:
-    """A price is made of what the provider counts, not of o200k's tokens (rule S-9)."""
+    """A price is made of what the provider counts, not of o200k's tokens (rule S-10)."""
     turn = prepared(tmp_path)
     assert turn.forecast.input == pytest.approx(1.5 * turn.plan.total, abs=2)
     assert turn.expected_price == turn.price(turn.forecast) > turn.price(turn.expected)  # type: ignore[operator]
@@ -71,13 +71,13 @@ def test_a_forecast_is_in_the_providers_tokens(tmp_path: Path) -> None:
 
 
 def test_what_was_charged_is_told_and_summed(tmp_path: Path) -> None:
-    """Beside what was expected and what the cache has saved; by day, project and model (rule S-9)."""
+    """Beside what was expected and what the cache has saved; by day, project and model (rule S-10)."""
     turn = prepared(tmp_path)
     usage = Usage(10, 1_000, 9_000, 100)
     bill = sent(turn, usage).bill
     assert bill.price == turn.price(usage)
     assert bill.saved == turn.price(Usage(10_010, output=100)) - turn.price(usage)  # type: ignore[operator]
-    assert bill.sentence.endswith(" saved")
+    assert bill.sentence.endswith(" saved)")
     sent(prepared(tmp_path), usage)
     (row,) = charges()
     assert (row.project, row.provider, row.model, row.requests) == (
@@ -100,7 +100,7 @@ def test_what_was_charged_is_told_and_summed(tmp_path: Path) -> None:
 
 
 def test_a_costly_request_is_not_sent(tmp_path: Path) -> None:
-    """What could exceed ``--most`` or the day's limit is refused before anything is written or paid (rule S-10)."""
+    """What could exceed ``--most`` or the day's limit is refused before anything is written or paid (rule S-11)."""
     with pytest.raises(
         ClientSetupError, match=r"it could cost \$0\.\d+, with nothing read .*--most is \$0.01"
     ):
@@ -173,7 +173,7 @@ def test_a_hosts_own_bill(usage: object) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    """One line a day, project and model, and the sum of all; or by one of them alone (rule S-9)."""
+    """One line a day, project and model, and the sum of all; or by one of them alone (rule S-10)."""
     sent(prepared(tmp_path), Usage(10, 1_000, 9_000, 100))
     folder, state = tmp_path / "p", str(tmp_path / "state")
     (row,) = charges()

@@ -50,9 +50,8 @@ class Bill:
     def sentence(self) -> str:
         if self.price is None or self.expected_price is None or self.saved is None:
             return dollars(self.price)
-        lost = self.saved < 0
-        told = f"{dollars(abs(self.saved))} {'more than without a cache' if lost else 'saved'}"
-        return f"{dollars(self.price)} charged, {dollars(self.expected_price)} expected, {told}"
+        forecast, saved = dollars(self.expected_price), dollars(self.saved)
+        return f"{dollars(self.price)} ({forecast} expected, {saved} saved)"
 
 
 _FILE: Final = "charges.json"

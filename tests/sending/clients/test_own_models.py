@@ -254,7 +254,7 @@ def test_the_window_is_checked_by_the_providers_count() -> None:
 
 
 def test_code_and_words_have_ratios_of_their_own() -> None:
-    """Requests of different mixtures tell them apart; what is little known stays near the whole ratio (rule B-12)."""
+    """Requests of different mixtures tell them apart; what is little known stays near the whole ratio (rule C-9)."""
     place = Place("anthropic", MODEL)
     assert NOTHING.ratios(place) == pytest.approx((1.25, 1.25))
     for code, words in ((20_000, 500), (20_000, 9_000), (1_000, 12_000), (30_000, 2_000)):
@@ -269,7 +269,7 @@ def test_code_and_words_have_ratios_of_their_own() -> None:
     )
 )
 def test_no_report_leads_astray(reports: list[tuple[int, int, int]]) -> None:
-    """Whatever is reported, both ratios stay within what a vocabulary can have (rule B-12)."""
+    """Whatever is reported, both ratios stay within what a vocabulary can have (rule C-9)."""
     learned = NOTHING
     for code, words, reported in reports:
         if code + words:
