@@ -236,6 +236,20 @@ class TaskTable(Table):
     )
 
 
+class PromptTable(Table):
+    """What a prompt says beside what it shows of the project."""
+
+    frame: bool = key(
+        "Whether a prompt for a task with a budget begins with the project's name and ends with the task.",
+        default=True,
+    )
+    instructions: str = key(
+        "Instructions, or a file with some, that stand in each prompt; in a project's own file they count for a task "
+        "with a budget, if you trust the project.",
+        default="",
+    )
+
+
 class BudgetTable(Table):
     """How many tokens a prompt may have, and what is shown within them."""
 
@@ -414,6 +428,7 @@ class Config(Table):
     discussion: DiscussionTable = _section(DiscussionTable)
     task: TaskTable = _section(TaskTable)
     budget: BudgetTable = _section(BudgetTable)
+    prompt: PromptTable = _section(PromptTable)
     send: SendTable = _section(SendTable)
     goal: GoalTable = _section(GoalTable)
     trust: TrustTable = _section(TrustTable)
