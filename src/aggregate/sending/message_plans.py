@@ -63,7 +63,9 @@ class _Piece:
     @property
     def is_markable(self) -> bool:
         kind = self.value.get("type")
-        return kind not in _UNMARKABLE and (kind != "text" or bool(self.value.get("text")))
+        # A tool in OpenAI's form carries none.
+        is_empty = kind == "text" and not self.value.get("text")
+        return kind not in _UNMARKABLE and not is_empty and "function" not in self.value
 
 
 @dataclass(frozen=True, slots=True)

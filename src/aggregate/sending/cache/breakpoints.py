@@ -199,8 +199,7 @@ def _chosen(
     # Set again where the last request wrote: in the body, and where the search from the end does not reach back so far.
     elif 0 < hit < last and (hit <= body or is_out_of_reach):
         wanted.append(hit)
-    # What is read is renewed by that, and needs no breakpoint of its own.
-    if 0 < fallback < min(last, hit):
+    if 0 < fallback < last:
         wanted.append(fallback)
     least = bisect_left(tokens, policy.minimum) + 1
     parts = (max(least, bisect_right(tokens, part * tokens[body - 1], 0, body)) for part in _PARTS)
