@@ -83,14 +83,15 @@ def reply_to(path: str) -> dict[str, Any]:
 
 
 @contextmanager
-def chat_server() -> Iterator[ChatServer]:
+def chat_server(answer: str = ANSWER) -> Iterator[ChatServer]:
     server = ChatServer()
 
     class Handler(QuietHandler):
         def take(self) -> None:
             server.requests.append((self.path, json.loads(self.body() or b"{}")))
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
-            data = json.dumps(reply_to(self.path.split("?")[0])).encode()
+            reply = json.dumps(reply_to(self.path.split("?")[0]))
+            data = reply.replace(json.dumps(ANSWER), json.dumps(answer)).encode()
             self.answer(200, data, content_type="application/json")
 
     with serving(Handler) as port:

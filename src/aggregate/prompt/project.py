@@ -47,6 +47,9 @@ _CANNOT_SWITCH_OFF: Final = (
     "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
     "configuration, or use --no-redact"
 )
+_CANNOT_HAVE_ASKED: Final = (
+    "task.pick: only your own configuration can have a model asked; or use --pick"
+)
 
 
 def open_project(
@@ -334,6 +337,8 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
     ]
     if not config.redaction.send:
         doubts.append(_CANNOT_SWITCH_OFF)
+    if config.task.pick:
+        doubts.append(_CANNOT_HAVE_ASKED)
     return tuple(doubts)
 
 
