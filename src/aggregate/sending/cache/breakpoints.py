@@ -207,10 +207,7 @@ def _chosen(
     for place in (body, outline.first_change, *again, *parts):
         # Before the longest entry that is read a new breakpoint would write nothing.
         is_new = place > hit and place in outline.markable and tokens[place - 1] >= policy.minimum
-        # A second one so near in the body saves less than one behind a part of it.
-        others = [one for one in wanted if one <= body and one != last]
-        is_near = any(abs(tokens[place - 1] - tokens[one - 1]) < policy.minimum for one in others)
-        if (is_new or place in old) and not is_near:
+        if is_new or place in old:
             wanted.append(place)
     chosen = [place for place in dict.fromkeys(wanted) if place not in outline.fixed]
     return tuple(sorted({*chosen[:free], *outline.fixed}))
