@@ -53,6 +53,7 @@ COMMANDS: Mapping[str, Row] = {
     "chat": Row("chat", "Go on with a discussion, message by message."),
     "mcp": Row("serve", "Serve the project to agents by the Model Context Protocol."),
     "panel": Row("serve", "Compose the prompt by eye, on a page in the browser."),
+    "costs": Row("costs", "Show what your requests have cost, by day, project and model."),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
         "explain",
