@@ -17,7 +17,7 @@ from aggregate.base.messages import nearest_path
 from aggregate.base.request import Amount, Given, Place, Task, parse_amount
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say, warn_all
-from aggregate.project.configuration import Project, unconfigured, user_config
+from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
 from aggregate.project.files import display_path
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
@@ -51,7 +51,9 @@ def open_asked_project(
     config: Path, *, allow_outside: bool | None, allow_secrets: bool | None, tells: str = ""
 ) -> Project:
     """Return the project, or a folder without a configuration, of which a sentence ``tells`` once (rule T-6)."""
-    if config.exists() or is_named("config"):
+    told = click.get_current_context().meta
+    # A configuration that is gone while a command runs, as within a checkout, is missing.
+    if told.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     here = config.parent.absolute()
     is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
@@ -63,8 +65,8 @@ def open_asked_project(
         )
     bare = unconfigured(config)
     project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    if tells and not click.get_current_context().meta.setdefault(KEEP, False):
-        click.get_current_context().meta[KEEP] = True
+    if tells and not told.setdefault(KEEP, False):
+        told[KEEP] = True
         say(tells)
     return project
 

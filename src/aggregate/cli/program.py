@@ -293,7 +293,7 @@ MISTAKES = (
 def program() -> None:
     """Compose exactly the prompt that a language model should see.
 
-      aggregate "fix the timeout in the retry loop" --budget 8k
+      aggregate "fix the timeout in the retry loop" --budget 32k
 
     Without a command, run is meant.
     """
