@@ -92,9 +92,9 @@ class CachingClient:
 def test_cached_tokens_count_at_their_price(
     tmp_path: Path, read_price: float, limit: str | None
 ) -> None:
-    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 600 are enough for four questions, or for none."""
+    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 1,000 are enough for all questions, or for none."""
     model = ChatModel(CachingClient(), read_price=read_price)
-    limits = EngineLimits(tokens=600)
+    limits = EngineLimits(tokens=1000)
     made = NeuronAgent(model, [bell()], state_dir=tmp_path, limits=limits)
     result = made.execute_goal("Ring")
     assert result.limit == limit

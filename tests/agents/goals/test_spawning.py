@@ -54,7 +54,7 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     assert [one.label for one in nodes(result.trace, "dendrite")] == ["1.1", "1.2"]
     told = [one.text for one in nodes(result.trace, "dendrite")]
     assert told == ["Get kudos for run 7", "Get kudos for run 8"]
-    assert calls(model) == ["decompose", "complete"]
+    assert calls(model) == ["decompose", "validate", "find_tool", "complete"]
 
 
 @pytest.mark.parametrize("items", [[], [{"id": 1}]])
@@ -172,7 +172,7 @@ def test_a_text_in_an_item_decides_nothing(tmp_path: Path) -> None:
     fans = [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]]
     assert fans == [f"fan {n}" for n in range(1, 6)]
     assert wiped == []
-    assert calls(model) == ["decompose", "find_tool", "complete"]
+    assert calls(model) == ["decompose", "validate", "find_tool", "complete"]
 
 
 def test_the_same_list_is_not_gone_through_twice(tmp_path: Path) -> None:
@@ -202,7 +202,8 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}, {"id": 2}, {"id": 3}]), kudos))
     result = made.execute_goal("Get kudos")
     assert [one["success"] for one in result.results[1]["dendrite_results"]] == [False, True, False]
-    assert "2 of 3 sub-tasks failed, the first one with: gone 1" in result.warnings
+    left = "2 of 3 sub-tasks failed, the first one with: gone 1. Left: 1, 3."
+    assert left in result.warnings
     assert result.text == "Run 1: failed: gone 1\nRun 2: fine\nRun 3: failed: gone 3"
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}]), kudos))
     failed = made.execute_goal("Get kudos").results[1]
@@ -268,7 +269,7 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
         return {"success": True, "boxes": [{"id": len(opened) * 10}]}
 
     plan = "1. Open box 1\n2. Open each box; then open every box in it"
-    made, model = agent(tmp_path, {"decompose": plan}, (openBox,))
+    made, model = agent(tmp_path, {"decompose": plan, "find_tool": "openBox"}, (openBox,))
     result = made.execute_goal("Open all")
     labels = [one.label for one in nodes(result.trace, "dendrite")]
     assert labels == ["1.1", "2.1", "3.1", "4.1"]
@@ -287,6 +288,7 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
     script = {
         "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
         "decompose: ; then open": "1. Open the box\n2. Open each box",
+        "find_tool": "openBox",
     }
     results = []
     for workers in (1, 6):
@@ -334,6 +336,7 @@ def test_single_is_no_split(tmp_path: Path) -> None:
 
     for answer in ("SINGLE", "single.", "1. Convert a", "1. a\n2. b\n3. c\n4. d", "", "no idea"):
         script = {"decompose": "1. Convert dates", "split": answer, "parameters": '{"date": "x"}'}
+        script["find_tool"] = "convert"
         made, model = agent(tmp_path, script, (convert,))
         assert made.execute_goal("Convert").text == "x"
         assert calls(model).count("split") == 1
@@ -350,6 +353,7 @@ def test_a_failed_part_fails_the_step(tmp_path: Path) -> None:
 
     script = {
         "decompose": "1. Convert dates",
+        "find_tool": "convert",
         "split": "1. Convert a\n2. Convert b",
         "parameters: a": '{"date": "a"}',
     }

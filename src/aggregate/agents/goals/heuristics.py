@@ -58,8 +58,17 @@ _ADVICE: Final = (
 
 
 def words(text: str) -> list[str]:
+    return list(map(singular, plain_words(text)))
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words as they stand, in lower case; those of a name in camelCase one by one."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
-    return [singular(word) for word in re.findall(r"[^\W_]+", spaced.lower())]
+    return re.findall(r"[^\W_]+", spaced.lower())
+
+
+def is_plural(word: str) -> bool:
+    return singular(word) != word
 
 
 def singular(word: str) -> str:
@@ -94,9 +103,7 @@ def find_iteration(step: str) -> Iteration | None:
     noun_phrase = _END.sub("", match.group("rest")).split()[:_NOUN_WORDS]
     if not each:
         # Up to the first plural: "all activities", not "all day".
-        plurals = [
-            n for n, word in enumerate(noun_phrase, 1) if singular(word.lower()) != word.lower()
-        ]
+        plurals = [n for n, word in enumerate(noun_phrase, 1) if is_plural(word.lower())]
         noun_phrase = noun_phrase[: plurals[0]] if plurals else []
     if not noun_phrase:
         return None

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from aggregate.agents.goals import answers, fan_out, heuristics, questions
-from aggregate.agents.goals.execution import execute_step, other_tool
+from aggregate.agents.goals.execution import checked, execute_step, item_fills, other_tool
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
@@ -154,9 +154,20 @@ def _do_with(
         template = fan_out.template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
             return _for_each_item(run, branch, loop, template, tool)
-    outcome = execute_step(run, branch, step, tool, attempts=attempts, may_change=may_change)
-    if tool and iteration and not outcome.other:
-        return _fan_out_after(run, branch, step, tool, iteration, outcome)
+    # What an item gives is what its call is about. Of a step for each item it shows later whether one call was enough.
+    takes_item = branch.item is not None and tool and item_fills(tool, branch.item, branch.noun)
+    outcome = execute_step(
+        run,
+        branch,
+        step,
+        tool,
+        attempts=attempts,
+        may_change=may_change,
+        trusted=bool(iteration or takes_item),
+    )
+    if tool and iteration and not outcome.other and not answers.is_failure(outcome.result):
+        after = _fan_out_after(run, branch, step, tool, iteration, outcome)
+        return checked(run, branch, step, outcome) if after is None else after
     return outcome
 
 
@@ -167,19 +178,20 @@ def _fan_out_after(
     tool: Tool,
     iteration: heuristics.Iteration,
     outcome: StepOutcome,
-) -> StepOutcome:
+) -> StepOutcome | None:
     """Do more for each item of the list that a tool gave, where another tool is needed for that (rule D-27)."""
     loop = fan_out.loop_over_result(branch, step, iteration, outcome.result)
     if loop is None or not fan_out.more_calls_needed(run, branch, loop, tool):
-        return outcome
+        return None
     template = fan_out.template_for(run, branch, loop, ask=True)
     try:
         item_tool = choose_tool(run, branch, template)
         if item_tool is not None and item_tool.name == tool.name:
-            return outcome
+            return None
         of_items = _for_each_item(run, branch, loop, template, item_tool)
-    except StepFailed:
-        return outcome
+    except StepFailed as reason:
+        branch.node.warn(f'Nothing was done for each item of "{step}": {reason}')
+        return None
     return replace(
         of_items,
         result=fan_out.with_results(outcome.result, loop.source, of_items.result),

@@ -1,6 +1,7 @@
 """Which tool a step needs: by its words where these leave no doubt, else by the model (rule P2).
 
-A wrong tool costs more than a question: words decide only where nothing speaks against it.
+A wrong tool costs more than a question: words decide only where nothing speaks against it, and never on a tool that
+may change something.
 """
 
 import re
@@ -10,9 +11,16 @@ from dataclasses import dataclass
 
 from aggregate.agents.goals.answers import clip
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.heuristics import STOP, significant_words, words
+from aggregate.agents.goals.heuristics import (
+    STOP,
+    is_plural,
+    plain_words,
+    significant_words,
+    singular,
+    words,
+)
 from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text
-from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
+from aggregate.agents.tools import ANALYSIS, Permission, Tool, ToolRegistry
 from aggregate.base.text import fence
 
 # Distinct words of a step that a tool must know, one of them from its description or parameters. One word is mostly
@@ -25,6 +33,13 @@ _TURNING = frozenset(["not", "no", "never", "without", "except", "instead", "rat
 # Words that change a verb: to turn on is not to turn off
 _PARTICLES = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
 _FILLERS = STOP - _TURNING - _PARTICLES
+# Verbs of tools that only look, and words of those that do more. A tool may be written without a word on its
+# permissions, and has that to read then: its name and its description must say that it reads.
+_LOOKING = frozenset("get list read find search show fetch look view describe count query".split())
+_CHANGING = frozenset(
+    "add archive assign cancel change clear create delete edit mark modify move open remove reset save send set update"
+    " write".split()
+)
 _QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
 # What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces
 _VALUE = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
@@ -53,7 +68,13 @@ def ranked_tools(step: str, tools: Sequence[Tool]) -> list[_ToolMatch]:
         common = [word for word in dict.fromkeys(said) if word in known[tool.name]]
         # A word counts less the more tools know it.
         score = sum(1 / spread[word] for word in common)
-        matches.append(_ToolMatch(tool, score, len(common), _is_sure(said, tool, common)))
+        is_sure = (
+            _only_looks(tool)
+            and _is_meant(plain, said, tool, common)
+            # What the step names, such as a number, needs a place in the call.
+            and (plain == step or bool(tool.parameters))
+        )
+        matches.append(_ToolMatch(tool, score, len(common), is_sure))
     return sorted(matches, key=lambda match: (-match.score, -match.words))
 
 
@@ -66,8 +87,19 @@ def certain_tool(ranked: Sequence[_ToolMatch]) -> Tool | None:
     return ranked[0].tool
 
 
-def _is_sure(said: Sequence[str], tool: Tool, common: Sequence[str]) -> bool:
-    """Return whether the tool knows every word of the step, its verb as what the tool does, and some twice over."""
+def _only_looks(tool: Tool) -> bool:
+    """Return whether permissions, name and description say that the tool reads; what does not say so may write."""
+    named, described = words(tool.name), words(tool.description)
+    return (
+        Permission.WRITE not in tool.permissions
+        and tool.idempotent is not False
+        and {*named[:1], *described[:1]} <= _LOOKING
+        and _CHANGING.isdisjoint((*named, *described))
+    )
+
+
+def _is_meant(plain: str, said: Sequence[str], tool: Tool, common: Sequence[str]) -> bool:
+    """Return whether the tool knows every word of the step, as one or as several, and the verb as what it does."""
     described = set(words(_described(tool)))
     # What a tool does: the first word of its name and that of its description.
     verbs = {named[0] for text in (tool.name, tool.description) if (named := words(text))}
@@ -75,8 +107,22 @@ def _is_sure(said: Sequence[str], tool: Tool, common: Sequence[str]) -> bool:
         len(common) >= LEAST_WORDS
         and len(common) == len(set(said))
         and not described.isdisjoint(common)
-        and said[0] in verbs
+        and words(plain)[0] in verbs  # "Did we get the mails" gets none
         and _TURNING.isdisjoint(said)
+        and _numbers_agree(plain, tool)
+    )
+
+
+def _numbers_agree(plain: str, tool: Tool) -> bool:
+    """Return whether step and tool speak of one thing, or of several: to get the tickets is not to get a ticket."""
+    spoken = plain_words(plain)
+    named = plain_words(tool.name)
+    # What the name says of a thing goes before what the description says.
+    known = {singular(word) for word in named}
+    described = [word for word in plain_words(_described(tool)) if singular(word) not in known]
+    forms = {*named, *described}
+    return all(word in forms for word in spoken if word not in _FILLERS) and (
+        "all" not in spoken or any(map(is_plural, spoken))
     )
 
 
@@ -112,7 +158,8 @@ def choose_tool(
         return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
     step = branch.deciding_text(step)
     named = _mentioned_tools(step, run.tools, several_words=True)
-    if len(named) == 1 and not failed and _TURNING.isdisjoint(words(step)):
+    is_meant = len(named) == 1 and not failed and _TURNING.isdisjoint(words(step))
+    if is_meant and _only_looks(named[0]):
         return named[0]
     ranked = ranked_tools(step, [tool for tool in run.tools if tool.name != failed])
     if not failed and (certain := certain_tool(ranked)):
