@@ -30,12 +30,15 @@ LEAST_WORDS = 2
 LEAD = 1.5
 # Words that turn a step into something else than what its other words say
 _TURNING = frozenset(["not", "no", "never", "without", "except", "instead", "rather", "but"])
+# Words with which a step speaks of several things
+_SEVERAL = frozenset(["all", "each", "every"])
 # Words that change a verb: to turn on is not to turn off
 _PARTICLES = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
 _FILLERS = STOP - _TURNING - _PARTICLES
-# Verbs of tools that only look, and words of those that do more. A tool may be written without a word on its
+# Verbs of tools that only look, by their names and by their descriptions, and words of those that do more. A tool may be written without a word on its
 # permissions, and has that to read then: its name and its description must say that it reads.
 _LOOKING = frozenset("get list read find search show fetch look view describe count query".split())
+_TELLING = _LOOKING.union("give outline return summarise summarize tell".split())
 _CHANGING = frozenset(
     "add archive assign cancel change clear create delete edit mark modify move open remove reset save send set update"
     " write".split()
@@ -93,7 +96,8 @@ def _only_looks(tool: Tool) -> bool:
     return (
         Permission.WRITE not in tool.permissions
         and tool.idempotent is not False
-        and {*named[:1], *described[:1]} <= _LOOKING
+        and _LOOKING.issuperset(named[:1])
+        and _TELLING.issuperset(described[:1])
         and _CHANGING.isdisjoint((*named, *described))
     )
 
@@ -116,14 +120,13 @@ def _is_meant(plain: str, said: Sequence[str], tool: Tool, common: Sequence[str]
 def _numbers_agree(plain: str, tool: Tool) -> bool:
     """Return whether step and tool speak of one thing, or of several: to get the tickets is not to get a ticket."""
     spoken = plain_words(plain)
+    said = [word for word in spoken if word not in STOP]
     named = plain_words(tool.name)
     # What the name says of a thing goes before what the description says.
     known = {singular(word) for word in named}
     described = [word for word in plain_words(_described(tool)) if singular(word) not in known]
-    forms = {*named, *described}
-    return all(word in forms for word in spoken if word not in _FILLERS) and (
-        "all" not in spoken or any(map(is_plural, spoken))
-    )
+    is_for_one = _SEVERAL.isdisjoint(spoken)
+    return {*named, *described}.issuperset(said) and (is_for_one or any(map(is_plural, said)))
 
 
 def _described(tool: Tool) -> str:
