@@ -4,8 +4,8 @@ The goals, and the tools that do them, stand in ``simulation/tool_choice_goals``
 it can be: it names the right tool where that is among those that it is shown, and none otherwise. What is measured is
 what the rules decide by themselves, and whether the model is shown the right tool.
 
-A second table is of goals whose words mislead: tools that sound alike, one and several, synonyms, negations, and what no
-tool does. There a rule is right, asks the model, or is wrong and sure, which it never may be.
+A second table is of goals whose words mislead: tools that sound alike, one and several, synonyms, negations, and what
+no tool does. There a rule is right, asks the model, or is wrong and sure, which it never may be.
 """
 
 import re

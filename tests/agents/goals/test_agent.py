@@ -84,7 +84,11 @@ def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
         """Fail badly."""
         raise ValueError("broken")
 
-    script = LOOK | {"decompose": "1. Fail badly\n2. Look up a", "reflect": "no", "find_tool": "fail"}
+    script = LOOK | {
+        "decompose": "1. Fail badly\n2. Look up a",
+        "reflect": "no",
+        "find_tool": "fail",
+    }
     made, _ = agent(tmp_path, script, (fail, look))
     result = made.execute_goal("Do both things")
     assert result.success

@@ -71,14 +71,18 @@ def execute_step(
                 return outcome
             feedback = _reflect(run, branch, step, tool, arguments, result)
             continue
-        claims_success = isinstance(result, dict) and ("success" in result or "error" in result)
-        if claims_success and trusted:
+        is_claim = claims_success(result)
+        if is_claim and trusted:
             return outcome
         outcome = checked(run, branch, step, outcome)
-        if outcome.validated or (claims_success and not tool.repeatable):
+        if outcome.validated or (is_claim and not tool.repeatable):
             return outcome
         feedback = FailureFeedback(REJECTED)
     return outcome
+
+
+def claims_success(result: Value) -> bool:
+    return isinstance(result, dict) and ("success" in result or "error" in result)
 
 
 def checked(run: GoalContext, branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
@@ -190,7 +194,7 @@ def arguments_for(
         code = _code(run, branch, step, feedback)
         return {"python_code": code} if code else {}
     all_certain = all(parameter.name in certain for parameter in tool.parameters)
-    item_suffices = branch.item is not None and _gives_required(tool, certain)
+    item_suffices = branch.item is not None and bool(certain) and _gives_required(tool, certain)
     if all_certain or (item_suffices and not feedback.text):
         return certain
     answer = _asked_arguments(run, branch, step, tool, feedback)
@@ -271,7 +275,8 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
 
 
 def item_fills(tool: Tool, item: Value, noun: str) -> bool:
-    return bool(tool.required) and _gives_required(tool, item_arguments(tool, item, noun))
+    given = item_arguments(tool, item, noun)
+    return bool(given) and _gives_required(tool, given)
 
 
 def _names(tool: Tool) -> list[str]:

@@ -3,7 +3,13 @@
 from dataclasses import replace
 
 from aggregate.agents.goals import answers, fan_out, heuristics, questions
-from aggregate.agents.goals.execution import checked, execute_step, item_fills, other_tool
+from aggregate.agents.goals.execution import (
+    checked,
+    claims_success,
+    execute_step,
+    item_fills,
+    other_tool,
+)
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
@@ -165,10 +171,11 @@ def _do_with(
         may_change=may_change,
         trusted=bool(iteration or takes_item),
     )
-    if tool and iteration and not outcome.other and not answers.is_failure(outcome.result):
-        after = _fan_out_after(run, branch, step, tool, iteration, outcome)
-        return checked(run, branch, step, outcome) if after is None else after
-    return outcome
+    if not tool or not iteration or not outcome.validated:
+        return outcome
+    if after := _fan_out_after(run, branch, step, tool, iteration, outcome):
+        return after
+    return checked(run, branch, step, outcome) if claims_success(outcome.result) else outcome
 
 
 def _fan_out_after(

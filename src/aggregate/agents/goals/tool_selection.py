@@ -35,14 +35,16 @@ _SEVERAL = frozenset(["all", "each", "every"])
 # Words that change a verb: to turn on is not to turn off
 _PARTICLES = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
 _FILLERS = STOP - _TURNING - _PARTICLES
-# Verbs of tools that only look, by their names and by their descriptions, and words of those that do more. A tool may be written without a word on its
-# permissions, and has that to read then: its name and its description must say that it reads.
-_LOOKING = frozenset("get list read find search show fetch look view describe count query".split())
-_TELLING = _LOOKING.union("give outline return summarise summarize tell".split())
-_CHANGING = frozenset(
-    "add archive assign cancel change clear create delete edit mark modify move open remove reset save send set update"
-    " write".split()
-)
+# Verbs of tools that only look, by their names and by their descriptions, and words of those that do more. A tool whose
+# author says nothing of permissions has that to read: name and description must say that it reads.
+_LOOKING_WORDS = "get list read find search show fetch look view describe count query"
+_LOOKING = frozenset(_LOOKING_WORDS.split())
+_TELLING_WORDS = "give outline return summarise summarize tell"
+_TELLING = _LOOKING.union(_TELLING_WORDS.split())
+_CHANGING_WORDS = """
+add archive assign cancel change clear create delete edit mark modify move open remove reset save send set update write
+"""
+_CHANGING = frozenset(_CHANGING_WORDS.split())
 _QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
 # What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces
 _VALUE = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
