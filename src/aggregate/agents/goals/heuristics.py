@@ -67,10 +67,6 @@ def plain_words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", spaced.lower())
 
 
-def is_plural(word: str) -> bool:
-    return singular(word) != word
-
-
 def singular(word: str) -> str:
     """Return a word without the ending of a regular plural: ``activities`` becomes ``activity``."""
     if len(word) > 4 and word.endswith("ies"):
@@ -103,7 +99,8 @@ def find_iteration(step: str) -> Iteration | None:
     noun_phrase = _END.sub("", match.group("rest")).split()[:_NOUN_WORDS]
     if not each:
         # Up to the first plural: "all activities", not "all day".
-        plurals = [n for n, word in enumerate(noun_phrase, 1) if is_plural(word.lower())]
+        lower = [word.lower() for word in noun_phrase]
+        plurals = [n for n, word in enumerate(lower, 1) if singular(word) != word]
         noun_phrase = noun_phrase[: plurals[0]] if plurals else []
     if not noun_phrase:
         return None

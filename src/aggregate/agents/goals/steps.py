@@ -119,7 +119,7 @@ class _Spread:
     """The sub-tasks that a step is spread over, and what their results make of it."""
 
     below: list[Branch]
-    outcome: Callable[[list[Value]], StepOutcome]
+    merged: Callable[[list[Value]], StepOutcome]
 
 
 def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
@@ -134,13 +134,13 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     first: StepOutcome | None = None
     while True:
         try:
-            work = _work(run, branch, step, tool, attempts=attempts, may_change=may_change)
+            outcome = _work(run, branch, step, tool, attempts=attempts, may_change=may_change)
         except StepFailed:
             if first is None:
                 raise
             return first
-        is_done = isinstance(work, StepOutcome)
-        outcome = work if is_done else work.outcome(_results(run, branch, work.below))
+        if isinstance(outcome, _Spread):
+            outcome = outcome.merged(_results(run, branch, outcome.below))
         if first is not None:
             return first if answers.is_failure(outcome.result) else outcome
         other = outcome.other
@@ -229,7 +229,7 @@ def _over_result(
         return None
 
     def with_results(results: list[Value]) -> StepOutcome:
-        of_items = over_items.outcome(results)
+        of_items = over_items.merged(results)
         result = fan_out.with_results(outcome.result, loop.source, of_items.result)
         return replace(of_items, result=result)
 

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 
 from aggregate.agents.goals.answers import clip
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.heuristics import (
-    STOP,
-    is_plural,
-    plain_words,
-    significant_words,
-    singular,
-    words,
-)
+from aggregate.agents.goals.heuristics import STOP, plain_words, significant_words, singular, words
 from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text
 from aggregate.agents.tools import ANALYSIS, Permission, Tool, ToolRegistry
 from aggregate.base.text import fence
@@ -37,10 +30,10 @@ _PARTICLES = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"
 _FILLERS = STOP - _TURNING - _PARTICLES
 # Verbs of tools that only look, by their names and by their descriptions, and words of those that do more. A tool whose
 # author says nothing of permissions has that to read: name and description must say that it reads.
-_LOOKING_WORDS = "get list read find search show fetch look view describe count query"
-_LOOKING = frozenset(_LOOKING_WORDS.split())
-_TELLING_WORDS = "give outline return summarise summarize tell"
-_TELLING = _LOOKING.union(_TELLING_WORDS.split())
+_LOOKING = frozenset(
+    ("get", "list", "read", "find", "search", "show", "fetch", "look", "view", "count", "query")
+)
+_TELLING = _LOOKING | {"describe", "give", "outline", "return", "summarise", "summarize", "tell"}
 _CHANGING_WORDS = """
 add archive assign cancel change clear create delete edit mark modify move open remove reset save send set update write
 """
@@ -73,12 +66,9 @@ def ranked_tools(step: str, tools: Sequence[Tool]) -> list[_ToolMatch]:
         common = [word for word in dict.fromkeys(said) if word in known[tool.name]]
         # A word counts less the more tools know it.
         score = sum(1 / spread[word] for word in common)
-        is_sure = (
-            _only_looks(tool)
-            and _is_meant(plain, said, tool, common)
-            # What the step names, such as a number, needs a place in the call.
-            and (plain == step or bool(tool.parameters))
-        )
+        # What the step names, such as a number, needs a place in the call.
+        has_place = plain == step or bool(tool.parameters)
+        is_sure = has_place and _only_looks(tool) and _is_meant(plain, said, tool, common)
         matches.append(_ToolMatch(tool, score, len(common), is_sure))
     return sorted(matches, key=lambda match: (-match.score, -match.words))
 
@@ -127,8 +117,8 @@ def _numbers_agree(plain: str, tool: Tool) -> bool:
     # What the name says of a thing goes before what the description says.
     known = {singular(word) for word in named}
     described = [word for word in plain_words(_described(tool)) if singular(word) not in known]
-    is_for_one = _SEVERAL.isdisjoint(spoken)
-    return {*named, *described}.issuperset(said) and (is_for_one or any(map(is_plural, said)))
+    fits_number = _SEVERAL.isdisjoint(spoken) or any(singular(word) != word for word in said)
+    return fits_number and {*named, *described}.issuperset(said)
 
 
 def _described(tool: Tool) -> str:
