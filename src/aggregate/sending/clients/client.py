@@ -18,6 +18,7 @@ from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.breakpoints import EarlierRequest
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
+from aggregate.sending.calls import LoopTurn
 from aggregate.sending.clients.own_models import OWN_COUNT, TokenRatio, cache_policy, check_window
 from aggregate.sending.clients.protocol import (
     DEFAULT_OPTIONS,
@@ -29,6 +30,7 @@ from aggregate.sending.clients.protocol import (
     SendOptions,
     Transport,
     capabilities_of,
+    loop_texts,
 )
 from aggregate.sending.models import Reply
 
@@ -172,8 +174,9 @@ class Client:
             HashedPrompt.of(prompt, tokens, system=system, system_tokens=count(system)),
             cache_policy(self.provider, model or self.model),
             message=message,
-            message_tokens=count(message),
+            message_tokens=count(message) + sum(map(count, loop_texts(options))),
             before=EarlierRequest(options.earlier),
+            turns=options.turns,
         )
 
     def send(
@@ -251,6 +254,7 @@ class Client:
             form,
             options.effort if capabilities.takes_effort else None,
             options.seconds,
+            options.tools if capabilities.takes_tools else (),
         )
 
     async def _exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
@@ -335,8 +339,15 @@ class RedactingClient:
         )
         options = asked.get("options", DEFAULT_OPTIONS)
         system = self._redacted("instructions", options.system)
-        asked["options"] = replace(options, system=system)
+        turns = options.turns and tuple(map(self._redacted_turn, options.turns))
+        asked["options"] = replace(options, system=system, turns=turns)
         return self.client.send(Prompt(segments), self._redacted("message", message), **asked)
+
+    def _redacted_turn(self, turn: LoopTurn) -> LoopTurn:
+        results = tuple(
+            replace(one, text=self._redacted(one.call.name, one.text)) for one in turn.results
+        )
+        return replace(turn, results=results, note=self._redacted("message", turn.note))
 
     def _redacted(self, place: str, text: str) -> str:
         result = redact(text, Redaction(frozenset(self.allow)))

@@ -1,6 +1,7 @@
 """What each model takes, and the two ports: a client to its callers, and a provider's adapter to the client."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil, sqrt
@@ -9,6 +10,7 @@ from typing import Any, Final, Protocol, TypedDict, Unpack
 from aggregate.prompt.document import Image, Prompt
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.request_plan import RequestPlan
+from aggregate.sending.calls import LoopTurn, OfferedTool
 from aggregate.sending.models import COMPATIBLE, SCRIPTED, Reply, api_family, longest_start
 
 
@@ -33,6 +35,7 @@ class Capabilities:
     lowest_temperature: float | None = None
     response_format: ResponseFormat = ResponseFormat.TEXT
     takes_effort: bool = False
+    takes_tools: bool = True  # else calls are written and read as text
 
     def temperature(self, requested: float | None) -> float | None:
         if requested is None or self.lowest_temperature is None:
@@ -64,7 +67,7 @@ _CAPABILITIES: Final[Mapping[str, Mapping[str, Capabilities]]] = {
 
 
 def capabilities_of(provider: str, model: str) -> Capabilities:
-    table = _CAPABILITIES.get(api_family(provider, model), {"": Capabilities()})
+    table = _CAPABILITIES.get(api_family(provider, model), {"": Capabilities(takes_tools=False)})
     return table[longest_start(model, table)]
 
 
@@ -214,6 +217,8 @@ class RequestOptions:
             which all providers understand. Where a provider knows no schemas the answer is free text.
         seconds: How long everything may take, waits between attempts included; ``None`` for the adapter's own limit.
         effort: How long the model thinks before it answers; left out where a provider cannot be told.
+        tools: What the model may call instead of an answer.
+        turns: What was said and called since the message, of a loop with tools; ``None`` where there is no loop.
     """
 
     system: str = ""
@@ -223,9 +228,21 @@ class RequestOptions:
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
     effort: Effort | None = None
+    tools: tuple[OfferedTool, ...] = ()
+    turns: tuple[LoopTurn, ...] | None = None
 
 
 DEFAULT_OPTIONS: Final = RequestOptions()  # no instructions, the usual limits, nothing sent before
+
+
+def loop_texts(options: RequestOptions) -> Iterator[str]:
+    """Yield the texts of a loop with tools, which are counted beside the prompt."""
+    for tool in options.tools:
+        yield f"{tool.name} {tool.description} {json.dumps(tool.parameters)}"
+    for turn in options.turns or ():
+        yield turn.text
+        yield from (json.dumps(dict(result.call.arguments)) for result in turn.results)
+        yield turn.told
 
 
 class SendOptions(TypedDict, total=False):
@@ -250,6 +267,7 @@ class ModelRequest:
     response_format: ResponseFormat = ResponseFormat.TEXT
     effort: Effort | None = None
     seconds: float | None = None  # as ``RequestOptions`` has it
+    tools: tuple[OfferedTool, ...] = ()
 
     @property
     def beside_text(self) -> tuple[str, ...]:
@@ -266,7 +284,10 @@ class ModelRequest:
         plan = self.plan
         if plan.has_images:
             plan = replace(plan, blocks=tuple(block for block in plan.blocks if not block.image))
-        return ModelRequest(plan, self.model, self.max_output, seconds=self.seconds)
+        # Tools stay: what was called before makes no sense without them.
+        return ModelRequest(
+            plan, self.model, self.max_output, seconds=self.seconds, tools=self.tools
+        )
 
 
 class Transport(Protocol):
