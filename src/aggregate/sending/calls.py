@@ -45,4 +45,6 @@ class LoopTurn:
     @property
     def told(self) -> str:
         """What the model was told, as one text."""
-        return "\n\n".join(part for part in (*(one.text for one in self.results), self.note) if part)
+        return "\n\n".join(
+            part for part in (*(one.text for one in self.results), self.note) if part
+        )

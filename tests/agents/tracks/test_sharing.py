@@ -218,12 +218,12 @@ def test_a_preview_says_what_is_lowered_and_what_it_costs(tmp_path: Path) -> Non
 
 def test_limits_are_only_lowered(tmp_path: Path) -> None:
     """A project and a ticket cannot allow more than the user does."""
-    contexts_of(tmp_path, "[conduct]\nmax_tokens = 90000\nmax_steps = 50\n")
+    contexts_of(tmp_path, "[conduct]\nmax_tokens = 90000\nmax_turns = 50\n")
     terms = WorkerTerms(limits=TicketLimits(100_000, 30, 3))
     contexts = WorkerContexts(open_project(tmp_path / "manual_slop.toml"), terms=terms)
-    plain, asking = ticket("a", "kettle"), ticket("b", "kettle", max_tokens=500_000, max_steps=2)
+    plain, asking = ticket("a", "kettle"), ticket("b", "kettle", max_tokens=500_000, max_turns=2)
     assert contexts.limits(plain) == TicketLimits(90_000, 30, 3)
     assert contexts.limits(asking) == TicketLimits(90_000, 30, 2)
     given = contexts.assignment(asking, {}, "r/b")
-    assert (given.max_tokens, given.max_steps, given.timeout) == (90_000, 2, 30)
+    assert (given.max_tokens, given.max_turns, given.timeout) == (90_000, 2, 30)
     assert type(given).from_json(given.to_json()) == given

@@ -17,6 +17,7 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.heartbeat import is_conducted
+from aggregate.agents.tracks.durable.pack_table import PackTable
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     RUNNING,
@@ -256,6 +257,7 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
         for run in over:
             runs.queue.forget(runs.queue.keys(run.run_id))
             EndingTable(runs.engine, run.run_id).forget()
+            PackTable(runs.engine, run.run_id).forget()
             runs.table.forget(run)
         shrink(runs.engine)
         return [run.run_id for run in over]

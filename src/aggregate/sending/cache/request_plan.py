@@ -29,7 +29,6 @@ from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.calls import LoopTurn
 from aggregate.sending.models import SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
 
-
 # Of a loop: where it ends, and where the request before ended, from which a provider may not look back so far.
 LOOP_BREAKPOINTS = 2
 
@@ -54,7 +53,9 @@ class RequestBlock:
     lifetime: int = SHORT_LIFETIME
     words: str = ""  # of a turn: what was said, without heading, role and fence
     image: Image | None = None  # what is sent instead of a text, which is empty then
-    turn: LoopTurn | None = None  # of a loop with tools: what the model said, or what it was told then
+    turn: LoopTurn | None = (
+        None  # of a loop with tools: what the model said, or what it was told then
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,9 @@ def _with_loop(
     """Return the blocks with a loop's behind them, and with marks at its end and where the last request ended."""
     ends = [len(blocks) - 1]
     for turn in turns:
-        said = RequestBlock(BlockRole.ASSISTANT, SEPARATOR + turn.text, 0, words=turn.text, turn=turn)
+        said = RequestBlock(
+            BlockRole.ASSISTANT, SEPARATOR + turn.text, 0, words=turn.text, turn=turn
+        )
         blocks += [said, RequestBlock(BlockRole.MESSAGE, SEPARATOR + turn.told, 0, turn=turn)]
         ends.append(len(blocks) - 1)
     for place in ends[-LOOP_BREAKPOINTS:] if is_marked else ():

@@ -13,7 +13,7 @@ else:
         {
             "client": "Client RedactingClient",
             "own_models": "cache_policy context_window cost exceeded_window shipped_ratio",
-            "protocol": "ChatClient RequestOptions SendOptions",
+            "protocol": "ChatClient RequestOptions SendOptions loop_texts takes_tools",
             "providers": "NAMES PROVIDERS open_client priced_models usual_recipient",
         },
     )

@@ -71,6 +71,10 @@ def capabilities_of(provider: str, model: str) -> Capabilities:
     return table[longest_start(model, table)]
 
 
+def takes_tools(provider: str, model: str) -> bool:
+    return capabilities_of(provider, model).takes_tools
+
+
 def unused_options(provider: str, model: str, options: "RequestOptions") -> tuple[str, ...]:
     capabilities = capabilities_of(provider, model)
     asked, wanted = f"{provider} {model}".strip(), options.temperature

@@ -88,6 +88,24 @@ ROUNDS = sa.Table(
 )
 
 
+# What the tickets of a run have changed: each commit with what it adds to its parents, and names for commits.
+PACKS = sa.Table(
+    "conductor_packs",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("commit", sa.Text, primary_key=True),
+    sa.Column("parents", sa.Text, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+)
+REFS = sa.Table(
+    "conductor_refs",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("commit", sa.Text, nullable=False),
+)
+
+
 def workflow_table(dialect: str, *columns: str) -> sa.TableClause:
     schema = "dbos" if dialect == "postgresql" else None
     names = ("workflow_uuid", *columns)

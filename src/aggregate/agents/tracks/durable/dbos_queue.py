@@ -41,7 +41,7 @@ from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
 # Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's.
-VERSION = "aggregate-conductor-3"
+VERSION = "aggregate-conductor-4"
 QUEUE = "tickets"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02  # between two looks for work: small beside any model's answer
