@@ -112,6 +112,8 @@ class ReportLine:
     cost: float | None = None  # in US dollars, as far as is known
     seconds: float = 0.0
     left_out: bool = False  # its condition was not met: nobody was asked, which is no failure
+    warning: str = ""
+    verified: bool = False  # whether its check has passed
 
     @property
     def is_done(self) -> bool:
@@ -120,7 +122,11 @@ class ReportLine:
 
     @property
     def state(self) -> str:
-        return "left out" if self.left_out else _STATES.get(self.status, "not run")
+        state = "left out" if self.left_out else _STATES.get(self.status, "not run")
+        is_open = (
+            self.status is RunStatus.SUCCESS and self.ticket.changes_files and not self.verified
+        )
+        return f"{state}, unverified" if is_open else state
 
     @property
     def account(self) -> str:
@@ -131,7 +137,17 @@ class ReportLine:
     @classmethod
     def of(cls, ticket: Ticket, end: TicketOutcome) -> "ReportLine":
         attempts = end.attempts if ticket.asks else 0
-        return cls(ticket, end.status, attempts, end.tokens, end.errors, end.cost, end.seconds)
+        return cls(
+            ticket,
+            end.status,
+            attempts,
+            end.tokens,
+            end.errors,
+            end.cost,
+            end.seconds,
+            warning=end.warning,
+            verified=end.verified,
+        )
 
 
 def report_text(

@@ -172,17 +172,21 @@ class Depot:
             self._take(commit, packs)
 
     def _take(self, commit: str, packs: Packs) -> None:
-        pending, needed = [commit], list[Pack]()
+        pending, waiting = [commit], dict[str, Pack]()
         while pending:
-            name = pending.pop()
-            if any(pack.commit == name for pack in needed) or self.has(name):
+            name = pending[-1]
+            pack = waiting.pop(name, None)
+            if pack is None and not self.has(name):
+                pack = packs.get(name)
+                if pack is None:
+                    raise StateError(f"the commit {name[:12]} is not in the database any more")
+                if pack.parents:  # these first
+                    waiting[name] = pack
+                    pending += pack.parents
+                    continue
+            pending.pop()
+            if pack is None or self.has(name):
                 continue
-            pack = packs.get(name)
-            if pack is None:
-                raise StateError(f"the commit {name[:12]} is not in the database any more")
-            needed.append(pack)
-            pending += pack.parents
-        for pack in reversed(needed):
             if not pack.parents:
                 with (self.folder / "git" / "shallow").open("a", encoding="ascii") as shallow:
                     shallow.write(f"{pack.commit}\n")

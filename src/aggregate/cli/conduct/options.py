@@ -30,6 +30,7 @@ class RunSettings(TermsSettings):
     on_error: str | None
     lead: bool
     max_cost: float | None
+    apply: bool
 
 
 _TRACK = click.argument("track")
@@ -121,6 +122,9 @@ _RUN = (
         type=FiniteRange(min=0, min_open=True),
         metavar="USD",
         help="Begin no further ticket once the run has cost this many US dollars.",
+    ),
+    click.option(
+        "--apply", is_flag=True, help="Write what tickets have changed into your files at the end."
     ),
 )
 

@@ -11,6 +11,7 @@ from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks import (
     PollingOptions,
     RunOptions,
+    applying,
     conduct,
     make_worker,
     open_track,
@@ -31,41 +32,6 @@ from aggregate.cli.output import say, warn, write_path, write_rows
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project, redaction_for
 from aggregate.prompt.sections import one_line
-
-
-@click.command()
-@past_run_options
-def status(track: str, config: Path, database: str) -> None:
-    """Show how the latest run of TRACK stands."""
-    progress = run_control.status(open_project(config), track, database=database)
-    if progress is None:
-        write_rows("no run yet")
-    else:
-        write_rows(*_rows(progress, track))
-
-
-def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
-    total = len(progress.tickets)
-    rows = [
-        f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
-    ]
-    for line in progress.lines:
-        error = f" ({one_line(line.errors[-1])})" if line.errors else ""
-        rows.append(f"  {line.ticket.id}: {line.account}{error}")
-    rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
-    rows += [f"  {ticket}: under way" for ticket in progress.waiting]
-    goes_on = progress.state in ("running", run_control.INTERRUPTED)
-    rows += [f"  {ticket}: {'waiting' if goes_on else 'not run'}" for ticket in progress.untouched]
-    if progress.lines:
-        rows.append(f"so far: {progress.account}")
-    if progress.approvals:
-        commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
-        rows.append(f"{progress.approvals[0]} waits: {commands}")
-    if progress.state == run_control.INTERRUPTED:
-        rows.append(f"nobody conducts it now: aggregate conduct resume {track} goes on with it")
-    elif any(not line.is_done for line in progress.lines) and progress.state != "running":
-        rows.append(f"aggregate conduct resume {track} runs what failed once more")
-    return rows
 
 
 @click.command()
@@ -159,8 +125,19 @@ def start_track(
         say(f"stopped: {result.stopped}")
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
+    _offer_changes(project, track.track_id, settings)
     if not result.succeeded:
         raise click.exceptions.Exit(1)
+
+
+def _offer_changes(project: Project, track_id: str, settings: RunSettings) -> None:
+    if not run_control.changes_to_apply(project, track_id, database=settings["database"]):
+        return
+    if settings["apply"]:
+        for path in applying.apply(project, track_id, database=settings["database"]):
+            write_rows(path)
+    else:
+        say(f"your files are as they were: aggregate conduct diff {track_id}, then apply or drop")
 
 
 def _say_ticket(ticket: str, state: str, detail: str) -> None:

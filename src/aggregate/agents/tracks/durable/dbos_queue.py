@@ -162,6 +162,11 @@ class DbosQueue:
         if unfinished:
             retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
 
+    def steps(self, key: str) -> list[tuple[str, object]]:
+        """Return the name and the record of each step that was done for an assignment, in order."""
+        steps = retry_while_away(self._engine, lambda: self._client.list_workflow_steps(key))
+        return [(step["function_name"], step["output"]) for step in steps]
+
     def taken_by(self, executor_id: str) -> set[str]:
         workflows = self._client.list_workflows(
             executor_id=executor_id,
