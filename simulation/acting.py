@@ -40,7 +40,7 @@ from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.sending.calls import LoopTurn, ToolCall
 from aggregate.sending.clients.client import Retry, scripted_client
-from aggregate.sending.clients.protocol import ModelRequest
+from aggregate.sending.clients.protocol import ChatRequest
 from simulation.killed_goals import Journal, forked
 from simulation.track_kills import server
 from simulation.trees import commit_all, git, write_track
@@ -63,7 +63,7 @@ class Model:
     hangs: str = ""  # the number of the ticket that never gets an answer
     pause: float = 0.0  # seconds of each answer
 
-    def __call__(self, request: ModelRequest) -> Reply:
+    def __call__(self, request: ChatRequest) -> Reply:
         """Answer a request."""
         text = request.plan.text
         turns = [

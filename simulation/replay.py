@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregate import Project, open_project
-from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from simulation.git_history import SOURCES
 from simulation.trees import git, write_config
@@ -51,8 +51,8 @@ class Replay:
 class SimTurn:
     """One turn: what was planned, and what came of it."""
 
-    prepared: PreparedTurn
-    delivered: CompletedTurn
+    prepared: Exchange
+    delivered: Exchange
 
 
 def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int) -> Replay:
@@ -160,7 +160,7 @@ def _fixed(project: Project) -> Project:
     return replace(project, config=replace(project.config, project=table))
 
 
-def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:
+def _with_answer(prepared: Exchange, answer: str) -> Exchange:
     transport = prepared.client.transport
     cache = transport.cache if isinstance(transport, ScriptedTransport) else None
     client = scripted_client(iter([answer]), cache=cache, model=prepared.client.model)

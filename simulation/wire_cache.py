@@ -19,8 +19,8 @@ from tests.fakes import http_server
 from tests.fakes.senders import typed
 
 from aggregate import Usage, count, open_project
-from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.models import policy_for
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
+from aggregate.sending.known_models import policy_for
 from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
 from simulation.replay import Replay
 
@@ -69,12 +69,16 @@ class WireCache:
     def account(self, body: Mapping[str, Any]) -> Usage:
         """Return what a request reads and writes, and keep it."""
         blocks = list(_blocks(body))
-        sizes = [count(str(block.get("text", ""))) for _, block in blocks]
+        sizes = [size_of(block) for _, block in blocks]
         prefixes = list(_prefixes(blocks))
         long_enough = [total >= MINIMUM for total in accumulate(sizes)]
         marks = [number for number, (_, block) in enumerate(blocks) if "cache_control" in block]
         if [*marks[4:]]:
             raise ValueError("more than four breakpoints")
+        for mark in marks:
+            block = blocks[mark][1]
+            if block.get("type") in ("thinking", "redacted_thinking") or block.get("text") == "":
+                raise ValueError("a breakpoint stands where none may")
         ttls = [str(blocks[mark][1]["cache_control"].get("ttl", "5m")) for mark in marks]
         if ttls != sorted(ttls):  # "1h" before "5m"
             raise ValueError("a longer lifetime stands behind a shorter one")
@@ -107,13 +111,25 @@ class WireCache:
         self.entries[prefix] = replace(self.entries[prefix], used=self.now)
 
 
+def size_of(block: Mapping[str, Any]) -> int:
+    """Return the tokens of a block: of its text, or of all that a call or a result holds."""
+    bare = {key: value for key, value in block.items() if key != "cache_control"}
+    return count(str(bare["text"]) if bare.get("type") == "text" else json.dumps(bare))
+
+
 def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the blocks of a request with the place of their message, in the order in which they count."""
-    for block in body.get("system", ()):
+    for tool in body.get("tools", ()):
+        yield "tools", tool
+    for block in _parts(body.get("system", ())):
         yield "system", block
     for number, message in enumerate(body["messages"]):
-        for block in message["content"]:
+        for block in _parts(message["content"]):
             yield f"{number} {message['role']}", block
+
+
+def _parts(content: str | Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _prefixes(blocks: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
@@ -207,7 +223,7 @@ def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Co
             yield Compared(prepared.expected, _accounted(prepared, cache))
 
 
-def _accounted(prepared: PreparedTurn, cache: WireCache) -> Usage:
+def _accounted(prepared: Exchange, cache: WireCache) -> Usage:
     account = cache.accounts[-1]
     sizes = [block.tokens for block in prepared.plan.blocks]
     if len(sizes) != account.blocks:

@@ -40,15 +40,14 @@ from aggregate.cli.output import (
 from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
 from aggregate.sending import (
-    CompletedTurn,
+    Exchange,
     ModelSelection,
-    PreparedTurn,
     compact_discussion,
     prepare_compaction,
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.models import Usage, dollars
+from aggregate.sending.models import dollars
 
 _OPTIONS = (
     config_option,
@@ -58,7 +57,8 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), azure, bedrock, vertex, or scripted; by default the persona's, else that of [send].",
+        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else that "
+        "of [send].",
     ),
     click.option(
         "--model",
@@ -183,13 +183,13 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
     if not dry_run:
         completed = deliver(turn, project, as_json=asked.as_json)
         if not asked.quiet:
-            for warning in completed.warnings:
+            for warning in completed.doubts:
                 warn(warning)
             say(*turn.news)
             warn_of_end(completed)
             files = (completed.path, completed.history)
             say(
-                _usage_sentence(turn, completed.reply.usage),
+                _usage_sentence(completed),
                 ", ".join(str(file) for file in files if file is not None),
             )
     elif asked.as_json:
@@ -212,7 +212,7 @@ def prepare(
     *,
     require_key: bool = True,
     replaces: Sequence[Mapping[str, Any]] = (),
-) -> PreparedTurn:
+) -> Exchange:
     with progress("Rendering files", hidden=asked.quiet) as bar:
         return prepare_turn(
             project,
@@ -231,30 +231,28 @@ def _say_wait(seconds: float, error: ProviderError) -> None:
     say(f"{error}; trying again in {seconds:.1f} s")
 
 
-def deliver(
-    turn: PreparedTurn, project: Project, *, as_json: bool, indent: int | None = 2
-) -> CompletedTurn:
+def deliver(turn: Exchange, project: Project, *, as_json: bool, indent: int | None = 2) -> Exchange:
     with writable_output():
         completed = send_turn(turn, project, on_text=None if as_json else write_piece)
     with writable_output(f"the answer is in {completed.answer}"):
         if as_json:
-            write_result(json.dumps(_answer_data(turn, completed), indent=indent))
+            write_result(json.dumps(_answer_data(completed), indent=indent))
         elif not completed.reply.text.endswith("\n"):
             write_piece("\n")
     return completed
 
 
-def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
-    reply, usage = completed.reply, completed.reply.usage
+def _answer_data(turn: Exchange) -> dict[str, Any]:
+    reply, usage = turn.reply, turn.reply.usage
     amount = turn.price(usage)
     return {
         "text": reply.text,
         "stop": reply.stop.value,
         "model": reply.model,
-        "path": str(completed.path),
-        "history": None if completed.history is None else str(completed.history),
-        "answer": str(completed.answer),
-        "warnings": [*turn.warnings, *completed.warnings],
+        "path": str(turn.path),
+        "history": None if turn.history is None else str(turn.history),
+        "answer": str(turn.answer),
+        "warnings": [*turn.warnings, *turn.doubts],
         "usage": {
             "fresh": usage.fresh,
             "cache_write": usage.cache_write,
@@ -267,12 +265,13 @@ def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]
     }
 
 
-def warn_of_end(completed: CompletedTurn) -> None:
+def warn_of_end(completed: Exchange) -> None:
     if completed.reply.stop.value != "end":
         warn(f"the answer is not complete ({completed.reply.stop.value})")
 
 
-def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
+def _usage_sentence(turn: Exchange) -> str:
+    usage = turn.reply.usage
     if not usage.input and not usage.output:
         return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
     share = f"{usage.cache_share:.0%}"
@@ -288,7 +287,7 @@ def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
 
 def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
-) -> tuple[PreparedTurn, CompletedTurn] | None:
+) -> Exchange | None:
     """Let the model summarise the oldest turns, having said what that costs; ``shows_summary`` prints it."""
     prepared = prepare_compaction(
         project, asked.selection, on_wait=_say_wait, require_key=not dry_run
@@ -309,10 +308,10 @@ def compact(
         if streams and not completed.reply.text.endswith("\n"):
             write_piece("\n")
         elif shows_summary and asked.as_json:
-            data = prepared.data | _answer_data(prepared.turn, completed)
+            data = prepared.data | _answer_data(completed)
             write_result(json.dumps(data, indent=2))
     if not asked.quiet:
-        for warning in completed.warnings:
+        for warning in completed.doubts:
             warn(warning)
-        say(_usage_sentence(prepared.turn, completed.reply.usage), compacted.sentence)
-    return prepared.turn, completed
+        say(_usage_sentence(completed), compacted.sentence)
+    return completed

@@ -16,8 +16,8 @@ else:
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
             "discussions": "Discussion compact_discussion prepare_compaction",
             "edited_prompt": "EditedPrompt",
-            "model_selection": "ModelSelection SelectedModel select_model",
-            "turn": "CompletedTurn PreparedTurn send_turn",
+            "model_selection": "ModelSelection provider_for select_model",
+            "turn": "Exchange send_turn",
             "turn_preparation": "prepare_turn",
         },
     )

@@ -32,10 +32,18 @@ from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
 from aggregate.sending.clients.client import LEFT_OUT, Client
 from aggregate.sending.clients.own_models import age_note, cost, record_usage
-from aggregate.sending.clients.protocol import OnText
-from aggregate.sending.model_selection import OPTION, SelectedModel
-from aggregate.sending.models import LONG_LIFETIME, SCRIPTED, FinishReason, Reply, Usage, dollars
-from aggregate.sending.request_log import LoggedRequest, SentRecord, write_request
+from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.model_selection import OPTION, ModelSelection
+from aggregate.sending.models import (
+    LONG_LIFETIME,
+    NO_REPLY,
+    SCRIPTED,
+    FinishReason,
+    Reply,
+    Usage,
+    dollars,
+)
+from aggregate.sending.request_log import LoggedRequest, write_request
 
 USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them
 _LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
@@ -47,21 +55,36 @@ _FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own wei
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedTurn:
+class Exchange:
+    """A turn of a discussion, from the composed prompt to the recorded answer."""
+
     client: Client  # who is asked
-    selected: SelectedModel  # its instructions are not redacted; those of the plan are
+    selection: ModelSelection  # as it was made
+    asked: ChatRequest  # with its plan; without secrets
     request: Request  # what was composed; the last turn of its history is what the user says
     composition: Composition  # in the order of the configuration
     ordered: OrderedPrompt  # in the order for sending
-    plan: RequestPlan
     expected: Usage  # what the provider's cache is expected to read and write
-    sent: SentRecord  # what will be recorded
+    record: LoggedRequest  # what is recorded, once its prompt is written
     # What is kept of the prompt sent before, ``None`` for the first one
     report: PrefixReport | None
     budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
     warnings: tuple[str, ...]  # what was left out or is doubtful
     # The last turns, in whose place its turns come once it is answered
     replaces: tuple[Mapping[str, Any], ...] = ()
+    reply: Reply = NO_REPLY
+    # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
+    history: Path | None = None
+    answer: Path | None = None  # the file of the answer
+    doubts: tuple[str, ...] = ()  # about the answer
+
+    @property
+    def plan(self) -> RequestPlan:
+        return self.asked.plan
+
+    @property
+    def path(self) -> Path:
+        return self.record.path
 
     @property
     def provider_tokens(self) -> int:
@@ -114,7 +137,7 @@ class PreparedTurn:
                 lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
         client, usage, total = self.client, self.expected, self.plan.total
         model = f"{client.provider} {client.model}".strip()
-        address = f" at {self.selected.address}" if self.selected.address else ""
+        address = f" at {self.client.address}" if self.client.address else ""
         segments = f"{len(self.prompt.segments):>9,}"
         lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
         lines.append(_origins_sentence(self))
@@ -138,8 +161,8 @@ class PreparedTurn:
         return {
             "provider": self.client.provider,
             "model": self.client.model,
-            "address": self.selected.address,
-            "origins": dict(self.selected.origins),
+            "address": self.client.address,
+            "origins": dict(self.selection.origins),
             "discussion": self.request.discussion or DEFAULT,
             "tokens": self.plan.total,
             "provider_tokens": self.provider_tokens,
@@ -159,18 +182,18 @@ class PreparedTurn:
         }
 
 
-def _origins_sentence(turn: PreparedTurn) -> str:
-    options, client = turn.selected.options, turn.client
+def _origins_sentence(turn: Exchange) -> str:
+    options, client = turn.asked, turn.client
     chosen = {
         "provider": f"provider {client.provider}",
         "model": f"model {client.model or 'its own'}",
         "max_output": f"at most {options.max_output:,} tokens of answer",
-        "effort": f"effort {options.effort}",
-        "temperature": f"temperature {options.temperature or 0:g}",
+        "effort": f"effort {turn.selection.effort}",
+        "temperature": f"temperature {turn.selection.temperature or 0:g}",
     }
     parts = [
         f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
-        for name, source in turn.selected.origins.items()
+        for name, source in turn.selection.origins.items()
     ]
     if turn.request.discussion:
         source = "its own" if turn.request.discussion == SCRIPTED else OPTION
@@ -178,7 +201,7 @@ def _origins_sentence(turn: PreparedTurn) -> str:
     return f"chosen: {', '.join(parts)}"
 
 
-def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
+def _blocks(turn: Exchange) -> list[dict[str, Any]]:
     plan, layout = turn.plan, turn.plan.layout
     blocks = []
     for start, end in pairwise((0, *layout.ends)):
@@ -203,25 +226,15 @@ def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
     return blocks
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedTurn:
-    reply: Reply
-    path: Path  # of the prompt
-    # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
-    history: Path | None = None
-    answer: Path | None = None  # the file of the answer
-    warnings: tuple[str, ...] = ()  # what is doubtful about the answer
-
-
 def send_turn(
-    prepared: PreparedTurn,
+    prepared: Exchange,
     project: Project,
     *,
     on_text: OnText | None = None,
     received: Reply | None = None,
     begun: float | None = None,
-) -> CompletedTurn:
-    """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
+) -> Exchange:
+    """Send a prepared turn and return it with its reply; keep the prompt, the answer, both turns, and what was sent.
 
     The prompt is written before it is sent, and the answer as it comes, each to a file of its own: whatever happens
     then, what was paid for is there, and the error has a note that names the file. Without a whole answer the
@@ -240,15 +253,14 @@ def send_turn(
     )
     if request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
-    log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
-    write_request(replace(log, sent=None))  # until something of an answer is there
+    log = replace(prepared.record, path=path)
+    write_request(log.unsent)  # until something of an answer is there
     if begun is not None:
         os.utime(request_log_path(path), (begun, begun))
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
         try:
-            asked = client.request(prepared.plan, options=prepared.selected.options)
-            reply = received or client.exchange(asked, file)
+            reply = received or client.send(prepared.asked, file)
             file.finish(_text_or_refusal(reply))
         except BaseException as error:
             if not file.is_empty:
@@ -278,7 +290,10 @@ def send_turn(
         warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
     if file.problem:
         warnings += (f"the answer is not whole in {file.path}: {file.problem}",)
-    return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
+    answer = None if file.is_empty else file.path
+    return replace(
+        prepared, reply=reply, record=log, history=history, answer=answer, doubts=warnings
+    )
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
@@ -301,7 +316,7 @@ def _record(log: LoggedRequest) -> None:
         write_request(log)
 
 
-def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:
+def _add_turns(prepared: Exchange, reply: Reply, history: Path) -> None:
     # Confined once more: the answer took its time, and a link may stand there now.
     path = confined(history, prepared.request.written_in)
     question = cast("Mapping[str, str]", prepared.request.history[-1])

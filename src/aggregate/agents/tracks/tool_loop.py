@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
+from math import ceil
 from typing import Any, Final, Protocol
 
 from aggregate.agents.tools import Tool, ToolRegistry
@@ -23,8 +24,8 @@ from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.messages import did_you_mean
 from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool, ToolCall
-from aggregate.sending.clients import RequestOptions
-from aggregate.sending.models import FinishReason
+from aggregate.sending.clients import ChatRequest
+from aggregate.sending.models import FinishReason, Reply
 
 # What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
 SHOWN: Final = 16_000
@@ -188,18 +189,17 @@ class ToolLoop:
         message = self.assignment.message
         if self._as_text:
             message = f"{message}\n\n{call_instructions(tools)}"
-        schema = enforced_schema(self.assignment.answer) if self._refused else None
-        options = RequestOptions(
+        left = max(self.limits.max_tokens - self.charged, 1)
+        request = ChatRequest(
+            self.assignment.prompt,
+            message,
             system=self.assignment.persona,
-            max_output=min(
-                RequestOptions().max_output, max(self.limits.max_tokens - self.charged, 1)
-            ),
+            max_output=min(ChatRequest().max_output, left),
             seconds=self.assignment.timeout - self.seconds,
-            schema=schema,
+            schema=enforced_schema(self.assignment.answer) if self._refused else None,
             tools=() if self._as_text else tools,
             turns=tuple(self.turns),
         )
-        before = self.client.taken
         record: dict[str, Any] = {
             "text": "",
             "calls": [],
@@ -207,9 +207,9 @@ class ToolLoop:
             "error": "",
             "again": False,
         }
-        record |= {"malformed": False, "warnings": []}
+        record |= {"malformed": False, "warnings": [], "tokens": 0, "charged": 0, "cost": 0.0}
         try:
-            reply = self.client.send(self.assignment.prompt, message, options=options)
+            reply = self.client.client.send(request)
         except ClientError as error:
             record["error"] = str(error)
             if isinstance(error, ProviderError):
@@ -220,12 +220,13 @@ class ToolLoop:
             record |= {"text": reply.text, "calls": [asdict(call) for call in calls]}
             record["native"] = reply.native if reply.calls else None
             record |= _doubts(reply.text, reply.stop, is_call=bool(calls))
-            if reply.usage.output > options.max_output:
+            if reply.usage.output > request.max_output:
                 record["warnings"].append(
                     f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
-                    f"{options.max_output:,} were allowed"
+                    f"{request.max_output:,} were allowed"
                 )
-        return record | self.client.taken_since(before)
+            record |= _taken(reply)
+        return record
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
         """Make the calls of a turn: reading ones that follow each other at once, each writing one alone."""
@@ -356,6 +357,14 @@ def _doubts(text: str, stop: FinishReason, *, is_call: bool) -> dict[str, Any]:
         return {"error": f"the model answered nothing ({stop.value})", "again": True}
     is_whole = stop is FinishReason.END
     return {"warnings": [] if is_whole else [f"the answer is not complete ({stop.value})"]}
+
+
+def _taken(reply: Reply) -> dict[str, Any]:
+    """Return what a reply took: its tokens, those that count against their limit, and dollars where these are known."""
+    tokens = reply.usage.input + reply.usage.output
+    charged = ceil(tokens - reply.usage.cache_read * (1 - reply.read_price))
+    price = None if reply.price is None else float(reply.price)
+    return {"tokens": tokens, "charged": charged, "cost": price}
 
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol, Unpack, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
@@ -27,9 +27,9 @@ from aggregate.base.errors import ClientError, ProviderError, WorkerError
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
-from aggregate.prompt.document import Prompt, Section
+from aggregate.prompt.document import Section
 from aggregate.sending.calls import ToolCall
-from aggregate.sending.clients import ChatClient, RedactingClient, SendOptions, open_client
+from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
 from aggregate.sending.models import SCRIPTED, Reply, Usage
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
@@ -59,13 +59,13 @@ class ActingWorker(Protocol):
 class ModelWorker:
     """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
 
-    client: ChatClient  # reaches the model that is asked where a ticket's persona names none
+    client: Client  # reaches the model that is asked where a ticket's persona names none
     model: str = ""
     root: Path = Path()  # the folder that project tools may read
     terms: WorkerTerms | None = None  # None for the usual limits, and the tools that read root
-    clients: Mapping[Recipient, ChatClient] = field(default_factory=dict)  # of personas' models
+    clients: Mapping[Recipient, Client] = field(default_factory=dict)  # of personas' models
     # For a provider's model that these lack, such as one that the database names.
-    open_provider: Callable[[str, str], ChatClient] | None = None
+    open_provider: Callable[[str, str], Client] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Send the context with the task behind it."""
@@ -102,9 +102,9 @@ class ModelWorker:
     def _client(self, assignment: Assignment) -> MeteredClient:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
-            return MeteredClient(self.client, self.model)
+            return MeteredClient(replace(self.client, model=self.model or self.client.model))
         if recipient in self.clients:
-            return MeteredClient(self.clients[recipient], recipient.model)
+            return MeteredClient(self.clients[recipient])
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
@@ -115,7 +115,7 @@ class ModelWorker:
             client = self.open_provider(recipient.provider, recipient.model)
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
-        return MeteredClient(client, recipient.model)
+        return MeteredClient(client)
 
 
 def _send(
@@ -151,7 +151,7 @@ class ScriptedWorker:
             script = ScriptedReply(text=_description(assignment, assignment.tokens))
         if error := script.failure(assignment.attempt):
             raise WorkerError(error, again=not script.refuse)
-        client = MeteredClient(ScriptedTicketClient(script))
+        client = MeteredClient(scripted_client(partial(_follow, script)))
         return act(assignment, client, terms, limits=terms.limits, steps=steps, account=account)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
@@ -167,21 +167,15 @@ class ScriptedWorker:
         return WorkerReply(answer.text, tokens + count(answer.text), cost=answer.cost)
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedTicketClient:
-    """Makes the calls of a script, one a turn, and then answers."""
-
-    script: ScriptedReply
-    provider: str = SCRIPTED
-
-    def send(self, prompt: Prompt, message: str, **asked: Unpack[SendOptions]) -> Reply:
-        time.sleep(self.script.seconds)
-        number = sum(bool(turn.results) for turn in asked["options"].turns or ())
-        if number >= len(self.script.calls):
-            return Reply(self.script.text, Usage())
-        arguments = dict(self.script.calls[number])
-        call = ToolCall(f"call_{number + 1}", str(arguments.pop("tool", "")), arguments)
-        return Reply("", Usage(), calls=(call,))
+def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
+    """Make the calls of a script, one a turn, and then answer."""
+    time.sleep(script.seconds)
+    number = sum(bool(turn.results) for turn in request.turns or ())
+    if number >= len(script.calls):
+        return Reply(script.text, Usage())
+    arguments = dict(script.calls[number])
+    call = ToolCall(f"call_{number + 1}", str(arguments.pop("tool", "")), arguments)
+    return Reply("", Usage(), calls=(call,))
 
 
 def _description(assignment: Assignment, tokens: int) -> str:
@@ -207,7 +201,7 @@ def make_worker(
     tell: Callable[[str], None] | None = None,
     base_url: str = "",
     terms: WorkerTerms | None = None,
-    clients: Mapping[Recipient, ChatClient] | None = None,
+    clients: Mapping[Recipient, Client] | None = None,
 ) -> Worker:
     """Return the worker that ``spec`` names.
 
@@ -235,9 +229,9 @@ def make_worker(
         exists = path is not None and (argument or path.is_file())
         return ScriptedWorker(load_replies(path) if path and exists else {}, terms)
 
-    def opened(provider: str, model: str, base_url: str = "") -> ChatClient:
+    def opened(provider: str, model: str, base_url: str = "") -> Client:
         client = open_client(provider, model=model, base_url=base_url)
-        return RedactingClient(client, allow=allow, tell=tell) if redact else client
+        return client.through(redacting(allow, tell=tell)) if redact else client
 
     return ModelWorker(
         opened(provider, model, base_url),
@@ -256,11 +250,14 @@ def worker_of_track(
     Nothing secret reaches any of them unless the project allows it; ``tell`` hears of each secret that was replaced.
     """
     redaction = redaction_for(project, sending=True)
-    safely = partial(RedactingClient, allow=redaction.allow, tell=tell)
+    safely = redacting(redaction.allow, tell=tell)
     personas = [ticket.persona for ticket in track.tickets().tickets]
     terms = terms.with_checks(project, (ticket.verify for ticket in track.tickets().tickets))
     clients = open_recipients(
-        project, personas, terms, wrap=safely if redaction.replaces else lambda client: client
+        project,
+        personas,
+        terms,
+        wrap=lambda client: client.through(safely) if redaction.replaces else client,
     )
     worker = make_worker(
         spec,

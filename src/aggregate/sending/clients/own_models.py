@@ -8,7 +8,6 @@ exact inverses of each other.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -26,38 +25,22 @@ from aggregate.base.disk.writing import (
 from aggregate.base.errors import OutputError, PromptTooLongError
 from aggregate.project.configuration import global_config_path, load_config, user_config
 from aggregate.project.tables import ModelTable
+from aggregate.sending.known_models import AS_OF, known_model, policy_for
 from aggregate.sending.models import (
-    AS_OF,
     COMPATIBLE,
+    GATEWAY,
     SCRIPTED,
     CachePolicy,
     Usage,
-    known_window,
-    longest_start,
-    policy_for,
+    bare_model_name,
 )
 
 if TYPE_CHECKING:
     from aggregate.sending.cache.request_plan import RequestPlan
 
-_RATIOS_AS_OF: Final = "2026-11-22"
 _WHOLE: Final = 1000
 LOWEST: Final = 600  # thousandths: Chinese comes nearest with 750, and a ratio that is too low makes a prompt too long
 HIGHEST: Final = 3000  # twice is what the oldest vocabularies need for code; beyond, something else has been counted
-# By the beginning of a model's name. Only those of OpenAI are exact. For Anthropic's, published comparisons with o200k
-# say 1.16 for English prose and 1.2 to 1.3 for source code up to Claude 4.6; its notes on later models speak of up to
-# 1.35 times as many again, of which a fifth is taken for source code. Google's, DeepSeek's and MiniMax's are estimates
-# from comparisons of a few texts. All lie above the middle of what was found: the first prompt should be too short
-# rather than too long, and the second one is fitted by what the provider has reported for the first.
-_LATER_CLAUDES: Final = ("haiku-5", "sonnet-5", "opus-4-7", "opus-4-8", "opus-5", "fable", "mythos")
-_BY_MODEL: Final[Mapping[str, int]] = {
-    **dict.fromkeys(("chatgpt", "codex", "gpt-", "o1", "o3", "o4"), 1000),
-    "claude": 1250,
-    **{f"claude-{name}": 1500 for name in _LATER_CLAUDES},
-    "deepseek": 1100,
-    "gemini": 1150,
-    "minimax": 1050,
-}
 
 
 class TokenRatio(NamedTuple):
@@ -83,13 +66,11 @@ OWN_COUNT: Final = TokenRatio(_WHOLE, "as o200k counts them")
 def shipped_ratio(provider: str, model: str) -> TokenRatio:
     if provider == SCRIPTED:
         return OWN_COUNT  # its counts are ours, whichever model it plays
-    known = longest_start(model, _BY_MODEL)
-    if not known and provider == "gemini-cli":
-        known = "gemini"  # it chooses a model by itself
-    if not known:
+    known = known_model(provider, model)
+    if known.ratio is None:
         return TokenRatio(_WHOLE, "no ratio is known of this model, so by o200k")
     return TokenRatio(
-        _BY_MODEL[known], f"an estimate of {_RATIOS_AS_OF}, until {provider} has reported its own"
+        known.ratio, f"an estimate of {known.as_of}, until {provider} has reported its own"
     )
 
 
@@ -238,6 +219,7 @@ _PRICE_LIST_IDS = {
     "compatible": None,
     "bedrock": "aws",
     "vertex": None,
+    "gateway": None,
 }
 
 
@@ -271,9 +253,11 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
         cache_write_tokens=usage.cache_write,
         output_tokens=usage.output,
     )
+    # A gateway writes the maker's name before the model's.
+    listed = bare_model_name(model) if provider == GATEWAY else model
     try:
         price = calc_price(
-            priced, model_ref=model, provider_id=_PRICE_LIST_IDS.get(provider, provider or None)
+            priced, model_ref=listed, provider_id=_PRICE_LIST_IDS.get(provider, provider or None)
         )
     except (LookupError, ValueError):
         return None
@@ -288,7 +272,7 @@ def context_window(model: str) -> int | None:
     own = own_model(model)
     if own is not None and own.window is not None:
         return own.window
-    if known := known_window(model):
+    if known := known_model("", model).window:
         return known
     from genai_prices import Usage as Priced, calc_price
 
