@@ -1,7 +1,7 @@
 """A server that answers the three protocols with one sentence, and keeps what it was asked."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,14 +83,18 @@ def reply_to(path: str) -> dict[str, Any]:
 
 
 @contextmanager
-def chat_server() -> Iterator[ChatServer]:
+def chat_server(
+    answer: Callable[[str, Any], dict[str, Any]] = lambda path, _body: reply_to(path),
+) -> Iterator[ChatServer]:
+    """Serve; ``answer`` gives the JSON for the path and the JSON of a request."""
     server = ChatServer()
 
     class Handler(QuietHandler):
         def take(self) -> None:
-            server.requests.append((self.path, json.loads(self.body() or b"{}")))
+            asked = json.loads(self.body() or b"{}")
+            server.requests.append((self.path, asked))
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
-            data = json.dumps(reply_to(self.path.split("?")[0])).encode()
+            data = json.dumps(answer(self.path.split("?")[0], asked)).encode()
             self.answer(200, data, content_type="application/json")
 
     with serving(Handler) as port:

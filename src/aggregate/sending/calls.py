@@ -1,5 +1,6 @@
 """Tools in a discussion: what a model is offered, what it calls, and what it is told of it, in no provider's form."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,20 @@ class ToolCall:
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     fault: str = ""  # why its arguments could not be read
+
+
+def read_call(identity: object, name: object, arguments: object) -> ToolCall:
+    """Return a call as a provider reports it, its arguments an object or the text of one."""
+    fault = ""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except (ValueError, RecursionError) as error:
+            fault = f"its arguments are no JSON ({error})"
+    if not fault and not isinstance(arguments, Mapping):
+        fault = "its arguments are no object"
+    given = dict(arguments) if isinstance(arguments, Mapping) else {}
+    return ToolCall(str(identity or ""), str(name or ""), given, fault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,10 @@ class LoopTurn:
     results: tuple[CallResult, ...] = ()
     note: str = ""
     native: Any = None
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(result.call for result in self.results)
 
     @property
     def told(self) -> str:

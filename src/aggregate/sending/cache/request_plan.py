@@ -195,6 +195,12 @@ class Message:
         return any(part.block.image for part in self.parts)
 
     @property
+    def turn(self) -> LoopTurn | None:
+        """The turn of a loop that the message is of, whose calls or results it holds."""
+        turn = self.parts[-1].block.turn
+        return turn if turn and turn.results else None
+
+    @property
     def text(self) -> str:
         return "".join(part.text for part in self.parts)
 
