@@ -1,8 +1,10 @@
 """Run a track, here or for runs elsewhere, and look after runs: all that needs DBOS."""
 
+import os
 import signal
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
+from types import FrameType
 from typing import Unpack
 
 import click
@@ -19,6 +21,7 @@ from aggregate.agents.tracks import (
     run_worker,
     worker_of_track,
 )
+from aggregate.base.errors import DatabaseAwayError
 from aggregate.cli.conduct.options import (
     RunSettings,
     TermsSettings,
@@ -184,6 +187,8 @@ def retry(
 
 # How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows.
 _LOOK_SECONDS = 0.5
+_AWAY_SECONDS = 2.0  # between two looks whether the database is there
+_LAST_SECONDS = 5.0  # that a worker which is to end gives what it is at
 
 
 @click.command()
@@ -191,7 +196,15 @@ _LOOK_SECONDS = 0.5
 def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> None:
     """Work on the tickets of every track on a database until interrupted."""
     stop = Event()
-    signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        # What waits for a database that is away would not end by itself; nothing that was recorded is lost by it.
+        last = Timer(_LAST_SECONDS, os._exit, (0,))
+        last.daemon = True
+        last.start()
+
+    signal.signal(signal.SIGTERM, end)
     redaction = redaction_for(sending=True)
     answering = make_worker(
         settings["spec"],
@@ -201,7 +214,15 @@ def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> No
         base_url=settings["base_url"],
         terms=open_terms(settings, Path()),
     )
-    with run_worker(database, answering, lease=lease) as process:
-        say(f"working as {process.executor_id}")
-        while not stop.wait(_LOOK_SECONDS):
-            pass
+    told = ""
+    while not stop.is_set():
+        try:
+            with run_worker(database, answering, lease=lease) as process:
+                say(f"working as {process.executor_id}")
+                while not stop.wait(_LOOK_SECONDS):
+                    pass
+        except DatabaseAwayError as error:
+            if str(error) != told:
+                say(f"waiting for the database: {error}")
+            told = str(error)
+            stop.wait(_AWAY_SECONDS)
