@@ -23,6 +23,7 @@ from aggregate.agents.tracks.worker import ScriptedWorker
 from tests.fakes.acting import KeptSteps, Killed, MemoryPacks, Turns, call, calls
 from tests.fakes.conducting import TRACK, asking, assigned, track_project
 from tests.fakes.transports import scripted
+from tests.hostile.running import full_python
 
 CODE = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return x * 3\n"
 MENDED = CODE.replace("a - b", "a + b")
@@ -81,7 +82,7 @@ def files_of(packs: MemoryPacks, commit: str) -> dict[str, str]:
 
 
 def test_a_tree_of_its_own(project: Path) -> None:
-    """A ticket's change is one commit on what it began with, and the user's files stay as they are."""
+    """A ticket's change is one commit on what it began with, and the user's files stay as they are (K-2)."""
     packs = MemoryPacks.of(project)
     model = Turns([calls(MEND), calls(NEW), calls(call("read_file", path="calc.py")), "Mended."])
     made = act(project, packs, model)
@@ -125,7 +126,7 @@ def test_every_step_is_done_once(project: Path) -> None:
     """Killed before or behind the record of any step, an attempt goes on to the same commit, on another machine too.
 
     What was recorded is not done again, a writing call is made on what was recorded, and one of the user's own that
-    writes elsewhere is never made twice.
+    writes elsewhere is never made twice (K-4).
     """
     packs = MemoryPacks.of(project)
     written: list[str] = []
@@ -177,8 +178,9 @@ def test_every_step_is_done_once(project: Path) -> None:
             assert len(model.asked) - requests == len(said) - requests + repeats
 
 
+@full_python
 def test_a_check_that_counts(project: Path) -> None:
-    """A check's output goes back into the loop; done means that it has succeeded."""
+    """A check's output goes back into the loop; done means that it has succeeded (K-5)."""
     packs = MemoryPacks.of(project)
     model = Turns(["Nothing is to be done.", calls(MEND), "Mended."])
     made = act(project, packs, model, verify=CHECK)
@@ -204,6 +206,7 @@ def test_no_project_runs_a_command(project: Path, verify: str) -> None:
     assert model.told[0].startswith("error: ")
 
 
+@full_python
 def test_a_command_sees_its_tree_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has no network, no key and no file of the user's; what it writes in its tree is part of the change."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "very-secret")
@@ -229,6 +232,7 @@ def test_a_command_sees_its_tree_alone(project: Path, monkeypatch: pytest.Monkey
     assert files_of(packs, made.commit)["made.txt"] == "x"
 
 
+@full_python
 def test_a_repository_in_a_tree_is_none(project: Path) -> None:
     """A command that makes a repository, with programs in its configuration, makes a plain folder of it."""
     packs = MemoryPacks.of(project)
@@ -238,6 +242,7 @@ def test_a_repository_in_a_tree_is_none(project: Path) -> None:
     assert files_of(packs, made.commit) == {"calc.py": CODE, "sub/x": "x"}
 
 
+@full_python
 def test_links_are_no_way_out(project: Path, tmp_path: Path) -> None:
     """What a link in a tree leads to is neither read nor written."""
     outside = tmp_path / "outside"
@@ -373,7 +378,7 @@ def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_conflict_runs_again_on_the_merged_tree(tmp_path: Path) -> None:
-    """Tickets that write the same line at once each run once more on what the others left, and none is lost."""
+    """Tickets that write the same line at once each run once more on what the others left, and none is lost (K-3)."""
     names = [f"t{number}" for number in range(5)]
     run = scripts(
         tmp_path,

@@ -71,7 +71,7 @@ def attempt(
 
 
 def test_a_loop_sees_everything(root: Path) -> None:
-    """Each request has the context, the task and every result as it stands, blanks and line breaks included."""
+    """Each request has the context, the task and every result as it stands, blanks and line breaks included (K-1)."""
     model = Turns([calls(READ), calls(call("search_files", text="forty")), ANSWER])
     made = attempt(root, model)
     assert (made.status, made.text, made.warning) == (RunStatus.SUCCESS, ANSWER, "")

@@ -18,7 +18,7 @@ from aggregate.sending.clients import (
     shipped_ratio,
 )
 from aggregate.sending.known_models import known_model
-from aggregate.sending.models import FinishReason, Reply, Usage
+from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
 
 
 @dataclass(slots=True)
@@ -60,7 +60,8 @@ class MeteredClient:
             usage = replace(usage, fresh=sent)
         if not usage.output:
             usage = replace(usage, output=self.size(reply.text))
-        if price is not None and usage != reply.usage:
+        is_estimated = usage != reply.usage and self.client.provider != SCRIPTED
+        if price is not None and is_estimated:
             price = cost(usage, self.client.model, provider=self.client.provider)
         with self._lock:
             so_far = 0.0 if not self.tokens else self.cost

@@ -110,12 +110,12 @@ class WorkerTerms:
         commands = AllowedCommands(beginnings, sandboxed=table.sandbox)
         return cls(provider, model, base_url, registry, limits, commands)
 
-    def with_checks(self, project: Project, checks: Iterable[str]) -> "WorkerTerms":
+    def with_checks(self, project: Project, tickets: Tickets) -> "WorkerTerms":
         """Return these terms with the commands of a project, and its tickets' checks, if the user trusts it."""
         if not is_trusted(real_path(project.folder)):
             return self
         beginnings = (*self.commands.beginnings, *map(_words, project.config.conduct.commands))
-        exact = frozenset(map(_words, filter(None, checks)))
+        exact = frozenset(_words(ticket.verify) for ticket in tickets.tickets if ticket.verify)
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:

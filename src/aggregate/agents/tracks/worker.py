@@ -252,7 +252,6 @@ def worker_of_track(
     redaction = redaction_for(project, sending=True)
     safely = redacting(redaction.allow, tell=tell)
     personas = [ticket.persona for ticket in track.tickets().tickets]
-    terms = terms.with_checks(project, (ticket.verify for ticket in track.tickets().tickets))
     clients = open_recipients(
         project,
         personas,

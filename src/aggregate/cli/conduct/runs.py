@@ -89,8 +89,8 @@ def start_track(
     only: bool = False,
 ) -> None:
     """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
-    terms = open_terms(settings, project.folder)
     track = open_track(project.folder, name)
+    terms = open_terms(settings, project.folder).with_checks(project, track.tickets())
     worker = None
     if not settings["no_work"]:
         worker, recipients = worker_of_track(project, track, settings["spec"], terms, tell=warn)
@@ -140,7 +140,9 @@ def _offer_changes(project: Project, track_id: str, settings: RunSettings) -> No
         for path in applying.apply(project, track_id, database=settings["database"]):
             write_rows(path)
     else:
-        say(f"your files are as they were: aggregate conduct diff {track_id}, then apply or drop")
+        say(
+            f"your files are as they were: aggregate conduct diff {track_id} shows what to apply or drop"
+        )
 
 
 def _say_ticket(ticket: str, state: str, detail: str) -> None:
