@@ -13,12 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.fakes import http_server
 from tests.fakes.senders import typed
 
-from aggregate import Usage, count, open_project
+from aggregate import Usage, compose_prompt, count, open_project
+from aggregate.prompt import count_prompt
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.known_models import policy_for
 from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
@@ -63,6 +65,11 @@ class WireCache:
     """A cache that sees JSON and nothing else."""
 
     now: float = 0.0
+    misses: float = 0.0
+    """How often nothing is found that is there."""
+    keeps_hours: bool = True
+    """Whether an entry lives for an hour that is to, or for five minutes like others."""
+    seed: int = 1
     entries: dict[str, Entry] = field(default_factory=dict)
     accounts: list[Accounted] = field(default_factory=list)
 
@@ -85,6 +92,8 @@ class WireCache:
         alive = [self._is_alive(prefix) for prefix in prefixes]
         searched = {mark - back for mark in marks for back in range(LOOK_BACK) if mark - back >= 0}
         hits = [number for number in searched if alive[number] and long_enough[number]]
+        if Random(f"{self.seed} {len(self.accounts)}").random() < self.misses:
+            hits = []
         read = max(hits, default=-1)
         most = self.entries[prefixes[read]].seconds if hits else max(LIFETIMES.values())
         long = written = 0
@@ -92,7 +101,7 @@ class WireCache:
             if not long_enough[mark]:
                 continue
             if mark > read:
-                seconds = min(LIFETIMES[ttl], most)
+                seconds = min(LIFETIMES[ttl if self.keeps_hours else "5m"], most)
                 self.entries[prefixes[mark]] = Entry(self.now, seconds)
                 written = mark + 1
                 long = mark + 1 if ttl == "1h" else long
@@ -201,12 +210,16 @@ class Compared:
 
     expected: Usage
     accounted: Usage
+    plain: int
+    """Tokens of the prompt as ``run`` writes it."""
 
 
-def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Compared]:
+def compare(
+    replay: Replay, folder: Path, discussion: Discussion, server: WireCache | None = None
+) -> Iterator[Compared]:
     """Hold a discussion through the real client, and yield each turn's expectation and account."""
     changing, said = discussion.changes(replay.commits), discussion.said(replay.commits)
-    config, cache = replay.configure(folder), WireCache()
+    config, cache = replay.configure(folder), server or WireCache()
     with serving(cache, answers(said, discussion.words)) as address:
         selection = ModelSelection(provider="anthropic", model=MODEL, base_url=address)
         for turn, commit in enumerate(said):
@@ -220,7 +233,8 @@ def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Co
             environ = {"ANTHROPIC_API_KEY": "none"}
             prepared = prepare_turn(project, message, selection, environ=environ)
             send_turn(prepared, project)
-            yield Compared(prepared.expected, _accounted(prepared, cache))
+            plain = count_prompt(compose_prompt(prepared.request).prompt).document
+            yield Compared(prepared.expected, _accounted(prepared, cache), plain)
 
 
 def _accounted(prepared: Exchange, cache: WireCache) -> Usage:

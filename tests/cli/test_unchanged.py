@@ -13,6 +13,7 @@ import pytest
 
 import aggregate
 from aggregate.cli import remembered
+from tests.project.history import Repository
 
 SETTLED_SECONDS = 2.1  # after which the times of a file show each later change
 CONFIG = """
@@ -21,6 +22,7 @@ paths = ["src/**/*", {path = "lib/*.py", view_mode = "skeleton"}]
 [output]
 output_dir = "out"
 """
+OUT = '[output]\noutput_dir = "out"\n'
 # Says last on standard error whether more was loaded than a run needs that repeats another.
 WAYS = {"(False, False, False)": "repeated", "(True, True, False)": "edited"}
 STARTER = """
@@ -133,3 +135,16 @@ def test_all_of_the_environment_that_is_asked_for_counts() -> None:
     asked -= {"NODEFAULTCURRENTDIRECTORYINEXEPATH"}
     uncounted = {name for name in asked if name not in remembered.COUNTS}
     assert {name for name in uncounted if not name.startswith(remembered.COUNT_FROM)} == set()
+
+
+def test_a_commit_is_no_repeated_run(tmp_path: Path) -> None:
+    """Its id stands in the prompt, so that a run after it is made anew, though all files are as they were (rule T-7)."""
+    repository = Repository(tmp_path / "project")
+    files = {"a.py": "x = 1\n", "manual_slop.toml": '[files]\npaths = ["a.py"]\n'}
+    repository.commit("Begin", {**files, "manual_slop.toml": files["manual_slop.toml"] + OUT})
+    time.sleep(SETTLED_SECONDS)
+    job = JOBS["task"]
+    first, again = run(repository.root, *job), run(repository.root, *job)
+    assert (again.way, again.prompt) == ("repeated", first.prompt)
+    repository.commit("Go on", {"b.py": "y = 1\n"})
+    assert run(repository.root, *job).prompt != first.prompt

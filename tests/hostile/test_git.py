@@ -10,7 +10,7 @@ import pytest
 
 from aggregate import ConfigError
 from aggregate.base.files import Entry
-from aggregate.project.git import changed_lines, touched_files
+from aggregate.project.git import changed_lines, read_changes, touched_files
 from aggregate.project.git.git import list_files
 from aggregate.project.git.git_process import StoppedError, git as ask
 from aggregate.project.index import Index
@@ -60,7 +60,7 @@ _PLAIN: dict[Attack, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_no_program_of_a_repository_is_run(tmp_path: Path, attack: Attack) -> None:
-    """Files, last changes, commits with their contents and comparisons run no program that a repository names (T-2).
+    """Files, last changes, commits with their contents and comparisons run no program that a repository names (T-2, T-8).
 
     The attacks are real: the same repository runs its program when git is asked without our guards.
     """
@@ -73,6 +73,7 @@ def test_no_program_of_a_repository_is_run(tmp_path: Path, attack: Attack) -> No
     for revision in ("HEAD", "HEAD~1", "--ext-diff", "--textconv"):
         with suppress(ConfigError):
             changed_lines(folder, revision)
+            read_changes(folder, revision)
     assert not planted.was_run
     if plain := _PLAIN.get(attack):
         command = ["git", "-C", folder, *plain]

@@ -15,6 +15,7 @@ from aggregate.project.git import (
     changed_lines,
     commit_ids,
     find_head,
+    read_changes,
     read_commits,
     read_contexts,
     why_no_history,
@@ -80,6 +81,38 @@ def test_no_repository_to_compare_with(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConfigError, match="not installed"):
         changed_lines(str(tmp_path), "HEAD")
+
+
+def test_changes_with_their_lines(tmp_path: Path) -> None:
+    """Each file with its kind, numbers of lines and hunks, whatever its lines and name look like (rule T-8)."""
+    repository = Repository(tmp_path)
+    begun = {
+        "a/a/b.py": "--- a/x\n+++ b/y\n\nend\n",
+        "gone.py": "1\n",
+        "g.bin": "\0",
+        "m.bin": "\0",
+    }
+    repository.commit("begin", begun)
+    repository.write(
+        {
+            "a/a/b.py": "@@ -1 +1 @@\n-- a/x\n\nend",
+            "m.bin": "\0\0",
+            "ü new.py": "2\n",
+            "other.py": "3\n",
+        }
+    )
+    (tmp_path / "gone.py").unlink()
+    (tmp_path / "g.bin").unlink()
+    git(tmp_path, "add", "ü new.py")
+    hunk = "@@ -1,4 +1,4 @@\n---- a/x\n-+++ b/y\n+@@ -1 +1 @@\n+-- a/x\n \n-end\n+end\n\\ No newline at end of file"
+    assert read_changes(str(tmp_path), "HEAD") == [
+        ("a/a/b.py", "", 3, 3, (hunk,)),
+        ("g.bin", "deleted", 0, 0, ()),
+        ("gone.py", "deleted", 0, 1, ("@@ -1 +0,0 @@\n-1",)),
+        ("m.bin", "binary", 0, 0, ()),
+        ("other.py", "not tracked", 0, 0, ()),
+        ("ü new.py", "new", 1, 0, ("@@ -0,0 +1 @@\n+2",)),
+    ]
 
 
 def test_large_changes_are_told_by_file(tmp_path: Path) -> None:

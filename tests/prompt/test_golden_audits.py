@@ -101,11 +101,15 @@ def test_a_task_without_a_budget_lowers_nothing(tmp_path: Path) -> None:
 def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
     """The two files of the task are shown in part, the others named, the first turn is left out (A-1, A-2, A-4)."""
     history = f'[discussion]\nhistory = ["User: {"hello " * 60}", "AI: yes"]\n'
-    folder = project(tmp_path, {**SHOP, "manual_slop.toml": ALL + history})
-    assert told(folder, *TASK, "--budget", "260") == (
-        "196 tokens, 63 generated\n"
-        "169 in files\n"
-        "27 in history\n"
+    folder = project(
+        tmp_path, {**SHOP, "manual_slop.toml": f'[project]\nname = "shop"\n{ALL}{history}'}
+    )
+    assert told(folder, *TASK, "--budget", "300") == (
+        "231 tokens, 54 generated\n"
+        "31 in project\n"
+        "160 in files\n"
+        "28 in history\n"
+        "12 in task\n"
         "0 README.md: name of full, rank 4\n"
         "57 shop/cart.py: focused of full, rank 2 shows Cart.__init__ next focused\n"
         "49 shop/prices.py: focused of full, rank 1 shows discounted\n"

@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, count, open_project, request_for
-from aggregate.prompt import Request
-from aggregate.prompt.fit_prompt import (
-    FittedSection,
-    fit_history,
-    fit_results,
-    fit_sections,
-    least_sections,
-    with_more,
-)
+from aggregate.prompt.fitted_sections import FittedSection, fit_history, fit_results, shares_of
 from aggregate.prompt.sections import results_segments
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
 from aggregate.prompt.turns import Omitted, discussion_segments
@@ -40,20 +32,12 @@ def result(name: str, size: int) -> AggregatedResult:
 RESULTS = (result("$small", 10), result("$large", 5_000), result("$middle", 400), result("$new", 5))
 
 
-def asking(folder: Path, *, folds: bool = False, history: tuple[str, ...] = ()) -> Request:
-    """Return a request with results, and with a folder to keep large ones in where they may fold."""
-    request = request_for(open_project({"files": {"base_dir": str(folder), "paths": []}}))
-    kept_in = folder / "values" if folds else None
-    return replace(request, results=RESULTS, results_dir=kept_in, history=history)
-
-
 def test_the_oldest_turns_go_first() -> None:
     """Whole turns are left out from the beginning, and a line with their number and tokens counts too (rule B-5)."""
     fitted = fit_history(TURNS, 60, words)
-    assert fitted.shown == TURNS[2:]
     section = discussion_segments(TURNS)
-    assert fitted.omitted == Omitted(2, tokens_of(*section[1:3]))
-    shown = discussion_segments(TURNS[2:], fitted.omitted)
+    shown = discussion_segments(TURNS[2:], Omitted(2, tokens_of(*section[1:3])))
+    assert fitted.segments == shown
     assert [each.source for each in shown[2:]] == [each.source for each in section[3:]]
     assert fitted.tokens == tokens_of(*shown)
     (cut,) = fitted.cuts
@@ -64,7 +48,8 @@ def test_the_oldest_turns_go_first() -> None:
 @pytest.mark.parametrize("turns", [TURNS, TURNS[:1], ()])
 def test_the_last_turn_stays(turns: tuple[str, ...]) -> None:
     """It is shown without any share, since it is a pin (rules B-4, B-5)."""
-    assert fit_history(turns, 0, words).shown == turns[-1:]
+    last = fit_history(turns, 0, words).segments[-1:]
+    assert [each.source for each in last] == [f"Discussion Excerpt {len(turns)}"] * bool(turns)
 
 
 @given(limit=st.integers(0, 400))
@@ -73,42 +58,38 @@ def test_a_share_of_the_discussion_is_a_maximum(limit: int) -> None:
     least = fit_history(TURNS, 0, words)
     fitted = fit_history(TURNS, limit, words)
     assert fitted.tokens <= least.tokens + limit
-    if fitted.omitted:
-        earlier = fitted.omitted.number - 1
+    if fitted.cuts:
+        earlier = len(TURNS) - len(fitted.segments) + 1
         note = Omitted(earlier, 0) if earlier else None
         assert tokens_of(*discussion_segments(TURNS[earlier:], note)) > least.tokens + limit
 
 
 def test_results_that_fit_are_whole(tmp_path: Path) -> None:
     """Nothing is folded where there is room, and without results there is no section (rule B-5)."""
-    request = asking(tmp_path, folds=True)
-    fitted = fit_results(request, 10_000, words)
-    assert fitted.shown == RESULTS
-    assert (fitted.omitted, fitted.cuts) == (None, ())
+    fitted = fit_results(RESULTS, 10_000, words, folder=tmp_path / "values")
+    assert (fitted.segments, fitted.cuts) == (results_segments(RESULTS), ())
     assert fitted.tokens == fitted.needed == tokens_of(*results_segments(RESULTS))
     assert not (tmp_path / "values").exists()
-    assert fit_results(replace(request, results=()), 10_000, words) == FittedSection()
+    assert fit_results((), 10_000, words, folder=None) == FittedSection()
 
 
 def test_large_results_fold_first(tmp_path: Path) -> None:
     """The largest is shown by a reference, the others stay as they are, and nothing is left out (rules B-5, A-4)."""
-    request = asking(tmp_path, folds=True)
-    fitted = fit_results(request, 700, words)
-    assert [each for each in fitted.shown if each in RESULTS] == [RESULTS[0], *RESULTS[2:]]
-    assert fitted.omitted is None
+    fitted = fit_results(RESULTS, 700, words, folder=tmp_path / "values")
+    pairs = zip(fitted.segments, results_segments(RESULTS), strict=True)
+    assert [new.source for new, whole in pairs if new != whole] == ["$large"]
     assert fitted.tokens <= 700
     saved = fitted.needed - fitted.tokens
     assert fitted.cuts == (("results", "$large", saved, "shown by its summary and a reference"),)
     assert len(list((tmp_path / "values").iterdir())) == 1
 
 
-def test_the_first_results_go_and_a_line_says_so(tmp_path: Path) -> None:
+def test_the_first_results_go_and_a_line_says_so() -> None:
     """What is left out is told behind the heading, its tokens are those of the whole results (rules B-5, A-4)."""
-    fitted = fit_results(asking(tmp_path), 100, words)
-    assert fitted.shown == RESULTS[3:]
+    fitted = fit_results(RESULTS, 100, words, folder=None)
     whole = [tokens_of(block) for block in results_segments(RESULTS)[1:]]
-    assert fitted.omitted == Omitted(3, sum(whole[:3]))
-    section = results_segments(fitted.shown, fitted.omitted)
+    section = results_segments(RESULTS[3:], Omitted(3, sum(whole[:3])))
+    assert fitted.segments == section
     assert section[1].text == f"- 3 more results are left out: {sum(whole[:3]):,} tokens"
     assert fitted.tokens == tokens_of(*section)
     assert [(cut.what, cut.tokens) for cut in fitted.cuts] == [
@@ -122,30 +103,29 @@ def test_the_first_results_go_and_a_line_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", [0, 8, 20, 36, 56, 200, 700, 1_000, 6_000])
 def test_a_share_of_the_results_is_a_maximum(tmp_path: Path, limit: int, *, folds: bool) -> None:
     """The section with its line never has more, and its cuts add up to what is missing (rules B-5, A-4)."""
-    fitted = fit_results(asking(tmp_path, folds=folds), limit, words)
-    section = results_segments(fitted.shown, fitted.omitted)
+    fitted = fit_results(RESULTS, limit, words, folder=tmp_path / "values" if folds else None)
+    section = fitted.segments
     assert tokens_of(*section) == fitted.tokens <= limit
-    note = words(fitted.omitted.sentence("more result") + "\n\n") if fitted.omitted else 0
+    note = tokens_of(*(each for each in section if each.text.startswith("- ")))
     heading = 0 if section else tokens_of(results_segments(RESULTS)[0])
     assert fitted.tokens - note + sum(cut.tokens for cut in fitted.cuts) + heading == fitted.needed
 
 
 def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     """Files get what a section does not need, but not what a whole turn leaves of a share (rule B-5)."""
-    request = asking(tmp_path, history=TURNS)
-    least = least_sections(request, words)
-    budget = Budget(10_000, history=0.04, results=0.5)
-    others = fit_sections(request, budget, least, room=1_000, count=words)
-    assert others.reserved == 40 + 500
-    assert others.cuts
-    assert {cut.section for cut in others.cuts} == {"history", "results"}
-    everything = with_more(request, others, least, left=9_000, count=words)
-    assert everything.history.tokens == everything.history.needed
-    assert everything.results.tokens == everything.results.needed
-    assert not everything.cuts
-    some = with_more(request, others, least, left=100, count=words)
-    before = others.history.tokens + others.results.tokens
-    assert before < some.history.tokens + some.results.tokens <= before + 100
+    request = request_for(open_project({"files": {"base_dir": str(tmp_path), "paths": []}}))
+    request = replace(request, results=RESULTS, results_dir=None, history=TURNS)
+    shares = shares_of(request, Budget(10_000, history=0.04, results=0.5), words)
+    others = shares.within(1_000)
+    assert shares.reserved(1_000) == 40 + 500
+    cuts = [cut.section for each in others.values() for cut in each.cuts]
+    assert {*cuts} == {"history", "results"}
+    everything = shares.with_more(others, 9_000)
+    assert all(each.tokens == each.needed for each in everything.values())
+    assert not any(each.cuts for each in everything.values())
+    some = shares.with_more(others, 100)
+    before = sum(each.tokens for each in others.values())
+    assert before < sum(each.tokens for each in some.values()) <= before + 100
 
 
 def told(files: list[Hidden], limit: int = 1_000) -> str:
@@ -168,7 +148,7 @@ def test_folders_then_names() -> None:
     assert told(FILES) == (
         "### Not shown\n\n"
         "4 files are not shown, about 5,550 tokens. "
-        "To see more, name a file (--focus PATH) or allow more tokens (--budget N).\n\n"
+        "Ask for those that you need by their paths.\n\n"
         "- docs/: 1 file, about 4,000 tokens\n"
         "- src/: 3 files, about 1,550 tokens\n\n"
         "The most relevant of them:\n\n"

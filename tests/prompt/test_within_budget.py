@@ -118,7 +118,7 @@ def test_more_tokens_never_show_less_and_all_is_accounted_for(
         for place, (name, text) in enumerate(zip(names, texts, strict=False))
     }
     with TemporaryDirectory() as folder:
-        request = project(Path(folder), files)
+        request = replace(project(Path(folder), files), finish=None)  # a frame takes more than some
         before: dict[str, tuple[int, frozenset[str]]] = {}
         for tokens in sorted(budgets):
             composition = composed(request, tokens, Task(task))
@@ -164,6 +164,13 @@ BY_ENTRIES: list[object] = [
 ]  # fmt: skip
 
 
+def line_of(request: Request) -> str:
+    marks = (
+        "A line `...`, or a comment such as `# ... 12 lines`, stands for lines that are left out."
+    )
+    return f"Parts of the project {request.title}. {marks}"
+
+
 @pytest.mark.parametrize("task", [None, Task("close the session")])
 @pytest.mark.parametrize(
     ("texts", "tables"),
@@ -183,9 +190,11 @@ def test_a_budget_of_the_whole_prompt_shows_it(
     task: Task | None,
     tmp_path: Path,
 ) -> None:
-    """From the tokens of the prompt without a budget on it is that prompt; below, it is nearly full (rules B-6, B-12)."""
+    """From its tokens on it is the prompt without a budget, framed for a task; below, nearly full (B-6, B-12, T-7)."""
     request = project(tmp_path, texts, **tables)
     plain = compose_prompt(request, index=kept_nothing()).prompt.markdown
+    if task:
+        plain = f"{line_of(request)}\n\n{plain}\n\n## Task\n\nclose the session"
     whole = count(plain)
     before: dict[str, int] = {}
     for tokens in (whole // 2, whole - 1, whole, whole + 4):

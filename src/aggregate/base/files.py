@@ -129,6 +129,7 @@ class ShownText(NamedTuple):
     spans: Sequence[Span] | None = None  # ``None`` where the content is the text itself
     redacted: Sequence[tuple[int, int]] = ()  # runs of lines in which secrets were replaced
     is_message: bool = False  # the content says why the file is not shown
+    is_numbered: bool = False  # lines begin with their numbers in the file
 
 
 class FileRecord(TypedDict):

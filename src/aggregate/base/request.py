@@ -60,6 +60,26 @@ class Task:
     since: str = ""  # A git revision: what has changed since then is a seed
 
 
+class Given(NamedTuple):
+    """A text that the user adds to a prompt (rule T-8)."""
+
+    title: str  # what it is, such as the output of a command
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """What a prompt says beside what it shows of the project (rules T-7 and T-8)."""
+
+    # Whether one for a task within a budget begins with the project's name and ends with the task.
+    has_frame: bool = True
+    # With a budget: the git revision since which it shows what has changed, ``""`` for none.
+    changes: str = ""
+    instructions: tuple[Given, ...] = ()  # at most one
+    attached: tuple[Given, ...] = ()
+    line_numbers: bool = False
+
+
 AUTO: Final = "auto"  # a budget that follows from the model
 
 Amount = int | Literal["auto"]

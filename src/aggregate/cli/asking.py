@@ -14,7 +14,7 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
-from aggregate.base.request import Amount, Place, Task, parse_amount
+from aggregate.base.request import Amount, Given, Place, Task, parse_amount
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say
 from aggregate.project.configuration import Project, unconfigured
@@ -150,6 +150,18 @@ def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[.
         help="Rank from what has changed since this git revision, such as HEAD for what is not committed.",
     )
     return focus_option(symbol_option(since_option(command)))
+
+
+def read_attached(command: str, *, tells: bool) -> Given:
+    """Return what a command prints, or what standard input holds."""
+    if command == "-":
+        return Given("Standard input", read_input())
+    from aggregate.cli.users_command import run_command  # seldom asked for
+
+    if tells:
+        say(f"running {command}")
+    printed = run_command(command)
+    return Given(f"Output of {command} (exit code {printed.code})", printed.text)
 
 
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:

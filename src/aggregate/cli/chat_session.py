@@ -84,7 +84,9 @@ class ChatSession:
         warn_of_end(completed)
         if not self.asked.quiet:
             in_all = f"; {self._price()} in all" if self.turns > 1 else ""
-            say(f"{_tokens(usage)}; {dollars(turn.price(usage))}{in_all}")
+            expected = turn.forecast.cache_read
+            share = f" ({expected / usage.input:.0%} expected)" if usage.input else ""
+            say(f"{_tokens(usage, share)}; {completed.bill.sentence}{in_all}")
 
     def undo(self) -> str:
         self._is_answered = False
@@ -128,8 +130,9 @@ class ChatSession:
         self._said.update(warnings, notes)
 
 
-def _tokens(usage: Usage) -> str:
-    return f"{usage.input:,} tokens in, {usage.cache_share:.0%} of them from the cache; {usage.output:,} out"
+def _tokens(usage: Usage, expected: str = "") -> str:
+    read = f"{usage.cache_share:.0%} of them from the cache{expected}"
+    return f"{usage.input:,} tokens in, {read}; {usage.output:,} out"
 
 
 _PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet

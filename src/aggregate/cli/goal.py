@@ -31,6 +31,7 @@ from aggregate.cli.output import say, warn, write_result
 from aggregate.project.configuration import load_config, nearest_config, user_config
 from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt import redaction_for
+from aggregate.sending import charged
 from aggregate.sending.clients import open_client, redacting
 
 _USED = ("goal", "description")
@@ -265,7 +266,7 @@ def goal(
 
 
 def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
-    client = open_client(provider, model=model, base_url=base_url)
+    client = charged(open_client(provider, model=model, base_url=base_url), Path())
     redaction = redaction_for(sending=True, wanted=redact)
     if redaction.replaces:
         client = client.through(redacting(redaction.allow, tell=warn))

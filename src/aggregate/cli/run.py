@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregate.base.request import AUTO, Amount, Task
+from aggregate.base.disk.witnesses import doubt
+from aggregate.base.request import AUTO, Amount, Finish, Task
 from aggregate.cli.asking import (
     SHOWN,
     budget_option,
     open_asked_project,
+    read_attached,
     read_task,
     seed_options,
     task_option,
@@ -40,7 +42,7 @@ from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import Request, compose_prompt, for_reader, request_for
+from aggregate.prompt import Request, compose_prompt, for_reader, read_instructions, request_for
 from aggregate.prompt.numbered_output import write_numbered
 
 if TYPE_CHECKING:
@@ -86,12 +88,30 @@ class AskedRun:
     verify: bool
     as_json: bool
     quiet: bool
+    bare: bool
+    diff: str
+    instructions: str | None
+    attach: tuple[str, ...]
+    line_numbers: bool
 
     @cached_property
     def named_task(self) -> Task | None:
         """The task; it is read once, since standard input can be."""
         argument = _task_argument(self.sentence, self.task)
         return read_task(argument, symbols=self.symbol, since=self.since)
+
+    @cached_property
+    def finish(self) -> Finish:
+        """What is said beside the files; a command is run once."""
+        if self.diff:
+            doubt("a revision was asked for")  # any reference may be one
+        return Finish(
+            has_frame=not self.bare,
+            changes=self.diff,
+            instructions=(read_instructions(self.instructions),) if self.instructions else (),
+            attached=tuple(read_attached(each, tells=not self.quiet) for each in self.attach),
+            line_numbers=self.line_numbers,
+        )
 
     def open(self) -> Project:
         return open_asked_project(
@@ -115,6 +135,7 @@ class AskedRun:
             task=self.named_task,
             budget=self.budget,
             redact=self.redact,
+            finish=self.finish,
         )
 
 
@@ -126,6 +147,27 @@ class AskedRun:
     seed_options,
     focus="; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context",
 )
+@click.option(
+    "--bare",
+    is_flag=True,
+    help="Say neither project nor task in the prompt, as one for a task with a budget does.",
+)
+@click.option(
+    "--diff",
+    metavar="[REV]",
+    is_flag=False,
+    flag_value="HEAD",
+    default="",
+    help="With a task and a budget, show what has changed since this git revision, by default what is not committed.",
+)
+@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
+@click.option(
+    "--attach",
+    metavar="COMMAND|-",
+    multiple=True,
+    help="Add what this command prints, run in your shell, or standard input. Repeatable.",
+)
+@click.option("--line-numbers", is_flag=True, help="Show the number of each line of a file.")
 @click.option(
     "--explain",
     is_flag=True,
@@ -185,6 +227,8 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+    if asked.watches and asked.attach:
+        raise click.UsageError("--watch and --attach exclude each other: a command is run once")
     recording = Recording(context.obj)
     asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
@@ -203,6 +247,10 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         return
     project = asked.open()
     request = asked.request(project)
+    if asked.diff and not (request.task and request.budget):
+        raise click.UsageError(
+            "--diff is for a task within a budget: say what you are about to do, and add --budget"
+        )
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         if asked.explain:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,9 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.models import dollars
 
+# Of what was expected to be read: a forecast of tokens is not exact to the last.
+_NEARLY = 0.95
 _OPTIONS = (
     config_option,
     scope_options,
@@ -57,8 +59,8 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else that "
-        "of [send].",
+        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else "
+        "that of [send].",
     ),
     click.option(
         "--model",
@@ -93,6 +95,12 @@ _OPTIONS = (
         "--temperature",
         type=click.FloatRange(0, 2),
         help="Let the model choose its words more or less freely, where it takes a temperature.",
+    ),
+    click.option(
+        "--most",
+        type=click.FloatRange(0),
+        metavar="DOLLARS",
+        help="Send nothing that could cost more, with nothing read from a cache and the longest answer.",
     ),
     seed_options,
     discussion_option("Ask"),
@@ -243,8 +251,7 @@ def deliver(turn: Exchange, project: Project, *, as_json: bool, indent: int | No
 
 
 def _answer_data(turn: Exchange) -> dict[str, Any]:
-    reply, usage = turn.reply, turn.reply.usage
-    amount = turn.price(usage)
+    reply, usage, bill = turn.reply, turn.reply.usage, turn.bill
     return {
         "text": reply.text,
         "stop": reply.stop.value,
@@ -259,10 +266,16 @@ def _answer_data(turn: Exchange) -> dict[str, Any]:
             "cache_read": usage.cache_read,
             "output": usage.output,
         },
-        "cost": None if amount is None else float(amount),
+        "cost": _number(bill.price),
+        "expected_cost": _number(bill.expected_price),
+        "saved": _number(bill.saved),
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
     }
+
+
+def _number(amount: Decimal | None) -> float | None:
+    return None if amount is None else float(amount)
 
 
 def warn_of_end(completed: Exchange) -> None:
@@ -275,13 +288,14 @@ def _usage_sentence(turn: Exchange) -> str:
     if not usage.input and not usage.output:
         return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
     share = f"{usage.cache_share:.0%}"
-    if usage.cache_read < turn.expected.cache_read:
-        share += f", {turn.expected.cache_read:,} expected"
+    expected = turn.forecast.cache_read
+    if usage.cache_read < expected * _NEARLY:
+        share += f", about {expected:,} expected"
     hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
     return (
         f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
         f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{usage.output:,} out; {dollars(turn.price(usage))}{hypothetical}"
+        f"{usage.output:,} out; {turn.bill.sentence}{hypothetical}"
     )
 
 

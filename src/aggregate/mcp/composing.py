@@ -82,7 +82,7 @@ def _composed(
 
 def _doubts(kept: KeptPrompt) -> list[str]:
     nothing = "none of the files fits into the budget: ask for more tokens"
-    is_empty = not kept.markdown.strip()
+    is_empty = not kept.composition.files
     return [*([nothing] if is_empty else []), *for_reader(kept.composition.warnings)]
 
 

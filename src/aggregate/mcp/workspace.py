@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aggregate.base.errors import ToolError
-from aggregate.base.request import Task
+from aggregate.base.request import Finish, Task
 from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
@@ -198,6 +198,7 @@ class Workspace:
             task=task or Task(),
             budget=budget,
             sending=True,
+            finish=Finish(),
         )
         # What allows more is the user's to say.
         scope = replace(request.scope, is_fixed=True)

@@ -29,14 +29,19 @@ from aggregate.prompt import (
 from aggregate.prompt.document import Origin, OriginKind, Section, Segment
 
 _MOST_LINES: Final = 2_000  # Lines that are given at once: many screens
-# What each is called, and of what kind its parts are.
+# What each is called, and of what kind its parts are, if it has some.
 _SECTIONS: Final = {
+    Section.PROJECT: ("Project", ""),
     Section.CHANGED: ("Changed files", "file"),
     Section.SCREENSHOTS: ("Screenshots", "screenshots"),
     Section.BEADS: ("Beads", "beads"),
     Section.RESULTS: ("Results", "result"),
     Section.HISTORY: ("Discussion", "turn"),
     Section.FILES: ("Files", "file"),
+    Section.INSTRUCTIONS: ("Instructions", ""),
+    Section.ATTACHED: ("Attached", "attached"),
+    Section.CHANGES: ("Changes", "file"),
+    Section.TASK: ("Task", ""),
 }
 
 
@@ -116,7 +121,7 @@ class PromptLines:
             rows.append(self._row(title, "section", start, end))
             for i in range(start, end):
                 is_turn = segments[i].section is Section.HISTORY and i > start
-                if segments[i].source or is_turn:
+                if kind and (segments[i].source or is_turn):
                     rows.append(self._row(_title(segments[i]), kind, i, i + 1))
         return rows
 
@@ -134,7 +139,7 @@ class PromptLines:
 
 
 def _title(segment: Segment) -> str:
-    if segment.section in (Section.FILES, Section.CHANGED):
+    if segment.section in (Section.FILES, Section.CHANGED, Section.CHANGES):
         return segment.source
     heading = next((line for line in segment.text.split("\n") if line.startswith("#")), "")
     return heading.lstrip("# ") or segment.source

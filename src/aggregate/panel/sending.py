@@ -14,7 +14,6 @@ from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window
-from aggregate.sending.models import dollars
 
 _MOST_PLANS: Final = 4  # Plans that wait to be sent; a page shows one
 _MOST_MESSAGE: Final = 200_000  # Characters of a message
@@ -110,7 +109,7 @@ class Sender:
         usage = completed.reply.usage
         parts = [
             f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
-            f"{dollars(turn.price(usage))}",
+            f"{completed.bill.sentence}",
             f"the prompt is in {completed.path}",
             *completed.doubts,
         ]

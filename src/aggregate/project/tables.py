@@ -236,6 +236,20 @@ class TaskTable(Table):
     )
 
 
+class PromptTable(Table):
+    """What a prompt says beside what it shows of the project."""
+
+    frame: bool = key(
+        "Whether a prompt for a task with a budget begins with the project's name and ends with the task.",
+        default=True,
+    )
+    instructions: str = key(
+        "Instructions, or a file with some, that stand in each prompt; in a project's own file they count for a task "
+        "with a budget, if you trust the project.",
+        default="",
+    )
+
+
 class BudgetTable(Table):
     """How many tokens a prompt may have, and what is shown within them."""
 
@@ -314,6 +328,10 @@ class SendTable(Table):
         default=None,
         ge=0,
         le=2,
+    )
+    most_per_day: _Dollars | None = key(
+        "The most US dollars that all requests of a day may cost; what could exceed it is not sent.",
+        default=None,
     )
     diffs: bool = key(
         "Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
@@ -419,6 +437,7 @@ class Config(Table):
     discussion: DiscussionTable = _section(DiscussionTable)
     task: TaskTable = _section(TaskTable)
     budget: BudgetTable = _section(BudgetTable)
+    prompt: PromptTable = _section(PromptTable)
     send: SendTable = _section(SendTable)
     goal: GoalTable = _section(GoalTable)
     trust: TrustTable = _section(TrustTable)

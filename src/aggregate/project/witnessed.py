@@ -38,7 +38,7 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
     trees = [real_path(folder) for folder in [*seen.trees]]
     for folder in dict.fromkeys((here, *map(real_path, folders), *trees)):
         yield from _marks_above(folder)
-    for tree in trees:
+    for tree in dict.fromkeys((*trees, *map(real_path, seen.repositories))):
         yield from _of_git(tree)
 
 

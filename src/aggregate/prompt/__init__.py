@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.file_corpus import *
     from aggregate.prompt.file_reading import *
     from aggregate.prompt.file_rendering import *
+    from aggregate.prompt.finish import *
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.project import *
@@ -27,6 +28,7 @@ else:
             "file_corpus": "FileCorpus",
             "file_reading": "missing_grammars redact_file",
             "file_rendering": "RenderedFiles render_files",
+            "finish": "read_instructions",
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",

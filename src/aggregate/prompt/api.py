@@ -20,6 +20,7 @@ from aggregate.prompt.assemble import (
     assemble,
     beads_text,
     find_screenshots,
+    given_parts,
     section_segments,
     with_references,
 )
@@ -106,9 +107,9 @@ def build_markdown_from_items(
     is_summary = Strategy.parse(aggregation_strategy).is_summary(summary_only=summary_only)
     segments = section_segments(
         files_segments(_files(file_items), is_summary=is_summary),
+        given_parts(history),
         images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
         beads=beads_text(execution_mode, base_dir),
-        history=history,
     )
     return Prompt(tuple(segments)).markdown
 
@@ -164,10 +165,9 @@ def build_tier3_context(
     with get_monitor().scope("build_tier3_context"):
         segments = section_segments(
             tier3_segments(_files(file_items), list(map(str, focus_files))),
+            given_parts(history, with_references(results, cache_dir, results_threshold)),
             images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
             beads=beads_text(execution_mode, base_dir),
-            results=with_references(results, cache_dir, results_threshold),
-            history=history,
         )
         return Prompt(tuple(segments)).markdown
 

@@ -13,16 +13,17 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
-from aggregate.base.request import FileChoice, Missing
+from aggregate.base.request import FileChoice, Finish, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
 from aggregate.project.tables import BEADS_MODE
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.layout import files_segments, screenshots_section, tier3_segments
+from aggregate.prompt.layout import files_segments, numbered, screenshots_section, tier3_segments
 from aggregate.prompt.request import Request, is_named, unknown_focus
+from aggregate.prompt.sections.given import attached_section, instructions_section
 from aggregate.prompt.selection import MOST_NAMED
-from aggregate.prompt.turns import Omitted, discussion_segments
+from aggregate.prompt.turns import discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.document import Origin, SourceMap
@@ -145,6 +146,9 @@ def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple
     return found.shown(text, place), found.warnings
 
 
+Parts = Mapping[Section, Sequence[Segment]]  # What stands in the sections beside the files
+
+
 @dataclass(slots=True, eq=False)
 class Composition:
     """A prompt, and what it was made of.
@@ -157,6 +161,7 @@ class Composition:
         choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
         cut: What else was shortened or left out for the budget.
         missing: Evidence that there was none of.
+        parts: What the other sections show where a budget decides on it.
         rows: What is told of each file.
     """
 
@@ -166,7 +171,7 @@ class Composition:
     cut: Sequence[Cut] = ()
     missing: Sequence[Missing] = ()
     lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None
-    omitted: tuple[Omitted | None, Omitted | None] = (None, None)
+    parts: Parts | None = None
     rows: list[FileRow] = field(default_factory=list)
     _images: Sequence[Screenshot] = ()
     _secrets: FoundSecrets | None = None
@@ -232,17 +237,24 @@ class Composition:
             listing=FolderListing(request.scope),
         )
         root = "" if request.scope.allow_outside else request.scope.root
+        beads = beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root)
+        parts = self.parts
+        if parts is None:
+            parts = given_parts(request.history, request.results, request.finish)
         segments = section_segments(
             self._files_section(secrets),
+            parts,
             images=self._images,
-            beads=beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root),
-            results=request.results,
-            history=request.history,
-            omitted=self.omitted,
+            beads=beads,
+            is_finished=request.is_finished,
         )
         yield from map(secrets.shown_segment, segments)
 
     def _files_section(self, secrets: FoundSecrets) -> Iterable[Segment]:
+        segments = self._file_segments(secrets)
+        return map(numbered, segments) if self.request.is_numbered else segments
+
+    def _file_segments(self, secrets: FoundSecrets) -> Iterable[Segment]:
         def noted() -> Iterator[RenderedFile]:
             for file in self.source:
                 self.rows.append(file.row)
@@ -292,28 +304,46 @@ class Composition:
         check_refused(self.refused)
 
 
-def section_segments(
-    files: Iterable[Segment],
-    *,
-    images: Sequence[Screenshot],
-    beads: str,
-    history: Sequence[object],
-    results: "Sequence[Results]" = (),
-    omitted: tuple[Omitted | None, Omitted | None] = (None, None),
-) -> Iterator[Segment]:
-    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9)."""
-    omitted_turns, omitted_results = omitted
-    yield from files
-    if images:
-        yield Segment(Section.SCREENSHOTS, screenshots_section(images), Stability.STABLE)
-    if beads:
-        yield Segment(Section.BEADS, beads, Stability.SLOW)
-    if results or omitted_results:
+def given_parts(
+    history: Sequence[object], results: "Sequence[Results]" = (), finish: Finish | None = None
+) -> Parts:
+    """Return what a prompt without a budget shows of a discussion, of results, and of what the user adds."""
+    parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: discussion_segments(history)}
+    if finish:
+        parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
+        parts[Section.ATTACHED] = attached_section(finish.attached)
+    if results:
         # Few prompts have results.
         from aggregate.prompt.sections.subagent_results import results_segments
 
-        yield from results_segments(results, omitted_results)
-    yield from discussion_segments(history, omitted_turns)
+        parts[Section.RESULTS] = results_segments(results)
+    return parts
+
+
+def section_segments(
+    files: Iterable[Segment],
+    parts: Parts,
+    *,
+    images: Sequence[Screenshot],
+    beads: str,
+    is_finished: bool = False,
+) -> Iterator[Segment]:
+    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9).
+
+    The discussion stands last, but for a prompt that ``is_finished`` (rule T-7).
+    """
+    links = screenshots_section(images)
+    small = {
+        Section.SCREENSHOTS: Segment(Section.SCREENSHOTS, links, Stability.STABLE),
+        Section.BEADS: Segment(Section.BEADS, beads, Stability.SLOW),
+    }
+    for section in sorted(Section, key=lambda each: each is Section.HISTORY and not is_finished):
+        if section is Section.FILES:
+            yield from files
+        elif section in small:
+            yield from (each for each in (small[section],) if each.text)
+        else:
+            yield from parts.get(section, ())
 
 
 PromptStream = Composition  # What ``stream_prompt`` returns

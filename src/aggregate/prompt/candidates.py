@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
 from aggregate.base.request import FileChoice, FileOrder, Level
-from aggregate.base.text import split_lines
+from aggregate.base.text import line_count, split_lines
 from aggregate.base.values import row_maker
 from aggregate.code.syntax import fence_tag
 from aggregate.code.views import focused, is_the_text, render_all
@@ -83,6 +83,7 @@ class Candidates:
         self.count: Callable[[str], int] = before.count if before else SavedCounts(index)
         self._pins = find_pins(request, ranked.files.selection.files)
         self._is_scored = request.task is not None
+        self._is_numbered = request.is_numbered
         self._corpus = ranked.files.corpus
         self._opened: dict[int, _Opened | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
@@ -173,7 +174,9 @@ class Candidates:
         if number not in self._opened:
             reading = self._corpus.reading(number)
             candidate = self.by_number[number]._replace(file=reading.file)  # slices as in its text
-            self._opened[number] = _open(candidate, reading.source, self.count)
+            self._opened[number] = _open(
+                candidate, reading.source, self.count, is_numbered=self._is_numbered
+            )
         opened = self._opened[number]
         return opened.lines if opened else None
 
@@ -422,7 +425,9 @@ def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
     return ViewMode.SUMMARY if is_summary else file.entry.view_mode
 
 
-def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int]) -> _Opened | None:
+def _open(
+    candidate: Candidate, source: SourceFile, count: Callable[[str], int], *, is_numbered: bool
+) -> _Opened | None:
     """Return a file's text and lines, ``None`` where its view cannot be made."""
     path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
     is_text = is_the_text(path, mode)
@@ -444,7 +449,10 @@ def _open(candidate: Candidate, source: SourceFile, count: Callable[[str], int])
     is_cells = mode is ViewMode.FULL and not is_text
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND or is_cells
-    return _Opened(source, view, FileLines(texts, find, count(frame + SEPARATOR), is_whole))
+    # Its digits, a bar, and blanks that may part from those behind them.
+    number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
+    lines = FileLines(texts, find, count(frame + SEPARATOR), is_whole, number)
+    return _Opened(source, view, lines)
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:

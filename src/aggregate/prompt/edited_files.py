@@ -43,7 +43,7 @@ def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownR
     """
     request, source = composition.request, composition.source
     depends = request.is_audited or request.is_tier3 or request.is_summary or request.results
-    if depends or not isinstance(source, FileStream):
+    if depends or request.is_numbered or not isinstance(source, FileStream):
         return []
     entries = {id(entry): number for number, entry in enumerate(request.entries)}
     files = {file.path: file for file in source.selection.files if not file.is_remark}

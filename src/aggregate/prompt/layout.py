@@ -5,9 +5,10 @@ A worker's prompt, of Tier 3, has its focus files as they are, the others by the
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import tee
 
-from aggregate.base.files import RenderedFile, ShownText, View, ViewMode, ViewRequest
+from aggregate.base.files import RenderedFile, ShownText, Span, View, ViewMode, ViewRequest
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
@@ -17,6 +18,9 @@ from aggregate.prompt.request import FOCUS_TIER, FocusIndex
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"
 FILES_TIER3 = "## Files (Tier 3 - Focused)"
+
+
+_BEFORE = 3  # Lines of a file's block before its content
 
 
 def file_block(path: str, content: str, *, language: str = "text", excluded: bool = False) -> str:
@@ -55,6 +59,26 @@ def rendered_segment(file: RenderedFile) -> Segment:
     is_excluded = is_none and not file.error and not file.force_full
     block = file_block(file.path, file.content, language=language, excluded=is_excluded)
     return file_segment(file.path, block, file.shown)
+
+
+def numbered(segment: Segment) -> Segment:
+    """Return a file's block with the number that each of its lines has in the file, where it stands for one line."""
+    shown, lines = segment.shown, segment.text.split("\n")
+    if shown is None or shown.is_message or not is_fenced(segment.text):
+        return segment
+    content = lines[_BEFORE:-1]
+    spans = (Span(1, len(content), 1, len(content)),) if shown.spans is None else shown.spans
+    numbers = {
+        span.start + offset: span.source_start + offset
+        for span in spans
+        if span.end - span.start == span.source_end - span.source_start
+        for offset in range(span.end - span.start + 1)
+    }
+    width = len(str(max(numbers.values(), default=0)))
+    lines[_BEFORE:-1] = [
+        f"{numbers.get(line, ''):>{width}} | {text}" for line, text in enumerate(content, start=1)
+    ]
+    return replace(segment, text="\n".join(lines), shown=shown._replace(is_numbered=True))
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:

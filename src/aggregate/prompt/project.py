@@ -13,7 +13,7 @@ from aggregate.base.errors import ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem, GeneratedView
 from aggregate.base.messages import did_you_mean, short_list
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import Place
+from aggregate.base.request import Finish, Place
 from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import (
     Project,
@@ -35,6 +35,7 @@ from aggregate.project.history import (
 from aggregate.project.paths import Scope
 from aggregate.project.table import as_data
 from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
+from aggregate.prompt.finish import finished
 from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy, asked_for
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def request_for(
     is_new: bool = False,
     sending: bool = False,
     redact: bool | None = None,
+    finish: Finish | None = None,
 ) -> Request:
     """Return what a project's configuration asks for; a preset replaces its files and screenshots.
 
@@ -138,6 +140,8 @@ def request_for(
         is_new: Whether there need be no discussion of this name yet.
         sending: Whether the prompt leaves the machine.
         redact: Whether secrets are replaced; by default as ``redaction_for`` says.
+        finish: What is said beside what is shown; by default what the configuration says, and nothing where it is
+            ``sending``.
 
     Raises:
         ConfigError: The history's file cannot be used, there is no such discussion, or the budget is none.
@@ -158,13 +162,17 @@ def request_for(
     if with_history:
         named = None if discussion is None else name
         turns = discussion_turns(project, named, scope=scope, is_new=is_new)
+    redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
+    asked = finish or (None if sending else Finish())
+    if asked:
+        request = finished(request, asked, project, redaction)
     return replace(
         request,
         history=turns.all,
         discussion=name,
         continues=turns.continues,
         generated=GeneratedView(generated or config.files.generated),
-        redaction=redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact),
+        redaction=redaction,
     )
 
 
@@ -194,6 +202,7 @@ def _configured(
         scope=scope,
         doubts=_doubts(config, strategy),
         results_dir=folder / CACHE_DIR,
+        title=name,
     )
 
 

@@ -18,6 +18,7 @@ from aggregate.base.request import (
     Amount,
     Budget,
     FileOrder,
+    Finish,
     Place,
     SentFile,
     Task,
@@ -72,6 +73,8 @@ class Request:
         results_dir: Where values of results are written that fold to references, ``None`` where none may.
         discussion: The name of the discussion that ``history`` is of, ``""`` for the default one.
         continues: The name of the discussion that it goes on from, such as one that it was forked from.
+        title: The project's name.
+        finish: What it says beside what it shows; nothing of a prompt to be sent, which says its task as a message.
     """
 
     base_dir: Path
@@ -99,6 +102,8 @@ class Request:
     results_dir: Path | None = None
     discussion: str = ""
     continues: str | None = None
+    title: str = ""
+    finish: Finish | None = None
 
     def __post_init__(self) -> None:
         # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
@@ -134,6 +139,16 @@ class Request:
         return self.task is not None or self.budget is not None
 
     @property
+    def is_finished(self) -> bool:
+        """Whether a prompt is for a task within a budget, and no message goes with it (rule T-3)."""
+        return self.finish is not None and self.task is not None and self.budget is not None
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether lines of files are shown with their numbers."""
+        return self.finish is not None and self.finish.line_numbers
+
+    @property
     def is_tier3(self) -> bool:
         return self.tier == FOCUS_TIER or bool(self.focus_files)
 
@@ -144,7 +159,7 @@ class Request:
     @property
     def needs_texts(self) -> bool:
         """Whether more is asked of the files' texts than their views: an audit tells lines that are as in the file."""
-        return self.is_tier3 or self.is_summary or self.is_audited
+        return self.is_tier3 or self.is_summary or self.is_audited or self.is_numbered
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:

@@ -82,7 +82,9 @@ class SourceMapBuilder:
         elif segment.section is Section.HISTORY:
             _add_turn(self._runs, segment)
         elif segment.section is Section.RESULTS:
-            _add_result(self._runs, segment)
+            _add_block(self._runs, segment, Label.RESULT)
+        elif segment.section in (Section.INSTRUCTIONS, Section.ATTACHED, Section.TASK):
+            _add_block(self._runs, segment, Label.GIVEN)
         elif segment.text.startswith(f"{file_heading(segment.source)} (diff)\n"):
             _add_diff(self._runs, segment)
         else:
@@ -141,21 +143,21 @@ def _add_turn(runs: RunCollector, segment: Segment) -> None:
     runs.add(1, Label.FENCE, f"turn {turn}")
 
 
-def _add_result(runs: RunCollector, segment: Segment) -> None:
+def _add_block(runs: RunCollector, segment: Segment, label: Label) -> None:
     name = segment.source
     heading, *lines = segment.text.split("\n")
-    runs.add(1, Label.HEADING if heading.startswith("#") else Label.RESULT, name)
+    runs.add(1, Label.HEADING if heading.startswith("#") else label, name)
     closing = ""
     for line in lines:
         if closing:
             is_fence = line == closing
-            runs.add(1, Label.FENCE if is_fence else Label.RESULT, name)
+            runs.add(1, Label.FENCE if is_fence else label, name)
             closing = "" if is_fence else closing
         elif _FENCE.fullmatch(line):
             closing = "`" * (len(line) - len(line.lstrip("`")))
             runs.add(1, Label.FENCE, name)
         elif line:
-            runs.add(1, Label.RESULT, name)
+            runs.add(1, label, name)
         else:
             runs.add(1, Label.BLANK)
 
@@ -200,9 +202,12 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
     elif shown.is_message:
         runs.add(lines - _AROUND_CONTENT, Label.MESSAGE, source)
     elif shown.spans is None:
-        _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, shown.redacted)
+        _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, shown)
     else:
-        _add_view(runs, source, segment.text.split("\n")[_BEFORE_CONTENT:-1], shown)
+        content = segment.text.split("\n")[_BEFORE_CONTENT:-1]
+        if shown.is_numbered:
+            content = [line.partition(" | ")[2] for line in content]
+        _add_view(runs, source, content, shown)
     runs.add(1, Label.FENCE, source)
 
 
@@ -252,12 +257,12 @@ def _add_span(
         label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
         runs.add(len(content), label, path, first, last)
     elif content == source:
-        _add_verbatim(runs, path, first, last, shown.redacted)
+        _add_verbatim(runs, path, first, last, shown)
     else:
         for offset, text in enumerate(content):
             line = first + offset
             if source[offset : offset + 1] == [text]:
-                _add_verbatim(runs, path, line, line, shown.redacted)
+                _add_verbatim(runs, path, line, line, shown)
             else:
                 runs.add(1, Label.NOT_SHOWN if _is_mark(text) else Label.PART, path, line, line)
 
@@ -268,17 +273,16 @@ def _is_mark(line: str) -> bool:
     return has_ellipsis and not any(map(str.isalnum, line))
 
 
-def _add_verbatim(
-    runs: RunCollector, path: str, first: int, last: int, redacted: Sequence[tuple[int, int]]
-) -> None:
-    """Note lines that are as in the file, but for those in which secrets were replaced."""
-    for run in redacted:
+def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: ShownText) -> None:
+    """Note lines that are as in the file, but for their numbers and those in which secrets were replaced."""
+    label = Label.PART if shown.is_numbered else Label.VERBATIM
+    for run in shown.redacted:
         start, end = max(run[0], first), min(run[1], last)
         if start <= end:
-            runs.add(start - first, Label.VERBATIM, path, first, start - 1)
+            runs.add(start - first, label, path, first, start - 1)
             runs.add(end - start + 1, Label.REDACTED, path, start, end)
             first = end + 1
-    runs.add(last - first + 1, Label.VERBATIM, path, first, last)
+    runs.add(last - first + 1, label, path, first, last)
 
 
 def _add_diff(runs: RunCollector, segment: Segment) -> None:

@@ -178,7 +178,7 @@ def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bo
     With ``behind`` the first line stands behind something and so begins no line.
     """
     text = f"x{text}" if behind else text
-    lines = _plain(text)
+    lines = as_seen(text)
     if leaves_open(text) or _RULE.search(lines) or _HEADING.search(lines):
         return True
     labels = _LABEL.finditer(lines)
@@ -186,7 +186,7 @@ def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bo
     return any(_name(label[1]) in roles for label in labels if label.start() != first)
 
 
-def _plain(text: str) -> str:
+def as_seen(text: str) -> str:
     """Return a text as a reader sees it: one kind of line break, no invisible characters, no wide or styled letters."""
     if text.isascii():
         return RARE_BREAKS.sub("\n", text)
@@ -194,7 +194,7 @@ def _plain(text: str) -> str:
 
 
 def _name(role: str) -> str:
-    text = _plain(role)
+    text = as_seen(role)
     first, last = _LETTER.search(text), _LETTER.search(text[::-1])
     return text[first.start() : len(text) - last.start()].casefold() if first and last else ""
 

@@ -37,9 +37,10 @@ from aggregate.project.history import (
 from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
 from aggregate.prompt.turns import build_discussion_section
 from aggregate.sending.clients.protocol import OnText
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason, Usage
-from aggregate.sending.turn import ASSISTANT, USER, Exchange, send_turn
+from aggregate.sending.turn import ASSISTANT, USER, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 

@@ -22,9 +22,10 @@ from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage, api_family
-from aggregate.sending.turn import ASSISTANT, Exchange, send_turn
+from aggregate.sending.turn import ASSISTANT, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 # Stands for the address of a compatible server, which the host alone knows: nothing is sent there.
@@ -200,7 +201,7 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         )
     turn, project = planned.turn, planned.project
     if not isinstance(reply, Reply):
-        used = _usage(api_family(planned.provider, planned.model), usage)
+        used = usage_of(usage)
         reply = Reply(reply or "", used, model=planned.model)
     *earlier, question = turn.request.history
     turns = Discussion(project, turn.request.discussion).turns(is_new=True)
@@ -212,16 +213,17 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
     return send_turn(turn, project, received=reply, begun=planned.begun)
 
 
-def _usage(family: str, reported: object) -> Usage:
+def usage_of(reported: object) -> Usage:
+    """Return what an SDK reports, as its object or a mapping, by the names of its fields."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)
     fields = dump(warnings=False) if callable(dump) else reported
     if not isinstance(fields, Mapping):
         return Usage()
-    if family in anthropic_api.PROVIDERS:
+    if "input_tokens" in fields:
         return anthropic_api.parse_usage(fields)
-    if family in gemini_api.PROVIDERS:
+    if "prompt_token_count" in fields:
         return gemini_api.parse_usage(fields)
     return openai_api.parse_usage(fields)
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.text import common_prefix
 from aggregate.base.tokens import count
+from aggregate.sending.bills import Bill
 from aggregate.sending.cache.breakpoints import (
     NO_PAUSES,
     BlockLayout,
@@ -28,10 +29,11 @@ from aggregate.sending.cache.breakpoints import (
 )
 from aggregate.sending.cache.fingerprint import digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
+from aggregate.sending.clients.learned import token_ratio
 from aggregate.sending.clients.openai_api import cache_key
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.providers import provider_of_model
-from aggregate.sending.host_requests import PlannedRequest, body_of
+from aggregate.sending.host_requests import PlannedRequest, body_of, usage_of
 from aggregate.sending.models import LONG_LIFETIME, CacheLookup, CachePolicy, Usage
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
@@ -141,6 +143,16 @@ def plan_messages(
         arguments["prompt_cache_key"] = key
     own |= chosen
     return PlannedMessages(name, model, arguments, plan, expected, own, cache, now, pauses)
+
+
+def bill_for(planned: PlannedMessages, usage: object) -> Bill:
+    """Return what a planned request was expected to use and cost, beside what the SDK has reported of it.
+
+    ``usage`` is the SDK's object, a mapping, or a ``Usage``.
+    """
+    ratio = token_ratio(planned.provider, planned.model).value
+    expected = planned.expected.scaled(ratio)
+    return Bill.of(planned.provider, planned.model, expected, usage_of(usage))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a host hands over

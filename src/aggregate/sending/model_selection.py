@@ -52,6 +52,7 @@ class ModelSelection:
     effort: Effort | str | None = None
     temperature: float | None = None
     system: str = ""
+    most: float | None = None  # US dollars that the request may cost at most
     discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
     # Of a selection that is made: where provider, model and all that is no usual choice are from
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from aggregate.base.disk.reading import is_file, project_root
 from aggregate.base.errors import BudgetError
@@ -43,14 +44,16 @@ from aggregate.sending.cache.fingerprint import (
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
 from aggregate.sending.clients.images import LARGEST_FILE, accepted_images
-from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy, token_ratio
+from aggregate.sending.clients.learned import Learned, Place, learned_of
+from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of
-from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
+from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy, api_family
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
-from aggregate.sending.turn import Exchange
 
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
+_NO_HOURS: Final = "the cache has not kept what it was expected to: nothing is written for an hour until it does again"
 _SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
 _Compose = Callable[[Request], Composition]
 FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
@@ -137,7 +140,7 @@ def file_digests(prompt: Prompt) -> dict[str, str]:
 
 
 def _find_last_request(
-    request: Request, client: Client, system: str, lifetime: float
+    request: Request, client: Client, system: str, effort: str, *, lifetime: float
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
@@ -151,7 +154,7 @@ def _find_last_request(
     for logged in recent_requests(request.output_dir, request.namespace, is_own=is_own):
         if not logged.provider:
             continue
-        sent = _last_request(logged, request, recipient)
+        sent = _last_request(logged, request, recipient, effort)
         last = sent if last is None or (sent.is_own and not last.is_own) else last
         if not sent.may_be_cached:
             continue
@@ -168,7 +171,7 @@ def _find_last_request(
 
 
 def _last_request(
-    logged: LoggedRequest, request: Request, recipient: tuple[str, str, str]
+    logged: LoggedRequest, request: Request, recipient: tuple[str, str, str], effort: str
 ) -> LastRequest:
     reached = (logged.provider, logged.model, logged.fingerprint.digests[0])
     lookup = cache_policy(logged.provider, logged.model).lookup
@@ -177,7 +180,10 @@ def _last_request(
         age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
     except OSError:
         age = float("inf")
-    may_be_cached = reached == recipient and was_written
+    # How long it thinks is a part of what Anthropic's cache compares.
+    is_other_effort = api_family(logged.provider, logged.model) == "anthropic"
+    is_other_effort = is_other_effort and logged.effort != effort
+    may_be_cached = reached == recipient and was_written and not is_other_effort
     is_own = logged.discussion in (request.discussion, request.continues)
     return LastRequest(logged, may_be_cached, age, request.redaction, is_own)
 
@@ -226,6 +232,7 @@ class TurnComposer:
     """Composes a turn, with a budget so that the whole request keeps to it by the provider's count (rule B-10)."""
 
     client: Client  # who is asked, and knows how its provider counts
+    learned: Learned
     selection: ModelSelection
     policy: CachePolicy
     ordering: CachePolicy  # ``NO_CACHE`` where no older version of a file is to be sent
@@ -238,17 +245,28 @@ class TurnComposer:
         cls, client: Client, selection: ModelSelection, request: Request, *, diffs: bool
     ) -> tuple["TurnComposer", Sequence[str]]:
         """Return what composes the turn, and what is doubtful about its instructions and images."""
-        client = replace(client, ratio=token_ratio(client.provider, client.model))
+        place = Place(client.provider, client.model, client.address)
+        learned = learned_of(place)
+        client = replace(client, ratio=learned.ratio(place))
         instructions = escape_surrogates(selection.system).strip()
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)
         is_off = selection.cache == CacheLifetime.OFF
         policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
+        doubts = (*secrets, *refused)
+        if (
+            learned.distrusts_hours
+            and policy.long_seconds
+            and selection.cache == CacheLifetime.AUTO
+        ):
+            policy = replace(policy, long_seconds=0)
+            doubts += (_NO_HOURS,)
         # No older version saves anything where nothing is cached: that turns diffs off.
         ordering = policy if diffs else NO_CACHE
-        last = _find_last_request(request, client, system, ordering.seconds)
-        composer = cls(client, selection, policy, ordering, system, images, last)
-        return composer, (*secrets, *refused)
+        effort = client.planned(request_of(selection)).effort or ""
+        last = _find_last_request(request, client, system, effort, lifetime=ordering.seconds)
+        composer = cls(client, learned, selection, policy, ordering, system, images, last)
+        return composer, doubts
 
     def compose(
         self,
@@ -386,6 +404,7 @@ class TurnComposer:
             report,
             None,
             (*unknown_names(turn.composition.missing), *turn.composition.warnings),
+            learned=self.learned,
         )
 
     def _record(self, turn: _FittedTurn, asked: ChatRequest) -> LoggedRequest:

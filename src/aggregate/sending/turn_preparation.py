@@ -19,8 +19,9 @@ from aggregate.prompt import (
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import check_window, context_window
 from aggregate.sending.clients.protocol import unused_options
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of, select_model
-from aggregate.sending.turn import USER, Exchange
+from aggregate.sending.turn import USER
 from aggregate.sending.turn_composition import TurnComposer
 
 

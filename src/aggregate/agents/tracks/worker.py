@@ -28,6 +28,7 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
 from aggregate.prompt.document import Section
+from aggregate.sending import charged
 from aggregate.sending.calls import ToolCall
 from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
 from aggregate.sending.models import SCRIPTED, Reply, Usage
@@ -230,7 +231,7 @@ def make_worker(
         return ScriptedWorker(load_replies(path) if path and exists else {}, terms)
 
     def opened(provider: str, model: str, base_url: str = "") -> Client:
-        client = open_client(provider, model=model, base_url=base_url)
+        client = charged(open_client(provider, model=model, base_url=base_url), root)
         return client.through(redacting(allow, tell=tell)) if redact else client
 
     return ModelWorker(
@@ -251,13 +252,13 @@ def worker_of_track(
     """
     redaction = redaction_for(project, sending=True)
     safely = redacting(redaction.allow, tell=tell)
+
+    def wrapped(client: Client) -> Client:
+        client = charged(client, project.folder)
+        return client.through(safely) if redaction.replaces else client
+
     personas = [ticket.persona for ticket in track.tickets().tickets]
-    clients = open_recipients(
-        project,
-        personas,
-        terms,
-        wrap=lambda client: client.through(safely) if redaction.replaces else client,
-    )
+    clients = open_recipients(project, personas, terms, wrap=wrapped)
     worker = make_worker(
         spec,
         script=track.folder / "answers.toml",

@@ -22,9 +22,11 @@ from aggregate.base.disk.witnesses import note
 
 # How the names of modules begin that the user has asked to run: what these start is the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"
+_USERS_CHOICE: Final = (TOOL_MODULES, "aggregate.cli.users_command")
 
 _STARTS: Final = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
 
+_PATHS: Final[list[str]] = []  # as it was when the process began
 # Whose projects are guarded against; empty in a process that is not ours.
 _FOLDERS: Final[set[str]] = set()
 
@@ -88,12 +90,18 @@ def guard_process() -> None:
     """Clean PATH, and refuse each program that lies in the project around the current folder; once is enough."""
     if _FOLDERS:
         return
+    _PATHS.append(os.environ.get("PATH", os.defpath))
     if os.name == "nt":  # else the system and its shell look in the current folder before PATH
         os.environ["NODEFAULTCURRENTDIRECTORYINEXEPATH"] = "1"
     with suppress(FileNotFoundError):  # the current folder was deleted: no program is in it
         _FOLDERS.add(os.getcwd())  # noqa: PTH109 - text in, text out
         os.environ["PATH"] = search_path()
     sys.addaudithook(_look_at)
+
+
+def users_environment() -> dict[str, str]:
+    """Return the environment as the user's own shell has it."""
+    return {**os.environ, **({"PATH": _PATHS[0]} if _PATHS else {})}
 
 
 def guard_project(folder: str | Path) -> None:
@@ -109,7 +117,7 @@ def _look_at(event: str, arguments: tuple[Any, ...]) -> None:
         return
     roots = _forbidden_roots({*_FOLDERS})
     for program in _programs(event, arguments):
-        if _is_of_project(program, roots) and not _is_for_a_tool():
+        if _is_of_project(program, roots) and not _is_users_choice():
             raise PermissionError(EACCES, "a program of the project is not started", program)
 
 
@@ -153,8 +161,8 @@ def _is_of_project(program: str, roots: Sequence[str]) -> bool:
     return _lies_in(program, roots)
 
 
-def _is_for_a_tool() -> bool:
+def _is_users_choice() -> bool:
     frame: FrameType | None = sys._getframe()
-    while frame and not str(frame.f_globals.get("__name__")).startswith(TOOL_MODULES):
+    while frame and not str(frame.f_globals.get("__name__")).startswith(_USERS_CHOICE):
         frame = frame.f_back
     return frame is not None

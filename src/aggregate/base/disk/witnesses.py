@@ -30,6 +30,7 @@ class Seen:
     def __init__(self) -> None:
         self.paths: set[str] = set()
         self.trees: dict[str, None] = {}  # folders that git has listed with all below
+        self.repositories: dict[str, None] = {}  # folders whose last commit was asked for
         self.doubts: list[str] = []  # why nothing can be proved by paths alone
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -67,6 +68,11 @@ def note(paths: Iterable[str]) -> None:
 def note_tree(folder: str) -> None:
     for seen in _watching:
         seen.trees[folder] = None
+
+
+def note_repository(folder: str) -> None:
+    for seen in _watching:
+        seen.repositories[folder] = None
 
 
 def doubt(reason: str) -> None:

@@ -1,7 +1,7 @@
 """What git says of changed lines: since a revision, and in the hunks of commits."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,7 +15,7 @@ from aggregate.project.git.git_log import (
     Head,
     id_lines,
 )
-from aggregate.project.git.git_process import bounded_git, git, unquoted, why_no_history
+from aggregate.project.git.git_process import Output, bounded_git, git, unquoted, why_no_history
 
 # What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured.
 PATCH_OPTIONS: Final = (
@@ -74,12 +74,12 @@ def read_hunks(patch: bytes) -> Iterator[Hunk]:
             yield Hunk(path=path)
 
 
-def _path(quoted: bytes) -> str:
+def _path(quoted: bytes, *, prefix: str = "b/") -> str:
     # Git puts a tab behind names with spaces.
     name = quoted.removesuffix(b"\t").decode("utf-8", "surrogateescape")
     if name.startswith('"') and name.endswith('"'):
         name = unquoted(name[1:-1])
-    return name[2:] if name.startswith("b/") else ""
+    return name[len(prefix) :] if name.startswith(prefix) else ""
 
 
 def _binary_path(line: bytes) -> str:
@@ -173,6 +173,8 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
 # Of what git prints of the differences: what is longer is told by files alone.
 _MOST_BYTES: Final = 32_000_000
 
+_MOST_SHOWN: Final = 4_000_000  # Of what is shown of them: more than any model reads
+
 # Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about.
 _MOST_CHANGES: Final = 5_000
 
@@ -192,9 +194,6 @@ def changed_lines(
 
     Lines that were removed count by the line before them; files that are no more do not count.
     """
-    if reason := why_no_history(folder):
-        shown = revision[:_LONGEST_REVISION]
-        raise ConfigError(f"{shown!r} is no revision to compare with, as {reason}: leave it out")
     commit = _commit(folder, revision)
     changes = [
         *_tracked(folder, commit, most_bytes),
@@ -204,6 +203,9 @@ def changed_lines(
 
 
 def _commit(folder: str, revision: str) -> str:
+    if reason := why_no_history(folder):
+        shown = revision[:_LONGEST_REVISION]
+        raise ConfigError(f"{shown!r} is no revision to compare with, as {reason}: leave it out")
     # What begins with a dash could be an option of git's.
     is_odd = revision.startswith("-") or not revision.isprintable() or not revision.strip()
     if not is_odd and len(revision) <= _LONGEST_REVISION:
@@ -218,19 +220,72 @@ def _commit(folder: str, revision: str) -> str:
 
 
 def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
-    settings = without_filters(folder)
-    # Where a filter cannot be switched off, files are not compared: what is staged is, which needs no filter.
-    compared = () if settings is not None else ("--cached",)
-    within = ("--ignore-submodules=all", "--relative", *compared, commit, "--", ".")
-    text = ("-c", _LARGE_FILE, "-c", "core.quotePath=false", "diff-index", *PATCH_OPTIONS)
-    output = bounded_git(folder, *(settings or ()), *text, *within, most=most_bytes)
+    output = _diff_index(folder, commit, *PATCH_OPTIONS, most=most_bytes)
     if output is None:
         return []
     changes = [ChangedRange(hunk.path, hunk.first, hunk.last) for hunk in read_hunks(output.data)]
     if not output.is_complete:
         known = {change.path for change in changes}
-        names = ("diff-index", "-z", "--name-only", "--no-renames", "--diff-filter=d")
-        listed = bounded_git(folder, *(settings or ()), *names, *within, most=_MOST_BYTES)
-        paths = listed.data.decode("utf-8", "surrogateescape").split("\0")[:-1] if listed else []
-        changes += [ChangedRange(path) for path in paths if path not in known]
+        changes += [ChangedRange(path) for path in _changed_paths(folder, commit, known)]
     return list(dict.fromkeys(changes))
+
+
+def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | None:
+    settings = without_filters(folder)
+    # Where a filter cannot be switched off, files are not compared: what is staged is, which needs no filter.
+    compared = () if settings is not None else ("--cached",)
+    text = ("-c", _LARGE_FILE, "-c", "core.quotePath=false", "diff-index", *options)
+    within = ("--ignore-submodules=all", "--relative", *compared, commit, "--", ".")
+    return bounded_git(folder, *(settings or ()), *text, *within, most=most)
+
+
+def _changed_paths(folder: str, commit: str, known: Container[str]) -> list[str]:
+    """Return the files that differ from a commit, and are there, without the known ones."""
+    names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
+    listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
+    paths = listed.data.decode("utf-8", "surrogateescape").split("\0")[:-1] if listed else []
+    return [path for path in paths if path not in known]
+
+
+class FileChange(NamedTuple):
+    """What has changed in a file, and what kind of change it is, ``""`` for one of its lines."""
+
+    path: str
+    kind: str = ""
+    added: int = 0  # lines
+    removed: int = 0
+    hunks: tuple[
+        str, ...
+    ] = ()  # runs of changed lines with three around them, as ``diff -u`` shows them
+
+
+def read_changes(folder: str, revision: str) -> list[FileChange]:
+    """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths."""
+    commit = _commit(folder, revision)
+    output = _diff_index(folder, commit, *PATCH_OPTIONS, "-U3", most=_MOST_SHOWN)
+    changes = [*_changes_in(output.data)] if output else []
+    if output and not output.is_complete:
+        known = {change.path for change in changes}
+        changes += [FileChange(path, "large") for path in _changed_paths(folder, commit, known)]
+    changes += [FileChange(path, "not tracked") for path in other_files(folder)]
+    return sorted(changes)
+
+
+def _changes_in(patch: bytes) -> Iterator[FileChange]:
+    """Yield what a patch tells of each file; each line of a file's own has a mark before it."""
+    for block in re.split(rb"^diff --git ", patch, flags=re.MULTILINE)[1:]:
+        head, *hunks = re.split(rb"^(?=@@ -)", block, flags=re.MULTILINE)
+        kind = path = ""
+        for line in head.split(b"\n"):
+            if line.startswith((b"new file", b"deleted file")):
+                kind = "new" if line.startswith(b"new") else "deleted"
+            elif line.startswith((b"--- ", b"+++ ")):
+                path = _path(line[4:], prefix="a/" if line.startswith(b"-") else "b/") or path
+            elif line.startswith(b"Binary files "):
+                gone = line.removeprefix(b"Binary files ").removesuffix(b" and /dev/null differ")
+                path, kind = _binary_path(line) or _path(gone, prefix="a/"), kind or "binary"
+        lines = b"".join(hunks).split(b"\n")
+        added, removed = (sum(line[:1] == mark for line in lines) for mark in (b"+", b"-"))
+        texts = (hunk.removesuffix(b"\n").decode("utf-8", "replace") for hunk in hunks)
+        if path:
+            yield FileChange(path, kind, added, removed, tuple(texts))

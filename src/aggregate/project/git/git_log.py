@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from aggregate.base.disk.witnesses import note_repository
 from aggregate.project.git.git_process import bounded_git
 
 # Files of a commit from which they are left out: what touches so many, as a new layout does, tells of none of them.
@@ -51,6 +52,7 @@ class LoggedCommit(NamedTuple):
 
 
 def find_head(folder: str) -> Head | None:
+    note_repository(folder)
     questions = ("--is-shallow-repository", "--absolute-git-dir", "--show-prefix")
     output = bounded_git(folder, AS_STORED, "rev-parse", *questions, "HEAD", most=MOST_BYTES)
     lines = _decoded(output.data).splitlines() if output and output.is_complete else []

@@ -26,10 +26,7 @@ from aggregate.prompt.numbered_output import audit_path, numbered_files
 from aggregate.prompt.request import Request
 
 if TYPE_CHECKING:
-    from aggregate.base.request import Budget, Task
     from aggregate.prompt.assemble import Composition
-    from aggregate.prompt.document.document import Section
-    from aggregate.prompt.document.source_map import SourceMap
     from aggregate.prompt.token_counts import PromptTokens
 
 
@@ -44,16 +41,16 @@ def rounded(number: float) -> float:
 class Audit:
     """The account of one prompt: tokens of rows, what is generated and sections without files add up (rule A-2)."""
 
-    task: "Task"  # empty where nobody said what the prompt is for
-    budget: "Budget | None"
+    task: Task  # empty where nobody said what the prompt is for
+    budget: Budget | None
     tokens: int  # of the whole prompt, by o200k
-    sections: "Mapping[Section, int]"  # tokens of each that is there, in order
+    sections: Mapping[Section, int]  # tokens of each that is there, in order
     generated: int  # tokens of the files' section that belong to no row: headings, lists of files that are not shown
     rows: tuple[FileChoice, ...]  # each candidate, in the order of the configuration
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
     size: int = 0  # bytes of the prompt, ``0`` where it was not written
-    source_map: "SourceMap | None" = field(default=None, repr=False)
+    source_map: SourceMap | None = field(default=None, repr=False)
 
 
 VERSION = 1  # Of the format; a reader refuses another one

@@ -36,12 +36,19 @@ class Screenshot:
 
 
 class Section(StrEnum):
+    """The sections in the order in which they stand; a prompt that is not finished has its discussion last."""
+
+    PROJECT = "project"
     FILES = "files"
     CHANGED = "changed"
     SCREENSHOTS = "screenshots"
     BEADS = "beads"
     RESULTS = "results"
     HISTORY = "history"
+    INSTRUCTIONS = "instructions"
+    ATTACHED = "attached"
+    CHANGES = "changes"
+    TASK = "task"
 
 
 class Stability(StrEnum):
@@ -56,9 +63,10 @@ class Stability(StrEnum):
 class Segment:
     """A run of the prompt with one provenance.
 
-    ``text`` begins with ``#`` or ``-`` and neither begins nor ends with a separator: a segment's bytes stay the same
-    whatever follows it, and token counts of segments add up to the count of the document exactly (see
-    ``aggregate.base.tokens``). Halves of surrogate pairs in it are escaped, whoever gave them: UTF-8 holds none.
+    ``text`` begins with ``#`` or ``-``, unless it stands first, and neither begins nor ends with a separator: a
+    segment's bytes stay the same whatever follows it, and token counts of segments add up to the count of the document
+    exactly (see ``aggregate.base.tokens``). Halves of surrogate pairs in it are escaped, whoever gave them: UTF-8 holds
+    none.
     """
 
     section: Section

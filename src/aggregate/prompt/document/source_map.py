@@ -59,6 +59,7 @@ class Label(IntEnum):
     RULE = 17, OriginKind.GENERATED, "rule between two turns"
     SECTION_NOTE = 18, OriginKind.GENERATED, "note of the section {source}"
     EARLIER = 19, OriginKind.FILE, "a text of the file whose lines are not known"
+    GIVEN = 20, OriginKind.GENERATED, "words of {source}"
 
 
 def label_of(number: int) -> Label:

@@ -44,6 +44,7 @@ class FileLines:
         find: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
         frame: Tokens of all that stands around them: heading, fence, separators.
         is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
+        number: The most tokens of what stands before each line.
         blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
     """
 
@@ -51,6 +52,7 @@ class FileLines:
     find: Callable[[Run], Iterable[Run]]
     frame: int
     is_whole: bool = False
+    number: int = 0
     blank: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -250,8 +252,9 @@ class Fit:
         """Return what showing ``runs`` adds at most: their tokens, a gap before each, and what stands around a file."""
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
-        frame = lines.frame + self._gap + _MARGIN if entering.opens else 0
-        return tokens + len(runs) * (self._gap + _MARGIN) + frame
+        gap = self._gap + _MARGIN + lines.number
+        tokens += sum(last - first + 1 for first, last in runs) * lines.number
+        return tokens + len(runs) * gap + (lines.frame + gap if entering.opens else 0)
 
     def _longest_line(self, state: ShownLines, runs: Sequence[Run]) -> int:
         """Return the tokens of the longest line or run of blank ones, ``0`` where all are of usual length."""

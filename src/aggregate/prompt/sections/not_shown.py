@@ -6,7 +6,7 @@ from aggregate.base.text import common_prefix, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
 
 HEADING = "### Not shown"
-_ASK = "To see more, name a file (--focus PATH) or allow more tokens (--budget N)."
+_ASK = "Ask for those that you need by their paths."
 _MOST_FOLDERS = 12  # Folders that are listed; smaller ones are counted together
 # Tokens that names have before folders, which say less; the part of all that folders have at most, and the tokens.
 # Names do not get what these leave, so that more room names all that less does.

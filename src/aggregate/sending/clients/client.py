@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from threading import RLock
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 from aggregate.base.concurrency import doubling_delay, run_async
@@ -73,13 +74,17 @@ class StreamForwarder:
     """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
 
     on_text: OnText
-    has_begun: bool = False
+    first: float | None = None  # when the first piece came
     unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
+
+    @property
+    def has_begun(self) -> bool:
+        return self.first is not None
 
     def __call__(self, piece: str) -> None:
         if not isinstance(piece, str):  # the server's fault, not the caller's
             raise TypeError("a piece of the answer is no text")
-        self.has_begun = True
+        self.first = self.first or monotonic()
         try:
             self.on_text(self.unicode.add(piece))
         except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
@@ -246,6 +251,7 @@ class Client:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         check_window(plan, model, request.max_output, ratio=self.ratio)
         forwarder = StreamForwarder(on_text) if on_text else None
+        begun = monotonic()
         try:
             async with asyncio.timeout(seconds) as limit:
                 reply = await self._ask(request, forwarder)
@@ -261,6 +267,7 @@ class Client:
             text=SurrogateJoiner().add(reply.text, last=True),
             price=cost(reply.usage, model, provider=self.provider) if is_known else Decimal(0),
             read_price=plan.policy.read,
+            first_piece=forwarder.first - begun if forwarder and forwarder.first else None,
         )
 
     async def _ask(self, request: ChatRequest, forwarder: StreamForwarder | None) -> Reply:

@@ -21,8 +21,9 @@ from aggregate.sending.clients.client import Client, Retry, scripted_client
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.gemini_cli import GeminiCli
+from aggregate.sending.clients.learned import token_ratio
 from aggregate.sending.clients.openai_api import OpenAiApi
-from aggregate.sending.clients.own_models import context_window, cost, token_ratio
+from aggregate.sending.clients.own_models import context_window, cost
 from aggregate.sending.clients.protocol import ChatRequest, OnText, Transport
 from aggregate.sending.models import (
     AZURE,

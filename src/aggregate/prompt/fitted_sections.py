@@ -1,0 +1,281 @@
+"""The sections of a prompt beside its files within a budget: of what pins leave each has its share (rule B-5)."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from aggregate.base.request import Budget, Finish, Given
+from aggregate.project.git import find_head
+from aggregate.prompt.assemble import with_references
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
+from aggregate.prompt.request import Request
+from aggregate.prompt.sections.changes import NO_CHANGES, Changes, changes_segments, hunks_block
+from aggregate.prompt.sections.given import (
+    attached_section,
+    cut_middle,
+    instructions_section,
+    project_segment,
+    task_segment,
+)
+from aggregate.prompt.turns import Omitted, discussion_segments
+
+if TYPE_CHECKING:
+    from aggregate.prompt.results import Results
+
+Count = Callable[[str], int]
+ALL = 1 << 62  # More tokens than there are
+# The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
+_OF_GIVEN, _OF_CHANGES = 0.1, 0.25
+_CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
+_NO_ROOM = "the section has no more of the budget"
+_FOLDED = "shown by its summary and a reference"
+_LEFT_OUT = "the results have no more of the budget; the first ones go first"
+
+
+@dataclass(frozen=True, slots=True)
+class FittedSection:
+    """What a section shows within a number of tokens, and its own.
+
+    ``needed`` are those of the section with all of it; ``cuts`` is what the audit tells (rule A-4).
+    """
+
+    segments: tuple[Segment, ...] = ()
+    tokens: int = 0
+    needed: int = 0
+    cuts: tuple[Cut, ...] = ()
+
+
+class Share(NamedTuple):
+    """The part of what pins leave that a section has at most, and what it shows with so many tokens more than least."""
+
+    section: Section
+    part: float
+    fit: Callable[[int], FittedSection]
+
+
+Fitted = Mapping[Section, FittedSection]
+
+
+class Shares(NamedTuple):
+    shares: Sequence[Share]
+    least: Fitted
+
+    def reserved(self, room: int) -> int:
+        """Return how many tokens of ``room``, which the pins leave, files do not get for sections beyond their least.
+
+        The share counts, not what whole turns take of it: else a turn more would leave less for the files.
+        """
+        least = [self.least[each.section] for each in self.shares]
+        limits = (int(room * each.part) for each in self.shares)
+        return sum(
+            min(limit, own.needed - own.tokens) for limit, own in zip(limits, least, strict=True)
+        )
+
+    def within(self, room: int) -> Fitted:
+        return {section: fit(int(room * part)) for section, part, fit in self.shares}
+
+    def with_more(self, others: Fitted, left: int) -> Fitted:
+        """Return the sections with what is ``left`` too, the first ones first."""
+        fitted = {}
+        for section, _, fit in self.shares:
+            before = others[section]
+            more = fit(before.tokens - self.least[section].tokens + left)
+            fitted[section] = max(before, more, key=lambda each: each.tokens)
+            left -= fitted[section].tokens - before.tokens
+        return fitted
+
+
+def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
+    """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of any other.
+
+    ``note`` is a sentence on what is shown, such as that the choice is a guess.
+    """
+    task, finish = request.task, request.finish
+    if task is None or request.budget is None or finish is None or not finish.has_frame:
+        return {}
+    head = find_head(str(request.base_dir))
+    commit = head.commit if head else ""
+    end = task_segment(task.text, commit=commit, since=finish.changes, note=note)
+    return {Section.PROJECT: (project_segment(request.title),), Section.TASK: (end,) if end else ()}
+
+
+def shares_of(
+    request: Request, budget: Budget, count: Count, *, changes: Changes = NO_CHANGES
+) -> Shares:
+    finish = request.finish or Finish()
+    given = partial(fit_given, count=count)
+    results = partial(fit_results, request.results, count=count, folder=request.results_dir)
+    shares = (
+        Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
+        Share(Section.RESULTS, budget.results, results),
+        Share(
+            Section.INSTRUCTIONS,
+            _OF_GIVEN,
+            partial(given, instructions_section, finish.instructions),
+        ),
+        Share(Section.ATTACHED, _OF_GIVEN, partial(given, attached_section, finish.attached)),
+        Share(Section.CHANGES, _OF_CHANGES, partial(fit_changes, changes, count=count)),
+    )
+    return Shares(shares, {each.section: each.fit(0) for each in shares})
+
+
+def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
+    """Return as many of the newest turns as have at most ``limit`` tokens more than the last one alone, a pin."""
+    segments = discussion_segments(history)
+    sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
+    needed = tokens_of(segments, count)
+
+    def without(number: int) -> FittedSection:
+        """Return the discussion without so many of its first turns."""
+        if not number:
+            return FittedSection(segments, needed, needed)
+        omitted = Omitted(number, sum(sizes[:number]))
+        turns = f"turns 1 to {number}" if number > 1 else "turn 1"
+        reason = "the discussion has no more of the budget; the oldest turns go first"
+        cut = Cut("history", turns, omitted.tokens, reason)
+        shown = discussion_segments(history[number:], omitted)
+        return FittedSection(shown, tokens_of(shown, count), needed, (cut,))
+
+    if len(history) < 2:
+        return without(0)
+    most = without(len(history) - 1).tokens + limit
+    if needed <= most:
+        return without(0)
+    numbers = range(1, len(history))
+    return without(1 + bisect_left(numbers, True, key=lambda each: without(each).tokens <= most))
+
+
+def fit_results(
+    results: "tuple[Results, ...]", limit: int, count: Count, *, folder: Path | None
+) -> FittedSection:
+    """Return the results within ``limit`` tokens: large ones fold to references first, then the first ones go.
+
+    ``folder`` is where the values of those are kept that fold, ``None`` where none may.
+    """
+    if not results:
+        return FittedSection()
+    from aggregate.prompt.sections.subagent_results import (
+        results_segments,  # few prompts have results
+    )
+
+    segments = results_segments(results)
+    heading, *blocks = segments
+    whole = [tokens_of((block,), count) for block in blocks]
+    of_heading = tokens_of((heading,), count)
+    needed = of_heading + sum(whole)
+    if needed <= limit:
+        return FittedSection(segments, needed, needed)
+    shown, sizes = results, whole
+    if folder is not None:
+        shown, sizes = _folded(shown, whole, needed - limit, folder, count)
+    left_out, omitted = _left_out(sizes, whole, limit - of_heading, count)
+    cuts = tuple(
+        Cut("results", block.source, before - size, _FOLDED if size else _LEFT_OUT)
+        for block, before, size in zip(
+            blocks, whole, [0] * left_out + sizes[left_out:], strict=True
+        )
+        if size < before
+    )
+    segments = results_segments(shown[left_out:], omitted)
+    return FittedSection(segments, tokens_of(segments, count), needed, cuts)
+
+
+def _folded(
+    results: "tuple[Results, ...]", whole: Sequence[int], over: int, folder: Path, count: Count
+) -> "tuple[tuple[Results, ...], list[int]]":
+    """Return the results, the largest by references until that saves ``over`` tokens, and the tokens of each."""
+    from aggregate.prompt.sections.subagent_results import results_segments
+
+    shown, sizes = list(results), list(whole)
+    for number in sorted(range(len(shown)), key=lambda each: (-whole[each], each)):
+        if over <= 0:
+            break
+        folded = with_references((shown[number],), folder, 0)
+        saved = whole[number] - tokens_of(results_segments(folded)[1:], count)
+        if saved > 0 and len(folded) == 1:
+            shown[number] = folded[0]
+            sizes[number] -= saved
+            over -= saved
+    return tuple(shown), sizes
+
+
+def _left_out(
+    sizes: Sequence[int], whole: Sequence[int], limit: int, count: Count
+) -> tuple[int, Omitted | None]:
+    """Return how many of the first results go so that the others fit, and what is told of them if that fits.
+
+    ``sizes`` are the tokens of the results as they would be shown, ``whole`` those before any was folded.
+    """
+    for number in range(len(sizes) + 1):
+        left = sum(sizes[number:])
+        if left <= limit:
+            omitted = Omitted(number, sum(whole[:number])) if number else None
+            note = count(omitted.sentence("more result") + SEPARATOR) if omitted else 0
+            if left + note <= limit:
+                return number, omitted
+    return len(sizes), None
+
+
+def fit_given(
+    lay_out: Callable[[Sequence[Given]], tuple[Segment, ...]],
+    given: Sequence[Given],
+    limit: int,
+    count: Count,
+) -> FittedSection:
+    """Return what the user adds within ``limit`` tokens: of what is too long the middle is left out."""
+    if not given:
+        return FittedSection()
+    whole = lay_out(given)
+    needed = tokens_of(whole, count)
+    if needed <= limit:
+        return FittedSection(whole, needed, needed)
+
+    def shortened(characters: int) -> tuple[Segment, ...]:
+        texts = (each._replace(text=cut_middle(each.text, characters)) for each in given)
+        return lay_out(tuple(texts)) if characters else ()
+
+    sizes = range(1, limit * _CHARACTERS)
+    size = bisect_left(sizes, True, key=lambda each: tokens_of(shortened(each), count) > limit)
+    segments = shortened(size)
+    tokens = tokens_of(segments, count)
+    if tokens > limit:
+        segments, tokens = (), 0
+    cut = Cut(whole[0].section.value, "the middle", needed - tokens, _NO_ROOM)
+    return FittedSection(segments, tokens, needed, (cut,))
+
+
+def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
+    """Return the changes within ``limit`` tokens: as many hunks of the likeliest files as fit, and all files' names."""
+    if not (changes.files or changes.others):
+        return FittedSection()
+    heading = tokens_of(changes_segments(changes, [()] * len(changes.files)), count)
+    prices = {hunk: count(f"{hunk}\n") for file in changes.files for hunk in file.hunks}
+    frames = [count(hunks_block(file.path, ()) + SEPARATOR) for file in changes.files]
+    needed = heading + sum(prices.values()) + sum(frames)
+    while changes.files and heading > limit:
+        number = len(changes.files) // 2
+        others = changes.others + len(changes.files) - number
+        changes = changes._replace(files=changes.files[:number], others=others)
+        heading = tokens_of(changes_segments(changes, [()] * number), count)
+    shown: list[list[str]] = [[] for _ in changes.files]
+    spent = heading
+    for file, own, frame in zip(changes.files, shown, frames, strict=False):
+        for hunk in file.hunks:
+            price = prices[hunk] + (0 if own else frame)
+            if spent + price <= limit:
+                own.append(hunk)
+                spent += price
+    segments = changes_segments(changes, shown)
+    tokens = tokens_of(segments, count)
+    if tokens > limit:  # a longer fence, or not even the first sentence fits
+        segments, tokens = (), 0
+    left = sum(len(file.hunks) for file in changes.files) - sum(map(len, shown))
+    cut = Cut("changes", f"{left:,} hunks", needed - tokens, _NO_ROOM)
+    return FittedSection(segments, tokens, needed, (cut,) if left or not segments else ())
+
+
+def tokens_of(segments: Sequence[Segment], count: Count) -> int:
+    return sum(count(segment.text + SEPARATOR) for segment in segments)
