@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from simulation.trees import commit_all, git
 
-from aggregate import Reply, RunOptions, RunStatus, TrackError, conduct, open_project
+from aggregate import Reply, RunOptions, RunStatus, TrackError, conduct, count, open_project
 from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tools import AllowedCommands, make_tool
 from aggregate.agents.tracks import WorkerTerms, applying
@@ -92,6 +92,18 @@ def test_a_tree_of_its_own(project: Path) -> None:
     assert "return a + b" in model.told[2]  # it reads what it wrote
     assert (project / "calc.py").read_text() == CODE
     assert not (project / "notes").exists()
+
+
+def test_a_question_is_composed_for(project: Path) -> None:
+    """What matters for a question is shown as the tree has it, within the budget that the model names."""
+    packs = MemoryPacks.of(project)
+    ask = call("compose", question="How does double work?", tokens=500)
+    model = Turns(
+        [calls(call("replace_text", path="calc.py", old="x * 3", new="x * 2")), calls(ask), "x"]
+    )
+    act(project, packs, model, tools=(*TOOLS, "compose"))
+    assert "return x * 2" in model.told[1]
+    assert count(model.told[1]) <= 500
 
 
 def test_the_same_change_is_the_same_commit(project: Path) -> None:

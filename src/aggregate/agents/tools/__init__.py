@@ -9,6 +9,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.agents.tools.analysis import *
     from aggregate.agents.tools.changes import *
+    from aggregate.agents.tools.composing import *
     from aggregate.agents.tools.dates import *
     from aggregate.agents.tools.registry import *
     from aggregate.agents.tools.standard import *
@@ -20,6 +21,7 @@ else:
         {
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
             "changes": "AllowedCommands ChangeTools add_change_tools",
+            "composing": "add_compose_tool",
             "dates": "add_date_tools",
             "registry": "CallLimits ToolRegistry discover_tools",
             "standard": "standard_tools",

@@ -108,12 +108,14 @@ class ToolLoop:
     _as_text: bool = False
     _refused: str = ""  # why an answer was not taken
     _failed_checks: int = 0
+    _size: int = 0  # tokens of its context
     _warnings: dict[str, None] = field(default_factory=dict)
     _whole: dict[str, str] = field(default_factory=dict)  # results that were shown in part
 
     def run(self) -> WorkerReply:
         """Return the answer; a ``WorkerError`` says why there is none."""
         self._as_text = not self.client.takes_tools
+        self._size = self.client.size(self.assignment.text, self.assignment.persona)
         while True:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
@@ -136,8 +138,7 @@ class ToolLoop:
 
     def _is_last(self) -> bool:
         """Tell whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
-        size = self.client.size(self.assignment.text, self.assignment.persona)
-        growth = max(size, self.charged // max(len(self.turns), 1))
+        growth = max(self._size, self.charged // max(len(self.turns), 1))
         left = self.limits.max_tokens - self.charged
         if left < LEAST_ANSWER:
             raise self._over(f"used {self.charged:,} of {self.limits.max_tokens:,} tokens")

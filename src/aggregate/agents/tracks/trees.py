@@ -137,6 +137,7 @@ class Trees:
 class Depot:
     folder: Path  # of the repository, and of the trees beside it
     lock: Lock = field(default_factory=Lock)
+    known: set[str] = field(default_factory=set)  # commits that were found to be there
 
     @classmethod
     def new(cls, folder: Path) -> "Depot":
@@ -164,7 +165,11 @@ class Depot:
         return b"" if answer is None else answer
 
     def has(self, commit: str) -> bool:
-        return bool(self.git("rev-parse", "--verify", "-q", f"{commit}^{{tree}}", may_say_no=True))
+        if commit not in self.known and self.git(
+            "rev-parse", "--verify", "-q", f"{commit}^{{tree}}", may_say_no=True
+        ):
+            self.known.add(commit)
+        return commit in self.known
 
     def take(self, commit: str, packs: Packs) -> None:
         """Let the repository have a commit, with what it builds on, from the database."""
