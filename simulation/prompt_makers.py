@@ -3,8 +3,8 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -33,6 +33,8 @@ class Ask:
     text: str
     symbols: tuple[str, ...] = ()
     since: str = ""
+    commit: str = ""
+    """Whose answer it is, to find what was picked for it."""
 
 
 class NoAnswerError(Exception):
@@ -75,6 +77,8 @@ class Ours:
 
     name: str = "aggregate"
     left_out: str = ""
+    answers: Mapping[str, str] | None = None
+    """What was picked of the sheet for each commit, by the beginning of its name (``simulation.picks``)."""
 
     def make(self, tree: Path, ask: Ask, budget: int) -> str:
         """Compose a prompt."""
@@ -82,7 +86,9 @@ class Ours:
         from aggregate.base.request import Budget, Task
         from aggregate.project.index import user_index
         from aggregate.prompt import compose_within_budget, open_project, request_for
+        from aggregate.prompt.sheet import read_picks
         from aggregate.ranking import WEIGHTS
+        from simulation.picks import SHORT, sheet_of
 
         left_out = self.left_out.split(",") if self.left_out else []
         if unknown := [kind for kind in left_out if kind not in WEIGHTS]:
@@ -92,6 +98,10 @@ class Ours:
         task = Task(ask.text, symbols=ask.symbols, since=ask.since)
         try:
             request = request_for(open_project({"files": files}), task=task, budget=Budget(budget))
+            if self.answers is not None:
+                answer = self.answers.get(ask.commit[:SHORT], "")
+                task = replace(task, picks=read_picks(sheet_of(request), answer))
+                request = replace(request, task=task)
             composition = compose_within_budget(request, index=user_index(), weights=weights)
         except AggregateError as error:
             raise NoAnswerError(str(error)) from error

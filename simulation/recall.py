@@ -11,12 +11,13 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from simulation.picks import read_answers
 from simulation.prompt_makers import NoAnswerError, Ours, PromptMaker, WholeFiles, recount
 from simulation.recall_asks import FORMS, Asked, asked
 from simulation.recall_metrics import recall
@@ -61,11 +62,13 @@ class Plan:
     aider: Path | None
     left_out: tuple[str, ...]
     work: Path
+    picks: tuple[Path, ...] = ()
 
     def makers(self) -> list[PromptMaker]:
         """Return the programs, ours first."""
         makers: list[PromptMaker] = [Ours()]
         makers += [Ours(f"without {kind}", left_out=kind) for kind in self.left_out]
+        makers += [Ours(f"picks of {file.name}", answers=read_answers(file)) for file in self.picks]
         if self.rivals:
             makers.append(WholeFiles())
             makers += diff_programs() if self.form == "since" else other_programs(self.aider)
@@ -86,6 +89,7 @@ def main(parser: ArgumentParser) -> None:
             rivals=options.rivals,
             aider=options.aider,
             left_out=tuple(options.leave_out),
+            picks=tuple(options.picks),
             work=Path(folder),
         )
         outcomes = list(measure(options.clones, plan, jobs=options.jobs))
@@ -115,6 +119,14 @@ def _add_options(parser: ArgumentParser) -> None:
         default=[],
         metavar="KIND[,KIND...]",
         help="evidence; repeatable",
+    )
+    parser.add_argument(
+        "--picks",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="compare with what was picked of each task's sheet, as python -m simulation picks says; repeatable",
     )
     parser.add_argument("--jobs", type=int, default=2, help="clones at once (2)")
 
@@ -150,7 +162,8 @@ def _outcome(clone: str, maker: PromptMaker, *, tree: Tree, asked: Asked, budget
     start = time.perf_counter()
     failure = prompt = ""
     try:
-        prompt = maker.make(tree.folder, asked.ask, budget)
+        ask = replace(asked.ask, commit=asked.commit.name)
+        prompt = maker.make(tree.folder, ask, budget)
     except NoAnswerError as error:
         failure = str(error)
     seconds = time.perf_counter() - start

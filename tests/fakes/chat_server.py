@@ -84,9 +84,9 @@ def reply_to(path: str) -> dict[str, Any]:
 
 @contextmanager
 def chat_server(
-    answer: Callable[[str, Any], dict[str, Any]] = lambda path, _body: reply_to(path),
+    answer: str = ANSWER, *, reply: Callable[[str, Any], dict[str, Any]] | None = None
 ) -> Iterator[ChatServer]:
-    """Serve; ``answer`` gives the JSON for the path and the JSON of a request."""
+    """Serve; ``reply`` gives the whole JSON for the path and the JSON of a request, else it is that of an answer."""
     server = ChatServer()
 
     class Handler(QuietHandler):
@@ -94,7 +94,9 @@ def chat_server(
             asked = json.loads(self.body() or b"{}")
             server.requests.append((self.path, asked))
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
-            data = json.dumps(answer(self.path.split("?")[0], asked)).encode()
+            path = self.path.split("?")[0]
+            text = json.dumps(reply(path, asked) if reply else reply_to(path))
+            data = text.replace(json.dumps(ANSWER), json.dumps(answer)).encode()
             self.answer(200, data, content_type="application/json")
 
     with serving(Handler) as port:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import count, run
-from aggregate.mcp.workspace import Ledger
+from aggregate.mcp.workspace import Ledger, Workspace
+from aggregate.project.index import open_index
 from tests.mcp.serving import Ask, Asking, Endless, asking, connected, over, server_for, server_of
 from tests.projects import project
 
@@ -113,7 +114,7 @@ def test_the_whole_answer_stays_within_the_budget(
     with asking(tmp_path) as ask:
         said = ask("compose", task="timeout", budget=budget, focus=focus).text
         assert budget / 2 < count(said) <= budget
-        pinned = {"task": "timeout", "focus": ["b.py", *focus]}
+        pinned = {"task": "timeout", "focus": ["b.py:1-400", *focus]}
         refused = ask("compose", budget=budget, **pinned)
         if not refused.is_error:
             assert count(refused.text) <= budget
@@ -291,13 +292,13 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
         ),
         (
             "compose",
-            {"task": "retry", "focus": ["src/retry.py"], "budget": 45},
+            {"task": "retry", "focus": ["src/retry.py:1-7"], "budget": 45},
             "compose: what must be shown has 86 tokens, more than the budget of 5; the largest: src/retry.py (47), "
             "project (32), the task (4); with up to 240 tokens of the answer's own a budget of 326 would do, or focus "
             "on less",
         ),
         ("read", {"path": "src"}, "src is a folder: outline lists its files"),
-        ("find", {"query": " "}, "find: query: String should match pattern '\\S'"),
+        ("find", {"query": " "}, "find: name a query, and where to look with path, or a task alone"),
         ("read", {}, "read: path: Field required"),
         ("read", {"path": "a", "nope": 1}, "read: nope: Extra inputs are not permitted"),
         ("read", {"path": "src/*.py"}, "src/*.py names 2 files: name one"),
@@ -529,3 +530,51 @@ def test_texts_are_kept_within_bounds() -> None:
     assert not ledger.earlier_text("0.py", "other")
     assert ledger.earlier_text("9.py", "other")
     assert ledger.call_of("0.py", texts[0], [1]) == 1
+
+
+def test_a_task_finds_a_sheet_to_pick_from(tmp_path: Path) -> None:
+    """``find`` gives the likeliest files with signatures within 2,500 tokens, the same bytes twice (rule T-10)."""
+    files = {
+        f"src/part{n}.py": f"def timeout_{n}(retry, attempts):\n    return {n}\n" for n in range(40)
+    }
+    project(tmp_path, files | {"src/big.py": "".join(files.values())})
+    with asking(tmp_path) as ask:
+        said = ask("find", task="fix the timeout").text
+        assert said.startswith("1. src/")
+        assert "\n20. src/" in said
+        assert "\n21. " not in said
+        assert "   def timeout_3(retry, attempts):\n" in said
+        assert "focus by paths, symbols by names]\n" in said
+        assert 300 < count(said) <= 2_500
+        assert ask("find", task="fix the timeout").text == said
+        assert ask("find", task="x", query="y").is_error
+        assert ask("find", task="x", path="src").is_error
+    with asking(tmp_path, cap=500) as ask:
+        assert count(ask("find", task="fix the timeout").text) <= 500
+
+
+def test_picks_count_for_more_and_are_not_pinned(tmp_path: Path) -> None:
+    """A focus on a whole file and symbols in it are picks: without room for all of it no file is too large (T-10)."""
+    text = "".join(f"def part_{n}(value):\n    return {n}\n\n\n" for n in range(300))
+    project(tmp_path, {"a.py": text.replace("part", "piece"), "b.py": text})
+    with asking(tmp_path) as ask:
+        assert "def part_271(" not in ask("compose", task="the value", budget=800).text
+        asked = {"task": "the value", "budget": 800}
+        picked = ask("compose", **asked, focus=["b.py"], symbols=["part_271"]).text
+        assert "def part_271(value):\n    return 271\n" in picked
+        assert count(picked) <= 800
+        handle = picked.rpartition("\n[")[2].partition(":")[0]
+        assert "picked" in ask("explain", handle=handle, path="b.py").text
+        assert ask("compose", **asked, focus=["b.py:1-1200"]).is_error
+
+
+def test_a_session_tells_what_its_prompts_had(folder: Path) -> None:
+    """Composed prompts are counted once, beside the whole files that they show; without any there is nothing to tell."""
+    workspace = Workspace(folder / "manual_slop.toml", index=open_index(use=False))
+    assert workspace.summary == ""
+    with connected(server_for(workspace)) as ask:
+        text = ask("compose", task="fix the timeout in retry").text
+        ask("compose", task="fix the timeout in retry")
+    prompt = text.rpartition("\n\n[")[0]
+    said = f"composed prompts: 1 of {count(prompt):,} tokens together; files that they show: 3 of"
+    assert workspace.summary.startswith(said)

@@ -216,7 +216,7 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
         ("[budget]\norder = 'best'", ":2: \"budget.order\": input should be 'configured' or 'edges'"),
         ("[budget]\ntoken = 1", ':2: unknown key "budget.token": did you mean "tokens"?'),
         ("[task]\ntext = 1", ':2: "task.text": input should be a valid string, not 1'),
-        ("[task]\nfocus = []", ':2: unknown key "task.focus": known keys of [task]: text'),
+        ("[task]\nfocus = []", ':2: unknown key "task.focus": known keys of [task]: pick, text'),
         ("[personas.p]\nbudget = 0", f':2: "personas.p.budget": {AMOUNT}, or auto, not 0'),
         ("[context_presets.p]\nbudget = 0", f':2: "context_presets.p.budget": {AMOUNT}, or auto'),
     ],

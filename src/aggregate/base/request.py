@@ -48,6 +48,15 @@ class Place:
         return f"{self.path}:{self.first}{end}"
 
 
+class Pick(NamedTuple):
+    """A file that a second look names, or a definition of it."""
+
+    path: str
+    definition: str = ""  # such as ``name`` or ``Class.name``, ``""`` for the file
+    confidence: float = 1.0  # that it matters, ``0`` to ``1``
+    why: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """What somebody is about to do, from which it follows what they need to see (rules T-1 and T-2)."""
@@ -58,6 +67,9 @@ class Task:
     focus: tuple[Place, ...] = ()
     symbols: tuple[str, ...] = ()  # names of definitions, such as ``name`` or ``Class.name``
     since: str = ""  # A git revision: what has changed since then is a seed
+    # What a second look names of the likeliest files, which pins nothing; and who was asked, for how much (rule T-10).
+    picks: tuple[Pick, ...] = ()
+    look: tuple[str, ...] = ()
 
 
 class Given(NamedTuple):

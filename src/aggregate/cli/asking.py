@@ -16,11 +16,12 @@ from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
 from aggregate.base.request import Amount, Given, Place, Task, parse_amount
 from aggregate.base.text import heading_text
-from aggregate.cli.output import say
-from aggregate.project.configuration import Project, unconfigured
+from aggregate.cli.output import say, warn_all
+from aggregate.project.configuration import Project, unconfigured, user_config
 from aggregate.project.files import display_path
+from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
-from aggregate.prompt import open_project, parse_place
+from aggregate.prompt import Request, open_project, parse_place
 
 _KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
@@ -217,3 +218,27 @@ def read_input() -> str:
         raise click.UsageError(
             f"standard input is not UTF-8 (byte {error.start}): write it as UTF-8"
         ) from None
+
+
+def agree(question: str) -> None:
+    """Go on only if the person at the terminal says yes."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError("nobody is here to be asked: add --yes")
+    click.confirm(question, abort=True, err=True)
+
+
+def looked_at(request: Request, asked: str, *, index: Index, quiet: bool) -> Request:
+    """Return the request with what a model picks of the likeliest files, where the user wants one ``asked`` (T-10)."""
+    has_both = request.budget is not None and request.task is not None
+    if asked and not has_both:
+        raise click.UsageError("--pick says what a budget shows for a task: add both")
+    name = asked or (has_both and user_config().task.pick)
+    if not name:
+        return request
+    from aggregate.sending import look_again  # which most runs do without
+
+    looked = look_again(request, name, index=index)
+    if not quiet:
+        say(*looked.told)
+        warn_all(looked.warnings)
+    return looked.request

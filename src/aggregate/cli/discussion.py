@@ -1,7 +1,6 @@
 """``discussion``: list, show, fork, rename and delete the discussions of a project."""
 
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import click
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
-from aggregate.cli.asking import open_project_here
+from aggregate.cli.asking import agree, open_project_here
 from aggregate.cli.options import config_option, json_option
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.cli.program import Described
@@ -99,12 +98,7 @@ def delete(name: str, config: Path, yes: bool) -> None:
     if turns.path is None:
         raise ConfigError(f'the discussion "{name}" has no file of its own', path=str(config))
     if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise click.UsageError("nobody is here to be asked: add --yes")
-        question = (
-            f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?'
-        )
-        click.confirm(question, abort=True, err=True)
+        agree(f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?')
     asked.delete()
     write_path(turns.path)
     if turns.configured:

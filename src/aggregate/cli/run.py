@@ -15,6 +15,7 @@ from aggregate.base.request import AUTO, Amount, Finish, Task
 from aggregate.cli.asking import (
     SHOWN,
     budget_option,
+    looked_at,
     open_asked_project,
     read_attached,
     read_task,
@@ -70,6 +71,7 @@ class AskedRun:
     focus: tuple[str, ...]
     symbol: tuple[str, ...]
     since: str
+    pick: str
     explain: bool
     config: Path
     allow_outside: bool | None
@@ -148,6 +150,12 @@ class AskedRun:
     focus="; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context",
 )
 @click.option(
+    "--pick",
+    metavar="PROVIDER[:MODEL]",
+    default="",
+    help="First ask this model which of the likeliest files matter; it sees their names and signatures.",
+)
+@click.option(
     "--bare",
     is_flag=True,
     help="Say neither project nor task in the prompt, as one for a task with a budget does.",
@@ -224,6 +232,8 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         "--copy": asked.copies,
         "--watch": asked.watches,
     }
+    if asked.watches and asked.pick:
+        raise click.UsageError("--watch and --pick exclude each other: each save would ask again")
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
@@ -253,6 +263,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         )
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
+        request = looked_at(request, asked.pick, index=index, quiet=asked.quiet)
         if asked.explain:
             _explain(asked, request, index)
             return

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,11 +10,14 @@ from pathlib import Path
 import click
 
 from aggregate.base.addresses import host_in_url, is_loopback_host
+from aggregate.base.disk.programs import find_program
+from aggregate.base.disk.reading import project_root, read_text, real_path
+from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError
-from aggregate.cli.asking import open_asked_project
+from aggregate.cli.asking import agree, open_asked_project
 from aggregate.cli.options import config_option
-from aggregate.cli.output import say, write_result
-from aggregate.mcp import CAP, LEAST_CAP
+from aggregate.cli.output import say, write_result, write_rows
+from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
 
 _TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
 _TOKEN_BYTES = 24
@@ -21,7 +25,7 @@ _MOST_CAP = 100_000  # tokens of an answer that are more than any host takes
 _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer may be
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @config_option
 @click.option(
     "--http",
@@ -38,12 +42,15 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer
     show_default=True,
     help="Let an answer have at most this many tokens.",
 )
-def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
+@click.pass_context
+def mcp(context: click.Context, config: Path, port: int | None, host: str, max_tokens: int) -> None:
     """Serve prompts, files and what they define to agents, by the Model Context Protocol.
 
     Files outside of the project and files that look like secrets are never read, secrets in others are replaced, and
     nothing is written. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
     """
+    if context.invoked_subcommand:
+        return
     if find_spec("mcp") is None:
         raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
     cap = max_tokens
@@ -53,7 +60,7 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     if port is None:
         from aggregate.mcp import serve_on_stdio
 
-        serve_on_stdio(config, cap=cap)
+        say(*filter(None, [serve_on_stdio(config, cap=cap)]))
         return
     token = os.environ.get(_TOKEN_VARIABLE, "")
     shown = "…" if token else (token := secrets.token_urlsafe(_TOKEN_BYTES))
@@ -63,6 +70,36 @@ def mcp(config: Path, port: int | None, host: str, max_tokens: int) -> None:
     from aggregate.mcp import serve_on_http
 
     serve_on_http(config, cap=cap, token=token, host=host, port=port)
+
+
+@mcp.command()
+@click.argument("host", type=click.Choice([*HOSTS]))
+@config_option
+@click.option("--remove", is_flag=True, help="Take the server out again.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
+    """Add the server to what HOST reads in the project's folder, after showing the change."""
+    from aggregate.prompt.sections import unified_diff  # which only this needs
+
+    root = config.parent.absolute()
+    path = root / HOSTS[host].file
+    try:
+        before = read_text(path) if path.exists() else ""
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
+    program = "aggregate" if find_program("aggregate") else real_path(sys.argv[0])
+    after = with_server(before, HOSTS[host], None if remove else program)
+    if after == before:
+        say(f"{path} is as it should be: nothing is changed")
+        return
+    say(str(path))
+    write_rows(*unified_diff(before.splitlines(), after.splitlines()))
+    if not yes:
+        agree("Write this?")
+    if after:
+        replace_text(path, after, within=Path(project_root(root)))
+    else:
+        path.unlink()
 
 
 @click.command()

@@ -1,11 +1,12 @@
 """``compose``: the prompt for a task, or what is in it and a handle to read it by; ``explain`` tells of its files."""
 
 from collections.abc import Container
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
-from aggregate.base.request import Place, Task
+from aggregate.base.request import Pick, Place, Task
 from aggregate.mcp.workspace import (
     ComposeArguments,
     Connection,
@@ -15,8 +16,17 @@ from aggregate.mcp.workspace import (
     ShownPrompt,
     Workspace,
 )
-from aggregate.prompt import compose_within_budget, count_prompt, for_reader, is_named
+from aggregate.prompt import (
+    FocusIndex,
+    Request,
+    compose_within_budget,
+    count_prompt,
+    for_reader,
+    is_named,
+    make_sheet,
+)
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
+from aggregate.prompt.ranked_files import ReadFiles, rank_files
 
 # Tokens of the line that names a prompt's handle: some 25, by what its digits come to.
 _HANDLE: Final = 40
@@ -26,12 +36,8 @@ _NOTES: Final = 200  # tokens of what is doubtful about what was asked
 def compose(
     workspace: Workspace, connection: Connection, asked: ComposeArguments, progress: Progress
 ) -> str:
-    task = Task(
-        asked.task,
-        focus=tuple(map(Place.parse, asked.focus)),
-        symbols=tuple(asked.symbols),
-        since=asked.since,
-    )
+    places = tuple(map(Place.parse, asked.focus))
+    task = Task(asked.task, focus=places, symbols=tuple(asked.symbols), since=asked.since)
     if not (task.text.strip() or task.focus or task.symbols or task.since):
         raise ToolError("compose: the task says nothing: describe what you are about to do")
     budget = asked.budget or workspace.cap
@@ -47,6 +53,9 @@ def compose(
             f"[{handle}: {tokens:,} tokens, the same prompt as in your call {shown.call}: "
             f'read "{handle}" repeats it]\n{_notes(workspace, kept, told=shown.notes)}'
         )
+    workspace.composed.append(tokens)
+    choices = (choice for choice in kept.composition.choices if choice.tokens)
+    workspace.shown |= {(choice.path, choice.content_hash): choice.size for choice in choices}
     connection.prompts[handle] = ShownPrompt(connection.calls, frozenset(_doubts(kept)))
     ending = f"[{handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
     ending += _notes(workspace, kept)
@@ -70,6 +79,7 @@ def _composed(
 ) -> KeptPrompt:
     request = workspace.request(task=task, budget=max(budget - said, 1))
     files = workspace.read_files(request, progress)
+    request = _with_picks(request, files)
     try:
         composition = compose_within_budget(request, index=workspace.index, files=files)
     except BudgetError as error:  # its remedies are options of the command line
@@ -78,6 +88,46 @@ def _composed(
         raise ToolError(f"compose: {error.reason}; {remedy}, or focus on less") from None
     workspace.index.flush()
     return workspace.keep(request, composition)
+
+
+def _with_picks(request: Request, files: ReadFiles) -> Request:
+    """Return a request whose focus on whole files is a pick, with its symbols in them: these pin nothing (T-10)."""
+    task, corpus = request.task or Task(), files.corpus
+    if not task.focus:
+        return request
+    pairs = zip(corpus.files, corpus.shown, strict=True)
+    known = FocusIndex((facts.path, file.item.path) for facts, file in pairs)
+    found = {place: () if place.first else known.find(place.path) for place in task.focus}
+    numbers = [number for each in found.values() for number in each]
+    picks = [Pick(corpus.files[number].path) for number in numbers]
+    names = [
+        Pick(pick.path, ".".join(definition.path))
+        for pick, analysis in zip(picks, corpus.analyses(numbers), strict=True)
+        for definition in analysis.definitions
+    ]
+    meant = {name: [pick for pick in names if _is_called(pick, name)] for name in task.symbols}
+    picks += [pick for each in meant.values() for pick in each]
+    focus = tuple(place for place in found if not found[place])  # what names nothing is told
+    symbols = tuple(name for name in meant if not meant[name])
+    return replace(request, task=replace(task, focus=focus, symbols=symbols, picks=tuple(picks)))
+
+
+def _is_called(pick: Pick, name: str) -> bool:
+    return f".{pick.definition}".endswith(f".{name}")
+
+
+_SHEET: Final = 2_500  # tokens: as many as were measured to do
+_PICK: Final = "[compose takes what matters of these: focus by paths, symbols by names]\n"
+
+
+def sheet(workspace: Workspace, task: str, progress: Progress) -> str:
+    request = workspace.request(task=Task(task))
+    files = workspace.read_files(request, progress)
+    ranked = rank_files(request, index=workspace.index, files=files)
+    most = min(_SHEET, workspace.cap) - workspace.count(_PICK)
+    text = make_sheet(ranked, workspace.count, most=most).text
+    workspace.index.flush()
+    return f"{text}{_PICK}"
 
 
 def _doubts(kept: KeptPrompt) -> list[str]:

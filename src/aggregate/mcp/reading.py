@@ -14,6 +14,7 @@ from aggregate.base.errors import ToolError
 from aggregate.base.files import Entry, FileItem, RenderedFile, ViewMode
 from aggregate.base.request import AUTO, Task, parse_amount
 from aggregate.base.text import printable
+from aggregate.mcp.composing import sheet
 from aggregate.mcp.workspace import (
     Connection,
     FindArguments,
@@ -176,8 +177,13 @@ def _look(
 def find(
     workspace: Workspace, _connection: Connection, asked: FindArguments, progress: Progress
 ) -> str:
-    corpus, place, below = _look(workspace, asked.path, progress, tool="find")
     query = asked.query.strip()
+    task = asked.task.strip()
+    if bool(query) == bool(task) or (task and asked.path):
+        raise ToolError("find: name a query, and where to look with path, or a task alone")
+    if task:
+        return sheet(workspace, task, progress)
+    corpus, place, below = _look(workspace, asked.path, progress, tool="find")
     lines: list[str] = []
     if _NAME.fullmatch(query):
         names = re.split(_BETWEEN_NAMES, query)

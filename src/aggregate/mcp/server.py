@@ -93,7 +93,10 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         outline,
     ),
     "find": ToolSpec(
-        "Where a name is defined and used, with lines; or where a text stands.", FindArguments, find
+        "Where a name is defined and used, with lines; or where a text stands; or for a task the likeliest files with "
+        "signatures, from which compose takes what you pick.",
+        FindArguments,
+        find,
     ),
     "explain": ToolSpec("Why files are in or out of a composed prompt.", ExplainArguments, explain),
     "results": ToolSpec(
@@ -365,8 +368,11 @@ def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIAp
     return with_token
 
 
-def serve_on_stdio(config: Path, *, cap: int) -> None:
-    anyio.run(AgentServer(Workspace(config, cap=cap)).serve_stdio)
+def serve_on_stdio(config: Path, *, cap: int) -> str:
+    """Serve until the host goes; return what is told of the session, ``""`` where nothing was composed."""
+    workspace = Workspace(config, cap=cap)
+    anyio.run(AgentServer(workspace).serve_stdio)
+    return workspace.summary
 
 
 def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:

@@ -163,6 +163,9 @@ class Workspace:
         self.count = SavedCounts(self.index)
         self._files = OpenFiles()
         self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
+        self.composed: list[int] = []  # tokens of each prompt
+        # Tokens of the files that they show parts of, as a whole, by path and content.
+        self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
         text = "".join(f"{line}\n" for line in lines)
@@ -214,6 +217,15 @@ class Workspace:
             self._prompts.popitem(last=False)
         return kept
 
+    @property
+    def summary(self) -> str:
+        """What is told of a session at its end; what an agent would have read instead nobody knows."""
+        prompts = (
+            f"composed prompts: {len(self.composed):,} of {sum(self.composed):,} tokens together"
+        )
+        files = f"files that they show: {len(self.shown):,} of about {sum(self.shown.values()):,}"
+        return f"{prompts}; {files}, of which an agent may need less" if self.composed else ""
+
     def prompt(self, handle: str) -> KeptPrompt:
         if handle not in self._prompts:
             raise ToolError(f"there is no prompt {handle[:40]!r} (any more): compose it again")
@@ -240,7 +252,9 @@ class ComposeArguments(Arguments):
         None, ge=1, description="Most tokens; default: what one answer holds"
     )
     focus: list[_NamedPath] = Field(
-        default=[], max_length=_MOST_NAMES, description="PATH[:LINE[-LINE]] to show in any case"
+        default=[],
+        max_length=_MOST_NAMES,
+        description="PATH of files that matter; PATH:LINE[-LINE] is shown in any case",
     )
     symbols: list[str] = Field(
         default=[], max_length=_MOST_NAMES, description="Definitions to start from"
@@ -262,12 +276,12 @@ class OutlineArguments(Arguments):
 
 class FindArguments(Arguments):
     query: str = Field(
-        min_length=1,
+        default="",
         max_length=1000,
-        pattern=r"\S",
         description="Name of a definition, such as Class.method, or any text",
     )
     path: _NamedPath = Field(default="", description="Only below this folder, or in this file")
+    task: str = Field(default="", description="Instead of query and path: what you are about to do")
 
 
 class ExplainArguments(Arguments):

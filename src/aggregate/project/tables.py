@@ -234,6 +234,10 @@ class TaskTable(Table):
     text: str = key(
         "The task in your words: files are ranked, and with a budget chosen, for it.", default=""
     )
+    pick: str = key(
+        "In your own configuration: ask this model, PROVIDER:MODEL, once which of the likeliest files matter.",
+        default="",
+    )
 
 
 class PromptTable(Table):
@@ -341,6 +345,10 @@ class SendTable(Table):
     cache: Literal["auto", "5m", "1h", "off"] | None = key(
         "How long the provider's cache is to keep what is sent: auto, the default, chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
+        default=None,
+    )
+    pick: bool | None = key(
+        "With a budget: first ask the model itself which of the likeliest files matter.",
         default=None,
     )
 

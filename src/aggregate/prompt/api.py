@@ -299,8 +299,7 @@ def stream_prompt(
     if request.budget is not None:
         return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
     index = index or user_index()
-    texts = request.needs_texts
-    files = stream_files(request, index=index, with_texts=texts, on_start=on_start, on_done=on_done)
+    files = stream_files(request, index=index, on_start=on_start, on_done=on_done)
     stream = Composition(request, files)
     if request.task is not None:
         stream.choices, stream.missing = _scored_choices(request, index)

@@ -55,6 +55,7 @@ def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Que
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
         # What is no candidate is never shown (T-6).
         changes=tuple(ChangedLines(*change) for change in changes if change.path in candidates),
+        picks=tuple(pick for pick in task.picks if pick.path in candidates),
     )
     missing: list[Missing] = []
     if request.task and not task.text.strip():

@@ -117,7 +117,7 @@ class Request:
 
             places = tuple(replace(place, path=said(place.path)) for place in task.focus)
             symbols = tuple(map(said, task.symbols))
-            task = Task(said(task.text), places, symbols, said(task.since))
+            task = Task(said(task.text), places, symbols, said(task.since), task.picks, task.look)
             object.__setattr__(self, "focus_files", tuple(map(said, self.focus_files)))
             object.__setattr__(self, "task", self.task and task)
             object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
@@ -155,11 +155,6 @@ class Request:
     @property
     def is_summary(self) -> bool:
         return self.strategy.is_summary(summary_only=self.summary_only)
-
-    @property
-    def needs_texts(self) -> bool:
-        """Whether more is asked of the files' texts than their views: an audit tells lines that are as in the file."""
-        return self.is_tier3 or self.is_summary or self.is_audited or self.is_numbered
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import fsum, log
 from typing import Final, NamedTuple
 
-from aggregate.base.request import Missing
+from aggregate.base.request import Missing, Pick
 from aggregate.ranking.evidence import PieceKey, rarity, saturation
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis, FileFacts
 from aggregate.ranking.paths import PathKind, PathTable, kinds_of
@@ -69,12 +69,13 @@ class Question:
     changes: Sequence[ChangedLines] = ()
     commits: Sequence[Commit] = ()  # the history, the newest first
     missing: Sequence[Missing] = ()
+    picks: Sequence[Pick] = ()  # of a second look
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is asked, so that structure alone decides."""
         return not (self.task.terms or self.task.names or self.task.places) and not (
-            self.focus or self.symbols or self.changes
+            self.focus or self.symbols or self.changes or self.picks
         )
 
 

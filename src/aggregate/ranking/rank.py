@@ -52,6 +52,7 @@ from aggregate.ranking.mentions import (
     used_identifiers,
 )
 from aggregate.ranking.paths import PathKind
+from aggregate.ranking.picked import picked
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
 from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
 
@@ -115,6 +116,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         inner_tests(inquiry, candidates, to_be_shown),
         *seeds(inquiry, candidates),
         called_before(candidates, calls),
+        *picked(inquiry, candidates),
     ]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
     pieces = add_to_pieces(given, closely, weights)
@@ -156,6 +158,7 @@ def _best_files(
             rough[file] += weight * value
     pointed = [file for _, files, _ in traced_files(inquiry) for file in files]
     pointed += sorted(seed_files(inquiry))
+    pointed += [inquiry.paths.numbers[pick.path] for pick in inquiry.question.picks]
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
     seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]
     room = _MOST_PIECES

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from aggregate.sending.exchange import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
+    from aggregate.sending.second_look import *
     from aggregate.sending.turn import *
     from aggregate.sending.turn_preparation import *
 else:
@@ -21,6 +22,7 @@ else:
             "edited_prompt": "EditedPrompt",
             "model_selection": "ModelSelection provider_for select_model",
             "exchange": "Exchange",
+            "second_look": "look_again",
             "turn": "send_turn",
             "turn_preparation": "prepare_turn",
         },

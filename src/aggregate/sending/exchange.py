@@ -46,6 +46,7 @@ class Exchange:
     warnings: tuple[str, ...]  # what was left out or is doubtful
     # The last turns, in whose place its turns come once it is answered
     replaces: tuple[Mapping[str, Any], ...] = ()
+    looked: tuple[str, ...] = ()  # what a second look has picked, and for how much (rule T-10)
     learned: Learned = NOTHING  # of the model where it is reached
     reply: Reply = NO_REPLY
     # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
@@ -80,7 +81,7 @@ class Exchange:
         name = self.request.discussion
         is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
         begins = f'the discussion "{name}" begins' if is_first else ""
-        return tuple(filter(None, (begins, age)))
+        return tuple(filter(None, (begins, *self.looked, age)))
 
     @property
     def place(self) -> Place:

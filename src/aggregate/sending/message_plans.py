@@ -63,7 +63,9 @@ class _Piece:
     @property
     def is_markable(self) -> bool:
         kind = self.value.get("type")
-        return kind not in _UNMARKABLE and (kind != "text" or bool(self.value.get("text")))
+        # A tool in OpenAI's form carries none.
+        is_empty = kind == "text" and not self.value.get("text")
+        return kind not in _UNMARKABLE and not is_empty and "function" not in self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +126,11 @@ def plan_messages(
     shared = common_prefix(digests, begun.plan.layout.digests) if begun else 0
     own = frozenset(place for place in begun.own if place <= shared) if begun else frozenset()
     # The request that ``plan_for`` has planned is sent with these breakpoints instead.
-    is_first = begun is not earlier and begun is not None and shared == len(digests)
+    is_first = begun is not earlier and shared == len(digests)
     sent = None if is_first else begun
-    pauses = sent.pauses.then(now - sent.at) if sent else NO_PAUSES
     outline = _outline(pieces, digests, tokens, own)
-    layout = BlockLayout(digests, tuple(range(1, len(digests) + 1)), ())
-    if policy.lookup is CacheLookup.BREAKPOINTS:
-        before = _before(sent, outline, pieces, policy, now=now, pauses=pauses)
-        layout = layout_with_breakpoints(outline, policy, before)
-        layout = _with_hosts_lifetimes(layout, pieces, outline.fixed, policy)
+    pauses = sent.pauses.then(now - sent.at) if sent else NO_PAUSES
+    layout = _layout(outline, pieces, policy, _before(sent, outline, pieces, policy, now, pauses))
     plan = RequestPlan((), layout, tokens, 0, policy)
     expected, cache = charge(plan, sent.cache if sent else SimulatedCache(), at=now)
     chosen = frozenset(layout.breakpoints) - outline.fixed
@@ -237,7 +235,6 @@ def _before(
     outline: Outline,
     pieces: Sequence[_Piece],
     policy: CachePolicy,
-    *,
     now: float,
     pauses: Pauses,
 ) -> EarlierRequest:
@@ -281,10 +278,13 @@ def _seconds(mark: Mapping[str, Any] | None, policy: CachePolicy) -> int:
     return policy.long_seconds if is_long else policy.seconds
 
 
-def _with_hosts_lifetimes(
-    layout: BlockLayout, pieces: Sequence[_Piece], fixed: frozenset[int], policy: CachePolicy
+def _layout(
+    outline: Outline, pieces: Sequence[_Piece], policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
     """Return the layout with the lifetimes that the host has set, and no longer one behind a shorter one."""
+    if policy.lookup is not CacheLookup.BREAKPOINTS:
+        return BlockLayout(outline.digests, tuple(sorted(outline.ends)), ())
+    layout, fixed = layout_with_breakpoints(outline, policy, before), outline.fixed
     if not fixed or not policy.long_seconds:
         return layout
     hosts = {place: _seconds(pieces[place - 1].mark, policy) for place in fixed}

@@ -59,6 +59,7 @@ class ModelSelection:
     warnings: tuple[
         str, ...
     ] = ()  # what of the persona is not used, and what its project has named
+    picks: bool = False  # whether it is first asked which of the likeliest files matter (T-10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ def select_model(
         discussion=_discussion(project, selection, client),
         origins=origins,
         warnings=warnings + cache_warnings,
+        picks=bool(asked.users.pick if asked.projects.pick is None else asked.projects.pick),
     )
 
 
@@ -330,6 +332,8 @@ def _decided_by_project(
         said.append(f"budget {projects.budget}")
     if projects.effort is not None and selection.effort is None:
         said.append(f"effort {projects.effort}")
+    if projects.pick:
+        said.append("a second look before each question with a budget")
     if projects.cache == "1h":
         said.append("a cache that lives for an hour")
     return (f"chosen by the project's own configuration: {', '.join(said)}",) if said else ()

@@ -8,6 +8,7 @@ from aggregate.base.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.base.request import AUTO, Task
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project, user_config
+from aggregate.project.index import user_index
 from aggregate.prompt import (
     Request,
     Strategy,
@@ -52,13 +53,19 @@ def prepare_turn(
     project = _with_default_budget(project)
     request = _request(project, client, selection, aside, task=task)
     request = _with_message(request, message, replaces)
+    told: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    if selection.picks:
+        from aggregate.sending.second_look import look_again  # most turns do without
+
+        request, told, failed = look_again(request, client, index=user_index(), asks=require_key)
     diffs = project.config.send.diffs
     composer, doubts = TurnComposer.behind_last(client, selection, request, diffs=diffs)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     _check_window(turn)
     unused = unused_options(client.provider, replace(request_of(selection), model=client.model))
-    warnings = (*selection.warnings, *unused, *turn.warnings, *doubts)
-    return replace(turn, replaces=tuple(replaces), warnings=warnings)
+    warnings = (*selection.warnings, *unused, *turn.warnings, *doubts, *failed)
+    return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=told)
 
 
 def _with_default_budget(project: Project) -> Project:

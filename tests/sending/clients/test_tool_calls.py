@@ -80,7 +80,7 @@ def marks(value: Any) -> int:
 @pytest.mark.parametrize("is_native", [False, True])
 def test_a_call_and_its_results(provider: str, is_native: bool) -> None:
     """Calls are read, and go back with one result each, and with all that the provider gave beside them."""
-    with chat_server(lambda path, _: calling(path)) as server:
+    with chat_server(reply=lambda path, _: calling(path)) as server:
         client = opened(provider, server.url)
         reply = client.send(asked())
         assert (reply.text, reply.stop) == ("I look.", FinishReason.END)
@@ -158,7 +158,7 @@ def test_arguments_that_are_none(arguments: str) -> None:
         ]
         return reply
 
-    with chat_server(answer) as server:
+    with chat_server(reply=answer) as server:
         (call,) = opened("openai", server.url).send(asked()).calls
     assert call.fault.startswith("its arguments are no")
     assert (call.name, call.arguments) == ("read_file", {})

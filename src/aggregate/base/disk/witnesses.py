@@ -157,7 +157,7 @@ class Witnesses(NamedTuple):
         absent: list[str] = []
         paths = {*paths}
         ways = _ways_to(paths)
-        for path in sorted(paths | {way for way in ways if os.path.islink(way)}):
+        for path in sorted(paths | {way for way, is_link in ways.items() if is_link}):
             try:
                 info = os.lstat(path)
                 if stat.S_ISLNK(info.st_mode):
@@ -186,8 +186,8 @@ class Witnesses(NamedTuple):
             # One that we write to is known by its names alone.
             states.append(state if is_settled else _UNKNOWN)
         numbers = array("q", chain.from_iterable(states))
-        ways -= {*files, *folders}
-        return cls(own, [*files], [*beyond], folders, names, absent, sorted(ways), numbers)
+        others = sorted(ways.keys() - {*files, *folders})
+        return cls(own, [*files], [*beyond], folders, names, absent, others, numbers)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
         """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
@@ -229,17 +229,20 @@ class Witnesses(NamedTuple):
         return self._replace(states=states)
 
 
-def _ways_to(paths: Iterable[str]) -> set[str]:
-    """Return all that lies above some paths, and above what links among that lead to."""
-    ways: set[str] = set()
+def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
+    """Return all that lies above some paths, and above what links among that lead to: whether each is a link."""
+    ways: dict[str, bool | None] = {}  # ``None`` of what is not there
     for path in paths:
         above = os.path.dirname(path)
         while above not in ways:
-            ways.add(above)
-            if os.path.islink(above):
+            try:
+                ways[above] = stat.S_ISLNK(os.lstat(above).st_mode)
+            except (OSError, ValueError):
+                ways[above] = None
+            if ways[above]:
                 ways |= _ways_to([os.path.join(os.path.realpath(above), "")])
             above = os.path.dirname(above)
-    return {way for way in ways if os.path.lexists(way)}
+    return {way: is_link for way, is_link in ways.items() if is_link is not None}
 
 
 def described(info: os.stat_result) -> tuple[int, ...]:
@@ -254,8 +257,10 @@ def names_in(folder: str, own: Own) -> str:
         for entry in listing:
             if is_near and own.passes_over(folder, entry.name):
                 continue
-            kind = "f" if entry.is_file(follow_symlinks=False) else "other"
-            if entry.is_dir(follow_symlinks=False):
+            kind = "other"
+            if entry.is_file(follow_symlinks=False):
+                kind = "f"
+            elif entry.is_dir(follow_symlinks=False):
                 kind = "d"
             elif entry.is_symlink():
                 kind = os.readlink(entry.path)

@@ -7,7 +7,6 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
-from hashlib import sha256
 from pathlib import Path
 from struct import Struct
 from threading import RLock
@@ -62,7 +61,6 @@ class FileState(NamedTuple):
     mtime_ns: int
     ctime_ns: int  # when content or description was changed last; no program can set it
     seen_ns: int  # when it was looked at, not later than that
-    content_hash: bytes | None = None  # SHA-256 of the content, ``None`` if it has to be read
 
     @property
     def is_settled(self) -> bool:
@@ -103,10 +101,6 @@ def describe(states: Sequence[FileState | None], *, settled: bool = False) -> by
             return b""
         parts.append(b"%d %d %d %d %d\n" % state[:_DESCRIBED])
     return b"".join(parts)
-
-
-def state_key(state: FileState) -> bytes:
-    return sha256(b"%d %d" % (state.device, state.inode)).digest()
 
 
 def state_row(states: Sequence[FileState], kept: bytes) -> bytes | None:
@@ -195,26 +189,9 @@ class Index:
     def is_used(self) -> bool:
         return self._path is not None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is kept of any file, so that none has to be asked for."""
-        return _UNCHANGED not in self._unsealed and (self._file is None or self._file.is_missing)
-
     def now_ns(self) -> int:
         """Return the time that files are seen at which are looked at behind this."""
         return self._now()
-
-    def known(self, paths: Sequence[str]) -> list[FileState | None]:
-        """Look at files and return the state of each, with the hash of its content if it is known to be unchanged."""
-        seen_ns = self._now()
-        note(paths)
-        states = [look_at(path, seen_ns=seen_ns) for path in paths]
-        files = [state for state in states if state]
-        hashes = iter(self._unchanged([(state_key(state), [state]) for state in files], seen_ns))
-        return [state and state._replace(content_hash=next(hashes)) for state in states]
-
-    def remember(self, state: FileState, content_hash: bytes) -> None:
-        self.remember_group(state_key(state), [state], content_hash)
 
     def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:
         """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged."""

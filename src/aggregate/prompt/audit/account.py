@@ -112,6 +112,7 @@ def audit_data(audit: Audit) -> dict[str, Any]:
             "symbols": [*task.symbols],
             "since": task.since,
         },
+        "look": [*task.look],
         "budget": budget
         and {
             "tokens": budget.tokens,
@@ -218,7 +219,13 @@ def _audit(data: Mapping[str, Any]) -> Audit:
         sources = [*(row.path for row in rows), *map(str, packed["sources"])]
         source_map = unpack_map(str(packed["runs"]), sources)
     return Audit(
-        task=Task(str(data["task"]), focus, tuple(map(str, seeds["symbols"])), str(seeds["since"])),
+        task=Task(
+            str(data["task"]),
+            focus,
+            tuple(map(str, seeds["symbols"])),
+            str(seeds["since"]),
+            look=tuple(map(str, data.get("look", ()))),  # which older ones lack
+        ),
         budget=budget
         and Budget(
             int(budget["tokens"]),

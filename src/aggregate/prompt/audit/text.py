@@ -67,6 +67,7 @@ def _heading_lines(audit: Audit, title: str) -> Iterator[str]:
     task = audit.task
     if task.text.strip():
         yield f"task: {shorten(' '.join(task.text.split()), _TASK_CHARACTERS)}"
+    yield from (printable(f"second look: {line}") for line in task.look)
     seeds = [f"focus {place}" for place in task.focus]
     seeds += [f"symbol {name}" for name in task.symbols]
     seeds += [f"since {task.since}"] if task.since else []
@@ -263,6 +264,7 @@ _AUDIT: dict[str, _Key] = {
     "version": ("Of this format.", {"const": VERSION}),
     "task": ("What the prompt is for; empty where nobody said so.", _TEXT),
     "seeds": ("What the user points at beside the task.", _object(_SEEDS)),
+    "look": ("Whom a second look asked, for how much, and a line of each file picked.", _TEXTS),
     "budget": ("The most tokens; null for no limit.", _or_null(_object(_BUDGET))),
     "tokens": ("Of the whole prompt, by o200k.", _COUNT),
     "sections": ("Tokens of each section that is there; they add up to tokens.", _SECTIONS),

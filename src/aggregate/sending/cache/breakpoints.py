@@ -199,8 +199,7 @@ def _chosen(
     # Set again where the last request wrote: in the body, and where the search from the end does not reach back so far.
     elif 0 < hit < last and (hit <= body or is_out_of_reach):
         wanted.append(hit)
-    # What is read is renewed by that, and needs no breakpoint of its own.
-    if 0 < fallback < min(last, hit):
+    if 0 < fallback < last:
         wanted.append(fallback)
     least = bisect_left(tokens, policy.minimum) + 1
     parts = (max(least, bisect_right(tokens, part * tokens[body - 1], 0, body)) for part in _PARTS)
@@ -208,10 +207,7 @@ def _chosen(
     for place in (body, outline.first_change, *again, *parts):
         # Before the longest entry that is read a new breakpoint would write nothing.
         is_new = place > hit and place in outline.markable and tokens[place - 1] >= policy.minimum
-        # A second one so near in the body saves less than one behind a part of it.
-        others = [one for one in wanted if one <= body and one != last]
-        is_near = any(abs(tokens[place - 1] - tokens[one - 1]) < policy.minimum for one in others)
-        if (is_new or place in old) and not is_near:
+        if is_new or place in old:
             wanted.append(place)
     chosen = [place for place in dict.fromkeys(wanted) if place not in outline.fixed]
     return tuple(sorted({*chosen[:free], *outline.fixed}))
