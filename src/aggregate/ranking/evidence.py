@@ -141,6 +141,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "test": -7.3,  # set: from an earlier fit; a task is about the source unless it speaks of tests
         "test code": -0.5,  # set: tests within the source change with it, but are not where to begin
         "auxiliary": -6.0,
+        "tests": 2.0,  # set: of what is likely, among tests; these have a share of their own
+        "documents": 2.0,  # set: likewise
         "kind in the task": 1.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "no program": -3.3,
         "language": 0.9,  # the project's main language rather than its scripts
@@ -174,10 +176,14 @@ class RankedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All candidates, the likeliest first; those that are equal in the order of the corpus."""
+    """All candidates, the likeliest first; those that are equal in the order of the corpus.
+
+    ``companions`` are tests and documents that belong to likely sources, and which of the two each is.
+    """
 
     files: Sequence[RankedFile]
     missing: Sequence[Missing] = ()
+    companions: Mapping[int, str] = field(default_factory=dict)
 
 
 _MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place

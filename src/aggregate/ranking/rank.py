@@ -7,6 +7,7 @@ from heapq import nsmallest
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.request import Missing
+from aggregate.ranking.companions import COMPANIONS, companions
 from aggregate.ranking.evidence import (
     WEIGHTS,
     Evidence,
@@ -102,9 +103,13 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
                 sources.setdefault(file, 1 / (rank + 1))
     together = changed_together(inquiry, sources)
     files = add_to_files(files, [together], weights)
+    penalties = {e.kind: e.files for e in whole if e.kind in ("test", "auxiliary")}
+    belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
+    files = add_to_files(files, belonging, weights)
     best = inquiry.load(_best_files(inquiry, files, weights))
     calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths, known=best))
-    candidates = inquiry.load([*best, *(call.file for call in calls)])
+    own = (file for evidence in belonging for file in evidence.files)
+    candidates = inquiry.load([*best, *(call.file for call in calls), *own])
     closely = [
         *piece_texts(inquiry, candidates),
         named_definitions(inquiry, candidates),
@@ -136,7 +141,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     likely = _likely(pieces)
     referred = references(inquiry, candidates, resolver=resolver, likely=likely, kind="references")
     return Observation(
-        [*whole, together, *closely, near, referred],
+        [*whole, together, *belonging, *closely, near, referred],
         candidates,
         add_to_files(files, [*closely, near, referred], weights),
         add_to_pieces(pieces, [referred], weights),
@@ -364,4 +369,11 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     explained = [*observation.candidates, *best_keys(rest, _MOST_EXPLAINED)]
     why = reasons(observation.evidences, weights, best_pieces=best_pieces, files=explained)
     files = in_order(len(corpus.files), pieces=pieces, others=rest, why=why)
-    return Ranking(files, missing_evidence(inquiry, observation.evidences, observation.candidates))
+    by_share = {
+        file: evidence.kind
+        for evidence in observation.evidences
+        if evidence.kind in COMPANIONS
+        for file in evidence.files
+    }
+    missing = missing_evidence(inquiry, observation.evidences, observation.candidates)
+    return Ranking(files, missing, by_share)
