@@ -139,7 +139,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     ended = conducted(folder, "status", "demo")
     assert ended.out.splitlines()[1:] == [
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
-        "  b: not run",
+        "  b: not run, a has failed",
         "so far: 0 tokens",
         "aggregate conduct resume demo runs what failed once more",
     ]

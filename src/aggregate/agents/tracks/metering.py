@@ -16,8 +16,8 @@ from aggregate.sending.clients import (
     cost,
     loop_texts,
     shipped_ratio,
+    takes_tools,
 )
-from aggregate.sending.known_models import known_model
 from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
 
 
@@ -45,7 +45,7 @@ class MeteredClient:
     @property
     def takes_tools(self) -> bool:
         """Whether the model is told of tools in its provider's form."""
-        return known_model(self.client.provider, self.client.model).takes.takes_tools
+        return takes_tools(self.client.provider, self.client.model)
 
     def size(self, *texts: str) -> int:
         ratio = shipped_ratio(self.client.provider, self.client.model)

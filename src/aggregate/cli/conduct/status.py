@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from aggregate.agents.tracks import applying, attempts_made, run_control
-from aggregate.agents.tracks.attempts_made import MadeAttempt
 from aggregate.cli.conduct.options import past_run_options
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.project.configuration import Project
@@ -104,7 +103,7 @@ def _bars(progress: run_control.TrackProgress) -> Iterator[str]:
         yield f"{'█' * done}{'░' * (_BAR - done)} {ticket.id}: {state}"
 
 
-def _attempt_rows(made: list[MadeAttempt]) -> Iterator[str]:
+def _attempt_rows(made: list[attempts_made.MadeAttempt]) -> Iterator[str]:
     for attempt in made:
         end = attempt.end
         took = f", {end.seconds:.0f} s, {end.tokens:,} tokens" if end else ""

@@ -12,7 +12,7 @@ else:
         __name__,
         {
             "client": "Client redacting scripted_client",
-            "own_models": "cache_policy context_window cost exceeded_window shipped_ratio",
+            "own_models": "cache_policy context_window cost exceeded_window shipped_ratio takes_tools",
             "protocol": "Ask ChatRequest OnText loop_texts",
             "providers": "NAMES PROVIDERS open_client priced_models usual_recipient",
         },
