@@ -86,8 +86,11 @@ def run_command(
         try:
             _wait(process, seconds)
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         return CommandResult(process.returncode, _read(printed.fileno()))
 

@@ -193,8 +193,8 @@ class Depot:
             if pack is None or self.has(name):
                 continue
             if not pack.parents:
-                with (self.folder / "git" / "shallow").open("a", encoding="ascii") as shallow:
-                    shallow.write(f"{pack.commit}\n")
+                with (self.folder / "git" / "shallow").open("ab") as shallow:
+                    shallow.write(f"{pack.commit}\n".encode())
             self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
