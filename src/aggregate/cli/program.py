@@ -53,7 +53,10 @@ COMMANDS: Mapping[str, Row] = {
     "chat": Row("chat", "Go on with a discussion, message by message."),
     "mcp": Row("serve", "Serve the project to agents by the Model Context Protocol."),
     "panel": Row("serve", "Compose the prompt by eye, on a page in the browser."),
-    "costs": Row("costs", "Show what your requests have cost, by day, project and model."),
+    "costs": Row(
+        "costs",
+        "Show what your requests have cost, by day, project and model, and what providers' caches have saved.",
+    ),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
         "explain",
@@ -83,13 +86,26 @@ COMMANDS: Mapping[str, Row] = {
     "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
-_RUNS = "conduct.runs"  # which cannot be loaded without the extra "agents"
+# Which cannot be loaded without the extra "agents".
+_RUNS, _STATUS = "conduct.runs", "conduct.status"
 CONDUCT: Mapping[str, Row] = {
     "run": Row(
         "conduct.run",
         "Run the tickets of TRACK, or go on with its unfinished run; print the report's path.",
     ),
-    "status": Row(_RUNS, "Show how the latest run of TRACK stands."),
+    "status": Row(
+        _STATUS,
+        "Show how the latest run of TRACK stands, or each attempt at TICKET with its calls.",
+    ),
+    "diff": Row(
+        _STATUS,
+        "Print what TICKET of the latest run of TRACK has changed, or all that is merged, as a patch.",
+    ),
+    "apply": Row(
+        _STATUS,
+        "Write what the latest run of TRACK has changed into your files; print their paths.",
+    ),
+    "drop": Row(_STATUS, "Forget what the latest run of TRACK has changed, with its branches."),
     "resume": Row(
         _RUNS, "Go on with the latest run of TRACK: what is open, and what failed, is run."
     ),
