@@ -329,7 +329,7 @@ class Panel:
         edits = said.get("edits")
         if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
             raise ToolError('the request needs a list of edits as "edits"')
-        self._session.edit(edits)
+        self._session.edit(edits, step=str(said.get("step") or ""))
 
     def _save_preset(self, said: Said) -> None:
         name, description, scope = _texts(said, "name", "description", "scope")

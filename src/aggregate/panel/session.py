@@ -117,9 +117,11 @@ class Session:
         with self._lock:
             return SessionState(self.revision, copy(self.draft), self.view, self.kept.sentence)
 
-    def edit(self, edits: list[Edit]) -> None:
+    def edit(self, edits: list[Edit], *, step: str = "") -> None:
+        """Change the draft; what has the same ``step``, while somebody types, is undone in one."""
         with self._lock:
-            if self.draft.take(apply_edits(self.draft.current, edits, self._surroundings())):
+            draft = apply_edits(self.draft.current, edits, self._surroundings())
+            if self.draft.take(draft, step=step):
                 self._is_taken()
 
     def undo(self) -> None:

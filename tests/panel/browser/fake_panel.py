@@ -172,7 +172,7 @@ class FakePanel:
             "path": path, "revision": self.state["revision"], "language": "python", "mode": mode,
             "view": [self.source[0], "    ..."], "origin": [1, 0], "source": self.source, "entry": path, "by_glob": False,
             "definitions": deepcopy(self.definitions), "slices": self.slices, "sizes": dict.fromkeys(VIEWS, 100), "redacted": [],
-            "score": None, "evidence": [], "error": "",
+            "colours": [], "view_colours": [], "score": None, "evidence": [], "error": "",
         }  # fmt: skip
 
     def _lines(self, first: int, last: int) -> Any:
@@ -186,6 +186,7 @@ class FakePanel:
                 starts[n]["title"] if n in starts else f"line {n} <b>of</b> the prompt"
                 for n in numbers
             ],
+            "colours": ["" for _ in numbers],
             "origins": [None if n in starts else [path, min(n, len(self.source))] for n in numbers],
             "kinds": ["generated" if n in starts else "file" for n in numbers],
             "stands_for": ["heading" if n in starts else "" for n in numbers],
