@@ -201,8 +201,9 @@ class Session:
 
     # --- the prompt
 
-    def compose_now(self) -> ComposedDraft:
-        self.compose()
+    def compose_now(self, *, only_if_due: bool = False) -> ComposedDraft:
+        if not only_if_due or self.view.revision < self.revision:
+            self.compose()
         if self.view.error or self.view.composed is None:
             raise ToolError(self.view.error or "there is no prompt yet: try again")
         return self.view.composed

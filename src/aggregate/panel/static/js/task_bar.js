@@ -41,6 +41,7 @@ export class TaskBar {
     });
     byId("task").addEventListener("change", () => this.#setTask());
     byId("task").addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey) this.#setTask(); // what such a key asks for is of the task as it stands
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.#setTask();
