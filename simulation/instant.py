@@ -46,6 +46,7 @@ TASK = (
     "--budget",
     str(_BUDGET),
 )
+_HELP = ("--help",)
 COLD, WARM, EDITED = "cold", "warm", "one file edited"
 _RIVALS_IN = (COLD, EDITED)
 
@@ -92,11 +93,10 @@ class Workshop:
             if state == EDITED:
                 self.edit()
 
-        command, *options = arguments
-        config = self.root / f"{kind}.toml"
+        config = ["-c", str(self.root / f"{kind}.toml")] if arguments != _HELP else []
         return Job(
             f"ours {state}",
-            [sys.executable, "-m", "aggregate", command, "-c", str(config), *options],
+            [sys.executable, "-m", "aggregate", *arguments, *config],
             {"AGGREGATE_CACHE_DIR": str(cache), "AGGREGATE_STATE_DIR": str(self.root / "state")},
             before,
             self.root,
@@ -146,7 +146,8 @@ ROWS = {
     "quiet": Row("all files in full, no counts", "full-quiet", ("run", "-q"), job=QUIET),
     "skeletons": Row("skeletons, tokens", "skeletons", states=(COLD, WARM, EDITED), job=SKELETONS),
     "one": Row("a project of one file", "one", job=FULL, tree="small"),
-    "stats": Row("stats of everything", "stats", ("stats",)),
+    "stats": Row("stats of everything", "stats", ("stats",), job=FULL),
+    "help": Row("a list of the commands", "one", _HELP, states=(WARM,)),
     "task": Row("a prompt for a task", "task", ("run", *TASK), states=(COLD, WARM, EDITED)),
 }
 EDITS = {
@@ -254,7 +255,8 @@ def _measure_row(
     tree = workshop.root / row.tree
     jobs = [workshop.ours(row.kind, state, *row.arguments) for state in row.states]
     taking_part: list[Rival] = []
-    if row.job in (FULL, QUIET):
+    compares_texts = row.job in (FULL, QUIET) and row.arguments[0] == "run"
+    if compares_texts:
         try_once(jobs[0])
         output = max((workshop.root / "out" / row.kind).glob("*.md"))
         yield _shows("ours", row, tree, output)
@@ -271,7 +273,7 @@ def _measure_row(
         except (FailedJobError, OSError) as error:
             yield f"{row.title}: without {rival.name}: {error}"
             continue
-        if row.job in (FULL, QUIET):
+        if compares_texts:
             yield _shows(rival.name, row, tree, workshop.rival_output(rival))
         taking_part.append(rival)
         jobs += theirs
@@ -280,8 +282,9 @@ def _measure_row(
         ours = costs[f"ours {state}"]
         yield line(f"{row.title}, {state}", ours)
         for rival in taking_part:
-            if theirs_cost := costs.get(f"{rival.name} {state}"):
-                yield ratio(f"  / {rival.name}", ours, theirs_cost)
+            # They keep nothing: a run of theirs that nothing has changed before is a cold one.
+            theirs_cost = costs.get(f"{rival.name} {state}") or costs[f"{rival.name} {COLD}"]
+            yield ratio(f"  / {rival.name}", ours, theirs_cost)
 
 
 def _shows(name: str, row: Row, tree: Path, output: Path) -> str:

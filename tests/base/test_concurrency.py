@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import add
 from pathlib import Path
 from threading import Thread
@@ -20,6 +20,7 @@ from aggregate.base.concurrency import (
     Call,
     DeadlinePassed,
     PoolProcess,
+    ahead,
     doubling_delay,
     in_child,
     in_children,
@@ -38,6 +39,25 @@ def answers(calls: Iterable[Call[Any, Any]], **options: Any) -> list[Any]:
     """Return the answers of calls, a text for one that was given up."""
     answered = (call.answer for call in in_children(calls, **options))
     return [str(answer) if isinstance(answer, Exception) else answer for answer in answered]
+
+
+def test_work_ahead_keeps_the_order_and_takes_only_what_comes_next() -> None:
+    """Of a thousand items a few are taken before the first result is asked for, and an error is raised in its place."""
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(1_000):
+            taken.append(number)
+            yield number
+
+    made = ahead(str, items())
+    assert next(made) == "0"
+    assert len(taken) < 10
+    assert [*made] == [str(number) for number in range(1, 1_000)]
+    made_of_texts = ahead(int, ["1", "x", "3"])
+    assert next(made_of_texts) == 1
+    with pytest.raises(ValueError, match="invalid literal"):
+        next(made_of_texts)
 
 
 def test_answers_come_in_order_and_what_asks_for_nothing_keeps_its_place() -> None:

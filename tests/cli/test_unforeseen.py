@@ -1,6 +1,7 @@
 """What nobody foresaw, and prompts that no model takes."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -65,6 +66,25 @@ def test_any_error_is_one_sentence(error: BaseException | None, code: int, said:
     shown = err.getvalue().lstrip("\n")
     assert said in shown
     assert shown.count("\n") == bool(said)
+
+
+def test_an_interrupt_of_the_start_is_a_sentence(tmp_path: Path) -> None:
+    """Ctrl-C in the first tenth of a second, before there is a command to tell of it."""
+    interrupts = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    project(tmp_path, {"click.py": interrupts})
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    ended = subprocess.run(
+        [sys.executable, "-m", "aggregate", "schema"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (
+        INTERRUPTED,
+        "",
+        "aggregate: interrupted\n",
+    )
 
 
 def test_a_traceback_is_there_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,11 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from aggregate import LivePrompt, Prompt, compose_prompt, open_project, request_for, stream_prompt
-from aggregate.project.index import FileState, Index
+from aggregate.project.index import Index
 from aggregate.prompt import Request
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
@@ -89,33 +88,6 @@ def test_an_index_in_the_project_is_no_file_of_it(tmp_path: Path) -> None:
     assert streamed(request, kept_nothing()) == (kept.prompt, kept.warnings)
 
 
-def test_what_is_known_is_not_read(tmp_path: Path) -> None:
-    """A view of an unchanged file comes from the index alone: the file may even be unreadable by then (I-4)."""
-    folder = project(tmp_path / "p", {"a.py": FILES["a.py"]})
-    entry = {"path": "a.py", "view_mode": "skeleton"}
-    config = {"project": {"name": "demo"}, "files": {"base_dir": str(folder), "paths": [entry]}}
-    request = request_for(open_project(config))
-    index = in_index(tmp_path)
-    first, _ = streamed(request, index)
-    info = (folder / "a.py").stat()
-    reader = _OnlyKnown(tmp_path / "index" / "i.sqlite", limit=10**8, now=lambda: 2 * 10**18)
-    assert streamed(request, reader)[0] == first
-    assert reader.remembered == []
-    (folder / "a.py").write_text(FILES["a.py"].replace("one", "two"), encoding="utf-8")
-    os.utime(folder / "a.py", ns=(info.st_atime_ns, info.st_mtime_ns))
-    changed, _ = streamed(request, reader)
-    assert "def two" in changed.markdown  # same size and time, but the system's own time tells
-    assert len(reader.remembered) == 1
-
-
-class _OnlyKnown(Index):
-    remembered: ClassVar[list[FileState]] = []
-
-    def remember(self, state: FileState, content_hash: bytes) -> None:
-        self.remembered.append(state)
-        super().remember(state, content_hash)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "mode"),
     [
@@ -145,7 +117,7 @@ def test_no_index_holds_a_whole_text_in_other_words(
     assert "UNCOMMON_LIMIT = 31415926" in kept.prompt.markdown
     for _ in range(2):
         assert streamed(request, index) == (kept.prompt, kept.warnings)
-    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").iterdir())
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "index").glob("*"))
     assert b"UNCOMMON_LIMIT" not in stored
 
 

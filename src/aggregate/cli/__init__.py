@@ -8,10 +8,20 @@ foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``
 import os
 import sys
 
+_INTERRUPTED = 130  # exit code of what a person has interrupted, as shells have it
 _HELPS = {"-h", "--help", "--version"}
 
 
 def main() -> None:
+    try:
+        code = _run()
+    except KeyboardInterrupt:  # before the program was loaded, which tells of later ones itself
+        sys.stderr.write("aggregate: interrupted\n")
+        code = _INTERRUPTED
+    raise SystemExit(code)
+
+
+def _run() -> int:
     this = None
     if _may_repeat(sys.argv[1:]):
         from aggregate.cli import remembered  # 10 ms, which other commands do without
@@ -21,7 +31,7 @@ def main() -> None:
         if earlier and not earlier.changed:
             code = remembered.repeat(earlier.run)
             if code is not None:
-                raise SystemExit(code)
+                return code
     from aggregate.base.disk.programs import guard_process  # a run that is repeated starts none
 
     guard_process()
@@ -30,7 +40,7 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from aggregate.cli.program import run_process  # nothing is loaded before PATH is clean
 
-    raise SystemExit(run_process(this))
+    return run_process(this)
 
 
 def _may_repeat(arguments: list[str]) -> bool:

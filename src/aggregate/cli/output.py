@@ -9,7 +9,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -19,6 +18,8 @@ from aggregate.base.errors import OutputError
 from aggregate.base.text import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.progress import Progress, TaskID
 
 # Sentences of one kind that have a line each: as many as one reads.
@@ -92,7 +93,7 @@ def write_rendered(text: str) -> None:
     _write(text if is_terminal() else text.encode("utf-8", "backslashreplace"))
 
 
-def write_path(path: Path) -> None:
+def write_path(path: "Path") -> None:
     _write(f"{printable(str(path))}\n" if is_terminal() else os.fsencode(f"{path}\n"))
 
 

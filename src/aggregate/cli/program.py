@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -356,6 +355,6 @@ def _unforeseen(error: Exception) -> str:
         detail = " ".join(str(error).split())[:300]
     except Exception:  # noqa: BLE001 - an error that cannot say what it is
         detail = ""
-    where = f"{Path(frame.f_code.co_filename).name}:{line}"
+    where = f"{os.path.basename(frame.f_code.co_filename)}:{line}"  # noqa: PTH119 - pathlib is not loaded yet
     what = f"{type(error).__name__}: {detail}" if detail else type(error).__name__
     return f"unexpected error in {where}: {what}; this is a bug of aggregate, {DEBUG}=1 shows the traceback to report"

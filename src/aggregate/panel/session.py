@@ -252,7 +252,7 @@ class Session:
         draft, project, composed = edited.current, edited.project, view.composed
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
-        file, source, _ = redact_file(file, source, draft.redaction(project))
+        file, source = redact_file(file, source, draft.redaction(project))
         shown = None
         if composed is not None and view.revision == revision and composed.tokens.files.get(path):
             shown = next((each for each in composed.composition.files if each.path == path), None)

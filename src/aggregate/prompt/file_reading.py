@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from aggregate.base.files import GeneratedPolicy, GeneratedView, View, ViewMode, ViewRequest
-from aggregate.base.redaction import Redaction, redact
+from aggregate.base.files import GeneratedPolicy, GeneratedView, ViewMode, ViewRequest
+from aggregate.base.redaction import Redacted, Redaction, redact
 from aggregate.base.text import find_invisible, generated_reason, heading_text
 from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
-from aggregate.project.index import Index, file_state
 from aggregate.prompt.request import FOCUS_TIER
 from aggregate.prompt.selection import SLICE_LABELS, Note, ResolvedFile, Selection, omission_remark
 
@@ -55,13 +54,11 @@ class NoteKind(Enum):
 
 
 class Reading(NamedTuple):
-    """A file that was read, or that is known without.
+    """A file that was read, or of which all is known without.
 
     Attributes:
         clean: The same without secrets: all that may be kept for later runs is made of it.
         is_listed: Whether it is not shown itself: a remark on its glob stands for it.
-        view: Its view, where an earlier run has made it.
-        key: What a new view of it is kept under, ``b""`` for one that is not kept.
     """
 
     file: ResolvedFile
@@ -69,8 +66,6 @@ class Reading(NamedTuple):
     clean: SourceFile
     facts: ReadFacts = ReadFacts()
     is_listed: bool = False
-    view: View | None = None
-    key: bytes = b""
 
 
 class _Omitted(NamedTuple):
@@ -90,25 +85,26 @@ class FileReader:
     _notes: dict[str, list[tuple[NoteKind, Note]]] = field(default_factory=dict, init=False)
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
-    def read(
-        self,
-        file: ResolvedFile,
-        *,
-        hashed: bool = False,
-        clean_hash: bytes = b"",
-        is_shown: bool = True,
-    ) -> Reading:
-        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any.
+    def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
+        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any."""
+        source = self.open(file, hashed=hashed)
+        is_clean = bool(clean_hash) and source.content_hash == clean_hash
+        is_searched = not source.error and not is_clean
+        return self.take(file, source, redact(source.text, self.redaction) if is_searched else None)
 
-        What is not to be shown, or kept in any words, need not be searched.
-        """
+    def open(self, file: ResolvedFile, *, hashed: bool = False) -> SourceFile:
+        if file.problem:
+            return SourceFile("", error=file.problem)
+        return read_file(file.file, hashed=hashed)
+
+    def take(self, file: ResolvedFile, source: SourceFile, redacted: Redacted | None) -> Reading:
+        """Return a file that was opened as it is shown; ``redacted`` is its text, if it was searched for secrets."""
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
-        source = clean = read_file(file.file, hashed=hashed)
-        is_clean = bool(clean_hash) and source.content_hash == clean_hash
-        if is_shown and not source.error and not is_clean:
-            file, source, clean = redact_file(file, source, self.redaction)
+        clean = source
+        if redacted and redacted.is_changed:
+            file, source, clean = _without_secrets(file, source, redacted, self.redaction)
         facts = ReadFacts.of(file.path, source)
         shown = self.shown(file, facts)
         if shown:
@@ -215,35 +211,33 @@ def unread(file: ResolvedFile) -> Reading:
 
 def redact_file(
     file: ResolvedFile, source: SourceFile, redaction: Redaction
-) -> tuple[ResolvedFile, SourceFile, SourceFile]:
-    """Return a file and its text without secrets, as far as these are replaced, and the text without any.
+) -> tuple[ResolvedFile, SourceFile]:
+    """Return a file and its text without secrets, as far as these are replaced."""
+    reading = FileReader(redaction).take(file, source, redact(source.text, redaction))
+    return reading.file, reading.source
 
-    Slices of a text that has changed are taken by their lines.
+
+def _without_secrets(
+    file: ResolvedFile, source: SourceFile, redacted: Redacted, redaction: Redaction
+) -> tuple[ResolvedFile, SourceFile, SourceFile]:
+    """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
+
+    Returns:
+        The file, with slices by the lines of the new text; the text as it is shown; and the text without any secrets,
+        which alone may be kept for later runs. The hash of one that holds secrets, or what only the user's settings
+        make none, is gone: what is kept by it is true whoever allows what.
     """
-    shown, clean = redact_source(source, redaction)
+    source = replace(source, content_hash=b"", secrets=redacted.findings)
+    from aggregate.prompt.fit.fit import as_runs  # few files have secrets
+
+    pairs = zip(source.text.split("\n"), redacted.text.split("\n"), strict=True)
+    changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
+    clean = replace(source, text=redacted.text, redacted=tuple(changed))
+    shown = clean if redaction.replaces else source
     slices = file.item.custom_slices
     if slices and shown.redacted:
         file = file.with_slices(fixed_slices(slices, source.text))
     return file, shown, clean
-
-
-def redact_source(source: SourceFile, redaction: Redaction) -> tuple[SourceFile, SourceFile]:
-    """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
-
-    Returns:
-        The text as it is shown, and without secrets, which alone may be kept for later runs. The hash of one that holds
-        secrets, or what only the user's settings make none, is gone: what is kept by it is true whoever allows what.
-    """
-    result = redact(source.text, redaction)
-    if not result.findings and not result.has_allowed:
-        return source, source
-    source = replace(source, content_hash=b"", secrets=result.findings)
-    from aggregate.prompt.fit.fit import as_runs  # few files have secrets
-
-    pairs = zip(source.text.split("\n"), result.text.split("\n"), strict=True)
-    changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
-    clean = replace(source, text=result.text, redacted=tuple(changed))
-    return clean if redaction.replaces else source, clean
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
@@ -257,12 +251,6 @@ def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[st
             piece.clear()
             piece |= {**labels, "start_line": lines.start_line, "end_line": lines.end_line}
     return fixed
-
-
-def remember(index: Index, source: SourceFile, *, seen_ns: int) -> None:
-    """Let the index note what a file held that was looked at just before: it is known then, until it changes."""
-    if seen_ns and source.info and source.content_hash:
-        index.remember(file_state(source.info, seen_ns=seen_ns), source.content_hash)
 
 
 def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from struct import Struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.base.errors import ScopeError
 from aggregate.base.files import (
@@ -19,26 +19,16 @@ from aggregate.base.files import (
     ViewRequest,
 )
 from aggregate.base.monitor import get_monitor
-from aggregate.base.text import generated_reason, heading_text
+from aggregate.base.redaction import Redacted, redact
+from aggregate.base.text import heading_text
 from aggregate.code.syntax import LANGUAGES, fence_tag
 from aggregate.code.views import EXCLUDED, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index, Kind, code_version
-from aggregate.prompt.file_reading import (
-    FileReader,
-    NoteKind,
-    ReadFacts,
-    Reading,
-    missing_grammar,
-    remember,
-    unread,
-)
+from aggregate.prompt.file_reading import FileReader, NoteKind, Reading, missing_grammar, unread
 from aggregate.prompt.layout import view_error_text
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
-
-if TYPE_CHECKING:
-    from aggregate.project.index import FileState
 
 # Whose code takes part in making a view of a file's bytes, and decides which are kept.
 VIEW_CODE = (
@@ -57,9 +47,11 @@ VIEW_CODE = (
 )
 # What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them.
 VIEW_LIBRARIES = ("charset_normalizer", "rapidfuzz", "re2", "tree_sitter")
-_SIZES: Final = Struct("<II")  # The bytes of what is told of a file, and of the spans of its view
-# Files that the index is asked for at once: few statements, and few texts in memory.
+# Of a view: whether its text is the file's own, and the bytes of its language and of its spans.
+_HEAD: Final = Struct("<?II")
+# Files that are read, looked up and searched for secrets at once: few statements, and few texts in memory.
 _AT_ONCE: Final = 32
+_NO_VIEW: Final = View("")
 
 
 def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
@@ -82,36 +74,30 @@ def error_sentence(file: RenderedFile) -> str:
     return file.content.splitlines()[0]
 
 
-class KnownView(NamedTuple):
-    """What reading and rendering a file told.
+class _Taken(NamedTuple):
+    """A file that was read, and what earlier runs have kept of its content."""
 
-    Attributes:
-        view: Its view, ``None`` for a file that is only listed.
-        is_own: Whether the view's text is the file's own, which the index must not hold (rule I-5).
-    """
+    reading: Reading
+    key: bytes = b""  # what is kept under, ``b""`` where nothing is
+    row: bytes | None = None  # a view; it was searched for secrets and has none
 
-    facts: ReadFacts
-    view: View | None = None
-    is_own: bool = False
 
-    def pack(self) -> bytes:
-        view = self.view or View("")
-        head = json.dumps([self.facts, self.view and view.language, self.is_own]).encode()
-        spans = PackedSpans.of(view.spans).data
-        text = b"" if self.is_own else view.text.encode("utf-8", "surrogatepass")
-        return _SIZES.pack(len(head), len(spans)) + head + spans + text
+def _packed(view: View, text: str) -> bytes:
+    """Return a view of ``text`` as it is kept; a text itself the index must not hold (rule I-5)."""
+    language, spans = view.language.encode(), PackedSpans.of(view.spans).data
+    is_own = view.text == text
+    shown = b"" if is_own else view.text.encode("utf-8", "surrogatepass")
+    return _HEAD.pack(is_own, len(language), len(spans)) + language + spans + shown
 
-    @classmethod
-    def unpack(cls, data: bytes) -> "KnownView":
-        head_size, spans_size = _SIZES.unpack_from(data)
-        spans_start = _SIZES.size + head_size
-        text_start = spans_start + spans_size
-        facts, language, is_own = json.loads(data[_SIZES.size : spans_start])
-        view = None
-        if language is not None:
-            text = data[text_start:].decode("utf-8", "surrogatepass")
-            view = View(text, PackedSpans(data[spans_start:text_start]), language)
-        return cls(ReadFacts(*facts), view, is_own)
+
+def _unpacked(row: bytes, text: str) -> View:
+    is_own, of_language, of_spans = _HEAD.unpack_from(row)
+    spans_start = _HEAD.size + of_language
+    text_start = spans_start + of_spans
+    if not is_own:
+        text = row[text_start:].decode("utf-8", "surrogatepass")
+    language = row[_HEAD.size : spans_start].decode()
+    return View(text, PackedSpans(row[spans_start:text_start]), language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +123,6 @@ class FileStream:
     reader: FileReader
     index: Index
     doubts: Sequence[str] = ()
-    with_texts: bool = True
     workers: int | None = None
     on_done: Callable[[int], None] | None = None
     _errors: list[str] = field(default_factory=list)
@@ -153,128 +138,97 @@ class FileStream:
 
     def __iter__(self) -> Iterator[RenderedFile]:
         """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
-        readings = get_monitor().steps("read_files", self._readings())
+        can_outline = self.selection.generated.view is GeneratedView.OUTLINE
+        is_plain = not can_outline and not any(file.is_rendered for file in self.selection.files)
+        files = get_monitor().steps("read_files", self._taken(is_plain=is_plain))
         # Reading the files is a part of it.
-        for reading, view in get_monitor().steps("render_files", self._made(readings)):
-            rendered = self._rendered(reading, view)
+        made = get_monitor().steps("render_files", self._made(files, is_plain=is_plain))
+        for taken, view in made:
+            rendered = self._rendered(taken, view)
             if rendered.error:
                 self._errors.append(error_sentence(rendered))
             yield rendered
 
-    def _made(self, readings: Iterator[Reading]) -> Iterator[tuple[Reading, View | str]]:
+    def _made(
+        self, files: Iterator[_Taken], *, is_plain: bool
+    ) -> Iterator[tuple[_Taken, View | str]]:
         """Yield files with the views that are made of them; nothing starts where all are shown as they are."""
-        selection = self.selection
-        can_outline = selection.generated.view is GeneratedView.OUTLINE
-        if not can_outline and not any(file.is_rendered for file in selection.files):
-            for reading in readings:
-                yield reading, View("")
+        if is_plain:
+            for taken in files:
+                yield taken, _NO_VIEW
                 if self.on_done:
                     self.on_done(1)
             return
-        waiting: deque[Reading] = deque()
+        waiting: deque[_Taken] = deque()
 
         def requests() -> Iterator[ViewRequest]:
-            for reading in readings:
-                waiting.append(reading)
-                yield _view_request(reading)
+            for taken in files:
+                waiting.append(taken)
+                yield _view_request(taken)
 
         for view in render_all(requests(), workers=self.workers, on_done=self.on_done):
             yield waiting.popleft(), view
 
-    def _readings(self) -> Iterator[Reading]:
+    def _taken(self, *, is_plain: bool) -> Iterator[_Taken]:
+        """Yield the files that are shown; the next ones are searched for secrets while these are made use of.
+
+        Views are made in forks, and a process with threads is not forked: there each waits for the search.
+        """
         files = self.selection.files
-        is_new = self.index.is_empty
-        for start in range(0, len(files), _AT_ONCE):
-            portion = files[start : start + _AT_ONCE]
-            for reading in (
-                self._known(portion, is_new=is_new)
-                if self.index.is_used
-                else map(self.reader.read, portion)
-            ):
-                if not reading.is_listed:
-                    yield reading
-        yield from map(unread, self.reader.remarks(files))
+        portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
+        read = map(self._read, portions)
+        searched: Iterator[list[tuple[_Taken, Redacted | None]]] = map(self._searched, read)
+        if is_plain and len(portions) > 1:
+            from aggregate.base.concurrency import ahead  # 5 ms, which a few files do without
 
-    def _known(self, files: Sequence[ResolvedFile], *, is_new: bool) -> Iterator[Reading]:
-        """Yield files with their views, as far as earlier runs have made these; what is unchanged is hardly read."""
-        seen_ns, index = self.index.now_ns(), self.index
-        states: Sequence[FileState | None] = [None] * len(files)
-        if not is_new:
-            states = index.known(["" if file.problem else file.file for file in files])
-        keys = [
-            self._key(file, state.content_hash) if state and state.content_hash else b""
-            for file, state in zip(files, states, strict=True)
-        ]
+            searched = ahead(self._searched, read)
+        for portion, found in zip(portions, searched, strict=True):
+            for file, (taken, redacted) in zip(portion, found, strict=True):
+                if redacted and redacted.is_changed:
+                    taken = _Taken(self.reader.take(file, taken.reading.source, redacted))  # noqa: PLW2901
+                if taken.reading.is_listed:
+                    self._keep(taken, b"")
+                else:
+                    yield taken
+        for remark in self.reader.remarks(files):
+            yield _Taken(unread(remark))
+
+    def _read(self, files: Sequence[ResolvedFile]) -> list[_Taken]:
+        """Read files, and look up what is kept of them; no secrets are looked for yet."""
+        reader, index = self.reader, self.index
         readings = [
-            self._reading(file, state, key, known, seen_ns)
-            for file, state, key, known in zip(files, states, keys, self._views(keys), strict=True)
+            reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
         ]
-        # What was read may have been rendered before: in another checkout, or under another name.
-        views = self._views([b"" if reading.view else reading.key for reading in readings])
-        for reading, known in zip(readings, views, strict=True):
-            yield _with_view(reading, known) if known else reading
+        keys = [_key(reading) for reading in readings]
+        wanted = [key for key in keys if key]
+        rows = iter(index.get_many(_kind(), wanted) if wanted else ())
+        return [
+            _Taken(reading, key, next(rows) if key else None)
+            for reading, key in zip(readings, keys, strict=True)
+        ]
 
-    def _reading(
-        self,
-        file: ResolvedFile,
-        state: "FileState | None",
-        key: bytes,
-        known: KnownView | None,
-        seen_ns: int,
-    ) -> Reading:
-        clean_hash = b""
-        if state and known:
-            source = SourceFile("", mtime=state.mtime_ns / 1e9)
-            shown = self.reader.shown(file, known.facts)
-            if shown is None:
-                return Reading(file, source, source, known.facts, is_listed=True)
-            if shown is file and known.view and not (self.with_texts or known.is_own):
-                self.reader.note_facts(file.path, known.facts)
-                return Reading(file, source, source, known.facts, view=known.view)
-            clean_hash = state.content_hash or b""
-        reading = self.reader.read(file, hashed=True, clean_hash=clean_hash)
-        source = reading.source
-        remember(self.index, source, seen_ns=seen_ns)
-        if source.error or not source.content_hash:
-            return reading
-        reading = reading._replace(key=self._key(reading.file, source.content_hash))
-        if reading.is_listed:
-            self._keep(reading, None)
-        return _with_view(reading, known) if known and reading.key == key else reading
+    def _searched(self, files: Sequence[_Taken]) -> list[tuple[_Taken, Redacted | None]]:
+        redaction = self.reader.redaction
+        return [
+            (taken, redact(taken.reading.source.text, redaction) if taken.row is None else None)
+            for taken in files
+        ]
 
-    def _key(self, file: ResolvedFile, content_hash: bytes) -> bytes:
-        item = file.item
-        mode = file.entry.view_mode.value if file.is_rendered else ""
-        asked = "\0".join((mode, self.reader.generated_view(file).value, *name_traits(file.path)))
-        if item.ast_mask or item.custom_slices:
-            asked += json.dumps([item.ast_mask, item.custom_slices], default=str)
-        return sha256(content_hash + asked.encode(errors="surrogatepass")).digest()
+    def _keep(self, taken: _Taken, row: bytes) -> None:
+        if taken.key and taken.row is None:
+            self.index.put_many(_kind(), [(taken.key, row)])
 
-    def _views(self, keys: Sequence[bytes]) -> list[KnownView | None]:
-        if not any(keys):
-            return [None] * len(keys)
-        rows = iter(self.index.get_many(_kind(), list(filter(None, keys))))
-        found = (next(rows) if key else None for key in keys)
-        return [KnownView.unpack(row) if row else None for row in found]
-
-    def _keep(self, reading: Reading, view: View | None) -> None:
-        if reading.key:
-            is_own = view is not None and view.text == reading.source.text
-            row = KnownView(reading.facts, view, is_own).pack()
-            self.index.put_many(_kind(), [(reading.key, row)])
-
-    def _rendered(self, reading: Reading, made: View | str) -> RenderedFile:
+    def _rendered(self, taken: _Taken, made: View | str) -> RenderedFile:
+        reading = taken.reading
         file, source = reading.file, reading.source
-        if reading.view:
-            return _rendered_file(file, source, reading.view)
         if source.error:
             return noted_file(file, source)
         if not file.is_rendered:
+            self._keep(taken, b"")  # nothing was made of the text, but it was searched for secrets
             view = View(source.text, language=fence_tag(file.path, source.text))
-            self._keep(
-                reading, view
-            )  # nothing was made of the text, but it was searched for secrets
             return _rendered_file(file, source, view)
+        if taken.row is not None:
+            return _rendered_file(file, source, _unpacked(taken.row, source.text))
         if isinstance(made, str):
             text = view_error_text(file.path, file.entry.view_mode, made)
             view = View(text, language=fence_tag(file.path, source.text))
@@ -282,10 +236,10 @@ class FileStream:
         for problem in made.problems:
             said = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
             self.reader.note(file.path, NoteKind.VIEW, said)
-        if language := missing_grammar(_view_request(reading)):
+        if language := missing_grammar(_view_request(taken)):
             self.reader.note(file.path, NoteKind.GRAMMAR, language)
         elif not made.problems and not _tells_all(reading, made):
-            self._keep(reading, made)
+            self._keep(taken, _packed(made, source.text))
         return _rendered_file(file, source, made)
 
 
@@ -293,7 +247,6 @@ def stream_files(
     request: Request,
     *,
     index: Index,
-    with_texts: bool = True,
     workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
@@ -307,7 +260,7 @@ def stream_files(
     if on_start:
         on_start(len(selection.files))
     reader = FileReader(request.redaction, selection.generated)
-    return FileStream(selection, reader, index, request.doubts, with_texts, workers, on_done)
+    return FileStream(selection, reader, index, request.doubts, workers, on_done)
 
 
 def render_files(
@@ -336,11 +289,6 @@ def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
     return _rendered_file(file, source, view, is_error=True)
 
 
-def name_traits(path: str) -> tuple[str, str]:
-    """Return all of a file's path that decides on its views and sizes: its last part, and why it looks generated."""
-    return path[path.rfind("/") + 1 :], generated_reason(path, "")
-
-
 @cache
 def view_version() -> str:
     grammars = {language.module for language in LANGUAGES if language.is_installed}
@@ -352,18 +300,24 @@ def _kind() -> Kind:
     return Kind("view", view_version())
 
 
-def _with_view(reading: Reading, known: KnownView) -> Reading:
-    view = known.view
-    if view and known.is_own:
-        view = View(reading.source.text, view.spans, view.language)
-    return reading._replace(view=view)
+def _key(reading: Reading) -> bytes:
+    """Return what is kept of a file under; its name decides on its language."""
+    file, content_hash = reading.file, reading.source.content_hash
+    if not content_hash or reading.source.error:
+        return b""
+    item, asked = file.item, file.path[file.path.rfind("/") + 1 :]
+    if file.is_rendered and not reading.is_listed:
+        asked += f"\0{file.entry.view_mode.value}"
+        if item.ast_mask or item.custom_slices:
+            asked += json.dumps([item.ast_mask, item.custom_slices], default=str)
+    return sha256(content_hash + asked.encode(errors="surrogatepass")).digest()
 
 
-def _view_request(reading: Reading) -> ViewRequest:
+def _view_request(taken: _Taken) -> ViewRequest:
     """Return the view to make; where none is, one that costs nothing, with the text that waits meanwhile."""
-    file, source, known = reading.file, reading.source, reading.view
-    if known or source.error or not file.is_rendered:
-        return ViewRequest(file.path, known.text if known else source.text, ViewMode.NONE)
+    file, source = taken.reading.file, taken.reading.source
+    if taken.row is not None or source.error or not file.is_rendered:
+        return ViewRequest(file.path, source.text, ViewMode.NONE)
     item = file.item
     return ViewRequest(
         file.path, source.text, file.entry.view_mode, item.ast_mask, tuple(item.custom_slices)

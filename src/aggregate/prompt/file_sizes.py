@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import DeadlineError
@@ -21,8 +21,8 @@ from aggregate.code.syntax import LanguageKind, language_of, read_module
 from aggregate.code.views import render_all
 from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
-from aggregate.prompt.file_reading import FileReader, Reading, remember
-from aggregate.prompt.file_rendering import name_traits, view_version
+from aggregate.prompt.file_reading import FileReader, Reading
+from aggregate.prompt.file_rendering import view_version
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, select_files
 from aggregate.prompt.token_counts import token_version
@@ -72,7 +72,7 @@ def measure_files(
     reader = FileReader(AS_THEY_ARE, selection.generated)
     sizes: dict[str, FileSizes] = {}
 
-    def unknown() -> Iterator[Reading]:
+    def unknown() -> Iterator[_Unknown]:
         for start in range(0, len(selection.files), _FILES_AT_ONCE):
             portion = selection.files[start : start + _FILES_AT_ONCE]
             before = len(sizes)
@@ -99,48 +99,39 @@ def _by_view(tokens: Sequence[int]) -> Mapping[str, int]:
     return dict(zip((mode.value for mode in _MEASURED), tokens, strict=True))
 
 
+class _Unknown(NamedTuple):
+    """A file whose sizes are to be measured, and what they are kept under, ``b""`` for nothing."""
+
+    reading: Reading
+    key: bytes
+
+
 def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
-) -> list[Reading]:
-    states = index.known([file.file for file in files])
-    hashes = [(state.content_hash or b"") if state else b"" for state in states]
-    keys = [
-        _key(file, content_hash, reader) for file, content_hash in zip(files, hashes, strict=True)
-    ]
-    _look_up(files, keys, index, sizes)
-    readings: list[Reading] = []
-    for file, state in zip(files, states, strict=True):
-        if file.path not in sizes:
-            reading = reader.read(file, hashed=index.is_used)
-            remember(index, reading.source, seen_ns=state.seen_ns if state else 0)
-            if not reading.is_listed:
-                key = _key(file, reading.source.content_hash, reader)
-                readings.append(reading._replace(key=key))
-    _look_up([each.file for each in readings], [each.key for each in readings], index, sizes)
-    return [reading for reading in readings if reading.file.path not in sizes]
-
-
-def _look_up(
-    files: Sequence[ResolvedFile], keys: Sequence[bytes], index: Index, sizes: dict[str, FileSizes]
-) -> None:
-    wanted = [(file.path, key) for file, key in zip(files, keys, strict=True) if key]
-    rows = index.get_many(_kind(), [key for _, key in wanted])
-    for (path, _), row in zip(wanted, rows, strict=True):
+) -> Iterator[_Unknown]:
+    """Read files, and yield those whose sizes the index does not know; those of the others go to ``sizes``."""
+    readings = (reader.read(file, hashed=index.is_used) for file in files)
+    read = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
+    rows = iter(index.get_many(_kind(), [each.key for each in read if each.key]))
+    for each in read:
+        path, row = each.reading.file.path, next(rows) if each.key else None
         if row:
             lines, elements, *tokens = _ROW.unpack(row)
             sizes[path] = FileSizes(path, lines, elements, _by_view(tokens))
+        else:
+            yield each
 
 
 def _measured(
-    readings: Iterator[Reading], index: Index, on_done: Callable[[int], None] | None
+    unknown: Iterator[_Unknown], index: Index, on_done: Callable[[int], None] | None
 ) -> Iterator[FileSizes]:
-    waiting: deque[Reading] = deque()
+    waiting: deque[_Unknown] = deque()
 
     def requests() -> Iterator[ViewRequest]:
-        for reading in readings:
-            waiting.append(reading)
+        for each in unknown:
+            waiting.append(each)
             for mode in _MEASURED:
-                yield ViewRequest(reading.file.path, reading.source.text, mode)
+                yield ViewRequest(each.reading.file.path, each.reading.source.text, mode)
 
     views = render_all(requests(), on_done=on_done)
     made: list[View | str] = []
@@ -160,18 +151,18 @@ def _measured(
 
 
 def _kept_sizes(
-    waiting: deque[Reading], views: Sequence[View | str], tokens: Sequence[int], index: Index
+    waiting: deque[_Unknown], views: Sequence[View | str], tokens: Sequence[int], index: Index
 ) -> Iterator[FileSizes]:
     rows: list[tuple[bytes, bytes]] = []
     for start in range(0, len(views), len(_MEASURED)):
         end = start + len(_MEASURED)
-        reading, views_of_it = waiting.popleft(), views[start:end]
+        (reading, key), views_of_it = waiting.popleft(), views[start:end]
         sizes = _sizes(reading, views_of_it, tuple(tokens[start:end]))
         # What took too long on a busy machine is tried again in the next run.
         is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
-        if reading.key and is_sound and not sizes.error:
+        if key and is_sound and not sizes.error:
             row = _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens.values())
-            rows.append((reading.key, row))
+            rows.append((key, row))
         yield sizes
     index.put_many(_kind(), rows)
 
@@ -187,16 +178,11 @@ def _sizes(reading: Reading, views: Sequence[View | str], tokens: tuple[int, ...
     return FileSizes(path, line_count(text), elements, _by_view(tokens), error, next(problems, ""))
 
 
-def _key(file: ResolvedFile, content_hash: bytes, reader: FileReader) -> bytes:
-    """Return what a file's sizes are kept under; ``b""`` for none.
-
-    Its path tells of its language, and whether it counts as generated. What .gitattributes say may change without the
-    content.
-    """
-    if not content_hash or file.problem or file.path in reader.generated.marks:
-        return b""
-    asked = "\0".join((*name_traits(file.path), reader.generated_view(file).value))
-    return sha256(content_hash + asked.encode("utf-8", "surrogatepass")).digest()
+def _key(reading: Reading) -> bytes:
+    """Return what a file's sizes are kept under; its name tells of its language."""
+    path, content_hash = reading.file.path, reading.source.content_hash
+    name = path[path.rfind("/") + 1 :]
+    return content_hash and sha256(content_hash + name.encode(errors="surrogatepass")).digest()
 
 
 @cache

@@ -269,11 +269,13 @@ def _check_within(file: Path | None, scope: Scope) -> None:
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
     """Return the absolute paths of the discussion, if there is one, and of where beads may lie."""
-    from aggregate.project.beads import possible_beads_files  # few projects have beads
-
     history = find_history_file(config, request.discussion)
-    beads = possible_beads_files(request.base_dir, environ=os.environ) if request.beads else []
-    return [os.path.abspath(path) for path in (*([history] if history else ()), *beads)]
+    places = [history] if history else []
+    if request.beads:
+        from aggregate.project.beads import possible_beads_files  # few projects have beads
+
+        places += possible_beads_files(request.base_dir, environ=os.environ)
+    return [os.path.abspath(path) for path in places]
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:

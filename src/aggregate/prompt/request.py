@@ -156,11 +156,6 @@ class Request:
     def is_summary(self) -> bool:
         return self.strategy.is_summary(summary_only=self.summary_only)
 
-    @property
-    def needs_texts(self) -> bool:
-        """Whether more is asked of the files' texts than their views: an audit tells lines that are as in the file."""
-        return self.is_tier3 or self.is_summary or self.is_audited or self.is_numbered
-
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
     """Tell whether one of ``focus_files`` names the file at ``path``, which ``entry`` stands for.

@@ -11,7 +11,7 @@ from functools import partial
 from aggregate.base.disk.reading import is_file, project_root
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.request import Budget, SentFile, unknown_names
+from aggregate.base.request import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import is_trusted
@@ -381,7 +381,7 @@ class TurnComposer:
             self._record(turn, plan),
             compare_prefixes(last.logged.fingerprint, prompt.fingerprint) if last.logged else None,
             None,
-            (*unknown_names(turn.composition.missing), *turn.composition.warnings),
+            (*doubts(turn.composition.missing, turn.composition.guess), *turn.composition.warnings),
         )
 
     def _record(self, turn: _FittedTurn, plan: RequestPlan) -> SentRecord:

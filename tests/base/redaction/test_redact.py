@@ -1,5 +1,6 @@
 """Replacing secrets: what the text keeps, what a finding tells, and what each rule finds."""
 
+import re
 import time
 from pathlib import Path
 
@@ -150,6 +151,19 @@ def test_each_rule_finds_something() -> None:
     assert set().union(*found) == {rule.id for rule in RULES} | {PRIVATE_KEY}
     rare = found[len(PLANTED) : len(PLANTED) + len(RARE)]
     assert len(set().union(*rare)) == len(RARE)
+
+
+def test_a_hint_is_all_that_follows_a_part_of_its_pattern() -> None:
+    """So that a text with a match has one of the hint too: the cut is in no group, and beside no alternative."""
+    cut = [rule for rule in RULES if rule.hint != rule.pattern]
+    assert cut
+    for rule in cut:
+        assert rule.pattern.endswith(rule.hint)
+        for part in (rule.pattern.removesuffix(rule.hint), rule.hint):
+            outside, group = re.sub(r"\\.|\[(?:\\.|[^]\\])*\]", "", part), 1
+            while group:
+                outside, group = re.subn(r"\([^()]*\)", "", outside)
+            assert not set("()|") & set(outside), rule.id
 
 
 def test_ids_are_names() -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from aggregate.project.index import Index, Kind
+from aggregate.project.index import Index, Kind, look_at, settled_mark
 
 VIEW, TOKENS = Kind("view", "1"), Kind("tokens", "1")
 LIMIT = 100_000_000
@@ -61,9 +61,25 @@ def fill(folder: Path, paths: Sequence[str] = (), *, count: int = 40) -> None:
 def put_all(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> None:
     index.put_many(VIEW, ((key(number), payload(number)) for number in range(count)))
     index.put_many(TOKENS, ((key(number), b"%d" % number) for number in range(count)))
-    for number, state in enumerate(index.known(paths)):
-        assert state is not None
-        index.remember(state, key(number))
+    for number, path in enumerate(paths):
+        note(index, path, key(number), seen_ns=index.now_ns())
+
+
+def note(index: Index, path: str, content_hash: bytes, *, seen_ns: int) -> None:
+    """Keep something of one file for as long as it is unchanged."""
+    state = look_at(path, seen_ns=seen_ns)
+    assert state is not None
+    index.remember_group(_name_of(path), [settled_mark(state, path)], content_hash)
+
+
+def known(index: Index, paths: Sequence[str]) -> list[bytes | None]:
+    """Return what was noted of each file, if it is unchanged."""
+    looks = index.look_at_groups([(_name_of(path), [(path, path)]) for path in paths])
+    return [look.kept if list(look.places) == [0] else None for look in looks]
+
+
+def _name_of(path: str) -> bytes:
+    return sha256(path.encode()).digest()
 
 
 def check(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> int:
@@ -72,6 +88,6 @@ def check(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> int:
     assert all(view in (None, payload(number)) for number, view in enumerate(views))
     tokens = index.get_many(TOKENS, [key(number) for number in range(count)])
     assert all(text in (None, b"%d" % number) for number, text in enumerate(tokens))
-    hashes = [state and state.content_hash for state in index.known(paths)]
+    hashes = known(index, paths)
     assert all(found in (None, key(number)) for number, found in enumerate(hashes))
     return sum(found is not None for found in (*views, *tokens, *hashes))

@@ -7,24 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.index.samples import HOUR_NS, fill, in_an_hour, key, opened, write_files
+from aggregate.project.index import look_at, settled_mark
+from tests.project.index.samples import (
+    HOUR_NS,
+    fill,
+    in_an_hour,
+    key,
+    known,
+    note,
+    opened,
+    write_files,
+)
 
 SECOND_NS = 1_000_000_000
 
 
 def known_hash(folder: Path, file: Path, *, now: Callable[[], int] = in_an_hour) -> bytes | None:
     with opened(folder, now=now) as index:
-        [state] = index.known([str(file)])
-        assert state is not None
-        return state.content_hash
+        [content_hash] = known(index, [str(file)])
+        return content_hash
 
 
 def remember(folder: Path, file: Path, *, seen_ns: int) -> None:
     """Read a file as a run does at some time, and note the hash of its content."""
-    with opened(folder) as index:
-        [state] = index.known([str(file)])
-        assert state is not None
-        index.remember(state._replace(seen_ns=seen_ns), key(1))
+    with opened(folder, now=lambda: seen_ns) as index:
+        note(index, str(file), key(1), seen_ns=seen_ns)
         index.flush()
 
 
@@ -37,17 +44,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_an_unchanged_file_is_known(tmp_path: Path, file: Path) -> None:
-    """Through any path and link that leads to it; what is no regular file is nothing."""
+    """Until another link to it is made, which changes its times; what is no regular file is nothing."""
     remember(tmp_path, file, seen_ns=in_an_hour())
-    (tmp_path / "link").symlink_to(file)
-    os.link(file, tmp_path / "other")  # changes the file's ctime
+    assert known_hash(tmp_path, file) == key(1)
+    os.link(file, tmp_path / "other")
     assert known_hash(tmp_path, file) is None
-    remember(tmp_path, file, seen_ns=in_an_hour())
-    for name in ("file.txt", "link", "other"):
-        assert known_hash(tmp_path, tmp_path / name) == key(1)
     with opened(tmp_path) as index:
         nothing = ["", str(tmp_path), str(tmp_path / "missing"), "a\0b", "x" * 5000]
-        assert index.known(nothing) == [None] * 5
+        assert known(index, nothing) == [None] * 5
 
 
 @pytest.mark.parametrize("change", ["content", "size", "touch", "replace", "mode"])
@@ -103,10 +107,11 @@ def test_an_mtime_in_the_future_proves_nothing(tmp_path: Path, file: Path) -> No
         remember(tmp_path, file, seen_ns=in_an_hour())
         assert known_hash(tmp_path, file) in ((None,) if year_ns > 0 else (None, key(1)))
     with opened(tmp_path) as index:
-        [state] = index.known([str(file)])
+        state = look_at(str(file), seen_ns=in_an_hour())
         assert state is not None
         for far in (10**30, -(10**30)):
-            index.remember(state._replace(mtime_ns=far, ctime_ns=-(10**30)), key(1))
+            mark = settled_mark(state._replace(mtime_ns=far, ctime_ns=-far))
+            index.remember_group(key(2), [mark], key(1))
 
 
 def test_a_clock_that_ran_backwards_proves_nothing(tmp_path: Path, file: Path) -> None:
@@ -121,47 +126,56 @@ def test_verify_knows_no_file(tmp_path: Path) -> None:
     paths = write_files(tmp_path / "files", 5)
     fill(tmp_path, paths)
     with opened(tmp_path, verify=True) as index:
-        assert [state and state.content_hash for state in index.known(paths)] == [None] * 5
+        assert known(index, paths) == [None] * 5
     with opened(tmp_path) as index:
-        assert [s and s.content_hash for s in index.known(paths)] == [key(n) for n in range(5)]
+        assert known(index, paths) == [key(n) for n in range(5)]
 
 
 def test_what_was_noted_is_known_before_it_is_written(tmp_path: Path, file: Path) -> None:
     """A process that goes on knows what it has read, and a later state goes before an earlier one."""
     with opened(tmp_path) as index:
-        [state] = index.known([str(file)])
-        assert state is not None
-        index.remember(state, key(1))
-        assert [s and s.content_hash for s in index.known([str(file)])] == [key(1)]
+        note(index, str(file), key(1), seen_ns=in_an_hour())
+        assert known(index, [str(file)]) == [key(1)]
         index.flush()
-        index.remember(state, key(2))
+        note(index, str(file), key(2), seen_ns=in_an_hour())
         index.flush()
     assert known_hash(tmp_path, file) == key(2)
 
 
 def test_files_are_known_together(tmp_path: Path) -> None:
-    """What was kept of a group is there as long as each file is the same, in the same order (rule I-4)."""
+    """What was kept of a group is there, and which of its files are as they were then (rule I-4)."""
     files = write_files(tmp_path / "files", 3)
     name, kept = key(7), b"what was found out"
 
-    def look(paths: Sequence[str] = files, now: Callable[[], int] = in_an_hour) -> bytes | None:
-        with opened(tmp_path, now=now) as index:
-            assert index.look_at_groups([(key(8), files)]) == [None]
-            return index.look_at_groups([(name, paths)])[0]
+    def look(
+        paths: Sequence[str] = files, now: Callable[[], int] = in_an_hour, *, verify: bool = False
+    ) -> tuple[bytes, list[int]]:
+        named = [(path, Path(path).name) for path in paths]
+        with opened(tmp_path, now=now, verify=verify) as index:
+            other, group = index.look_at_groups([(key(8), named), (name, named)])
+            assert (other.kept, list(other.places)) == (b"", [])
+            return group.kept, list(group.places)
 
     def keep(seen: Callable[[], int] = in_an_hour) -> None:
         with opened(tmp_path, now=seen) as index:
-            index.remember_group(name, [state for state in index.known(files) if state], kept)
+            states = [(path, look_at(path, seen_ns=seen())) for path in files]
+            marks = [settled_mark(state, Path(path).name) for path, state in states]
+            index.remember_group(name, marks, kept)
             index.flush()
 
     changed = Path(files[2]).stat().st_mtime_ns
     keep(lambda: changed + SECOND_NS)  # just before: its time proves nothing
-    assert look() is None
+    assert look() == (kept, [-1, -1, -1])
     keep()
-    assert (look(), look(files[::-1])) == (kept, None)
-    assert look(now=lambda: in_an_hour() - 2 * HOUR_NS) is None
+    assert look() == (kept, [0, 1, 2])
+    assert look(files[::-1]) == (kept, [2, 1, 0])
+    assert look(files[2:]) == (kept, [2])
+    assert look(now=lambda: in_an_hour() - 2 * HOUR_NS) == (b"", [])
+    assert look(verify=True) == (b"", [])
     Path(files[1]).write_text("next")
-    assert look() is None
+    assert look() == (kept, [0, -1, 2])
     keep()
     Path(files[1]).unlink()
-    assert look() is None
+    assert look() == (kept, [0, -1, 2])
+    Path(files[0]).rename(files[1])
+    assert look()[1] == [-1, -1, 2]

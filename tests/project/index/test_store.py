@@ -26,6 +26,8 @@ from tests.project.index.samples import (
     fill,
     in_an_hour,
     key,
+    known,
+    note,
     opened,
     payload,
     place,
@@ -103,17 +105,15 @@ def test_nothing_is_made_before_flush(tmp_path: Path) -> None:
 
 
 def test_an_index_without_a_place_keeps_nothing(tmp_path: Path) -> None:
-    """Without an index everything is a miss, files are looked at all the same, and nothing is made."""
+    """Without an index everything is a miss, what is known of files too, and nothing is made."""
     file = tmp_path / "a.txt"
     file.write_text("a")
     index = Index(None, limit=LIMIT)
     index.put_many(VIEW, [(key(1), b"one")])
-    [state] = index.known([str(file)])
-    assert state is not None
-    index.remember(state, key(1))
+    note(index, str(file), key(1), seen_ns=in_an_hour())
     index.flush()
     assert index.get_many(VIEW, [key(1)]) == [None]
-    assert [state] == [s and s._replace(seen_ns=state.seen_ns) for s in index.known([str(file)])]
+    assert known(index, [str(file)]) == [None]
     assert (index.is_used, index.warning, list(tmp_path.iterdir())) == (False, "", [file])
 
 
@@ -343,7 +343,7 @@ def test_files_go_too(tmp_path: Path) -> None:
     fill(tmp_path, paths)
     keep(tmp_path, VIEW, range(100, 110), day=5, limit=1)
     with opened(tmp_path) as index:
-        assert {state and state.content_hash for state in index.known(paths)} == {None}
+        assert {*known(index, paths)} == {None}
 
 
 def test_the_report_counts(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_the_report_counts(tmp_path: Path) -> None:
             check(index, count=50)
             index.flush()
     size = path.stat().st_size
-    assert read_report(path, 7) == ((path, size, 85, 160, 45, 7), "")
+    assert read_report(path, 7) == ((path, size, 85, 160, 40, 7), "")
 
 
 def test_a_report_of_a_damaged_index_says_so(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ else:
         {
             "call": "Call",
             "children": "PATIENCE in_child in_children",
-            "threads": "doubling_delay ordered_map run_async run_in_thread",
+            "threads": "ahead doubling_delay ordered_map run_async run_in_thread",
             "processes": "DeadlinePassed PoolProcess",
         },
     )

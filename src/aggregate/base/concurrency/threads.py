@@ -1,6 +1,7 @@
 """Waiting: work in threads that no program waits for when it ends, coroutines, and the pauses between attempts."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+_AHEAD = 3  # Items that wait for the thread, or were worked on and wait for whoever asks
 
 
 def doubling_delay(number: int, base: float, most: float) -> float:
@@ -21,6 +23,18 @@ def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
     context = copy_context()
     Thread(target=_complete, args=(future, context.run, work), name=name, daemon=True).start()
     return future
+
+
+def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
+    """Yield what ``work`` gives for each item, in their order, while a thread works on the next ones."""
+    waiting: deque[Future[_R]] = deque()
+    with ThreadPoolExecutor(1, "ahead") as thread:
+        for item in items:
+            waiting.append(thread.submit(work, item))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def ordered_map(

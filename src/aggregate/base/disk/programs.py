@@ -13,12 +13,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from errno import EACCES
-from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.disk.reading import is_inside, project_root, real_path
 from aggregate.base.disk.witnesses import note
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # How the names of modules begin that the user has asked to run: what these start is the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"
@@ -32,13 +34,13 @@ _FOLDERS: Final[set[str]] = set()
 
 
 def find_program(
-    name: str, *, outside: Iterable[str | Path] = (), path: str | None = None
+    name: str, *, outside: "Iterable[str | Path]" = (), path: str | None = None
 ) -> str | None:
     """Return the absolute path of a program by its name, ``None`` where no folder of ``search_path`` has it.
 
     Programs in the current folder and in those ``outside`` are never taken; an absolute path is the user's choice.
     """
-    if Path(name).is_absolute():
+    if os.path.isabs(name):  # noqa: PTH117 - text in, text out
         return _which(name)
     roots = _forbidden_roots(outside)
     for folder in search_path(outside=outside, path=path).split(os.pathsep):
@@ -57,7 +59,7 @@ def _which(name: str, path: str | None = None) -> str | None:
     return shutil.which(name, path=path)
 
 
-def search_path(*, outside: Iterable[str | Path] = (), path: str | None = None) -> str:
+def search_path(*, outside: "Iterable[str | Path]" = (), path: str | None = None) -> str:
     """Return the folders of ``path`` that a program may be taken from, for what we start to find its own helpers in.
 
     Empty and relative entries mean the current folder, which may be an untrusted project. They are left out, and so
@@ -79,7 +81,7 @@ def _lies_in(path: str, roots: Iterable[str]) -> bool:
     return any(is_inside(real, root) for root in roots for real in reals)
 
 
-def _forbidden_roots(outside: Iterable[str | Path] = ()) -> list[str]:
+def _forbidden_roots(outside: "Iterable[str | Path]" = ()) -> list[str]:
     # Of the projects around these; one with the user's home in it is none that came from somebody else.
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - without a home it stays as it is
     roots = {project_root(folder) for folder in (os.curdir, *outside)}
@@ -104,7 +106,7 @@ def users_environment() -> dict[str, str]:
     return {**os.environ, **({"PATH": _PATHS[0]} if _PATHS else {})}
 
 
-def guard_project(folder: str | Path) -> None:
+def guard_project(folder: "str | Path") -> None:
     """Do the same for the project around ``folder``, where this process is guarded."""
     if _FOLDERS and (real := real_path(folder)) not in _FOLDERS:
         _FOLDERS.add(real)

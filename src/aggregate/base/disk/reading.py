@@ -3,13 +3,16 @@
 import errno
 import os
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import OutputError
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def is_file(path: str | Path) -> bool:
+
+def is_file(path: "str | Path") -> bool:
     """Tell whether there is a regular file at ``path``; a name that no file system takes is none."""
     note((str(path),))
     try:
@@ -18,7 +21,7 @@ def is_file(path: str | Path) -> bool:
         return False
 
 
-def project_root(folder: str | Path) -> str:
+def project_root(folder: "str | Path") -> str:
     """Return the real path of the root of the project around ``folder``: of its git checkout, else ``folder`` itself.
 
     A checkout counts by its ``.git``, git is not asked. One that belongs to another user than ``folder``, or that is a
@@ -36,7 +39,7 @@ def project_root(folder: str | Path) -> str:
         current = parent
 
 
-def real_path(path: str | Path) -> str:
+def real_path(path: "str | Path") -> str:
     """Return ``path`` with every link on the way resolved; what is missing, or can be no file, stays by its text."""
     try:
         return os.path.realpath(path)
@@ -56,7 +59,7 @@ def _owner(path: str) -> int | None:
         return None
 
 
-def confined(path: Path, root: Path | None) -> Path:
+def confined(path: "Path", root: "Path | None") -> "Path":
     """Return ``path``, which need not exist, if it lies in ``root``, links resolved, or raise an ``OutputError``."""
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
@@ -66,12 +69,14 @@ def confined(path: Path, root: Path | None) -> Path:
     )
 
 
-def without_links(path: Path) -> Path:
+def without_links(path: "Path") -> "Path":
     """Return ``path``, a place that the user or a default names, if no link in a project leads it out of there.
 
     The project is the checkout, else the current folder, that the name of ``path`` leads into; where it leads into
     neither, the user chose a place elsewhere. An ``OutputError`` says that a link leads out.
     """
+    from pathlib import Path  # a list of commands does without
+
     name = Path(os.path.abspath(path))
     current = Path.cwd()
     checkout = next((folder for folder in name.parents if os.path.lexists(folder / ".git")), None)
@@ -108,7 +113,7 @@ class UnreadableError(OSError):
     """A file is there but is not read, for what it is or how large it is; ``strerror`` says so."""
 
 
-def open_regular(path: str | Path) -> tuple[int, os.stat_result]:
+def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
@@ -127,7 +132,7 @@ def open_regular(path: str | Path) -> tuple[int, os.stat_result]:
     return descriptor, info
 
 
-def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result]:
+def read_regular(path: "str | Path", *, limit: int) -> tuple[bytes, os.stat_result]:
     """Return what the regular file at ``path``, or behind the link there, holds, and what it is.
 
     What is none, or larger than ``limit`` bytes, is an ``UnreadableError``, a path with a NUL a ``ValueError``.
@@ -153,11 +158,11 @@ def read_regular(path: str | Path, *, limit: int) -> tuple[bytes, os.stat_result
     raise UnreadableError(errno.EFBIG, reason, str(path))
 
 
-def read_bytes(path: str | Path, *, limit: int = SETTINGS_BYTES) -> bytes:
+def read_bytes(path: "str | Path", *, limit: int = SETTINGS_BYTES) -> bytes:
     return read_regular(path, limit=limit)[0]
 
 
-def read_text(path: str | Path, *, limit: int = SETTINGS_BYTES, is_own: bool = False) -> str:
+def read_text(path: "str | Path", *, limit: int = SETTINGS_BYTES, is_own: bool = False) -> str:
     """Return a file as ``read_regular`` does, as UTF-8 text with its own line ends, without a byte order mark.
 
     Of one that this user has written, ``is_own``, others may have put another in its place.

@@ -6,5 +6,6 @@ if TYPE_CHECKING:
     from aggregate.base.redaction.redact import *
 else:
     __getattr__ = door(
-        __name__, {"redact": "ALLOWED_LINE AS_THEY_ARE Finding Redaction redact redact_words"}
+        __name__,
+        {"redact": "ALLOWED_LINE AS_THEY_ARE Finding Redacted Redaction redact redact_words"},
     )

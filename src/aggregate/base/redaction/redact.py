@@ -53,6 +53,11 @@ class Redacted:
     findings: tuple[Finding, ...] = ()  # what was replaced, in order
     has_allowed: bool = False  # it holds something that the settings alone make no secret
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether it has secrets, or would have some by other settings."""
+        return bool(self.findings) or self.has_allowed
+
 
 def redact(text: str, redaction: Redaction) -> Redacted:
     """Return ``text`` with each secret replaced by ``[REDACTED:rule]``.

@@ -140,6 +140,7 @@ class SecretRule(NamedTuple):
     pattern: str  # RE2 syntax; at most one of its groups takes part in a match
     accepts: Callable[[str], bool] | None = None  # tells whether a matched value is likely a secret
     guessable: bool = False  # values may be short enough to be found from their hash by trying
+    hint: str = ""  # the end of the pattern, by which texts without a match are found more quickly, or all of it
 
 
 # What the patterns share, by the names that they call it.
@@ -178,6 +179,9 @@ _JUDGES: Final[dict[str, Callable[[str], bool] | None]] = {
     "scrambled": is_scrambled_password,
     "unquoted": is_unquoted_password,
 }
+
+# What stands before it does not take part in the hint; it stands in no group, and no alternative is beside it.
+_HINT: Final = "«HINT»"
 
 # Id, judge (with ``!`` where values are guessable) and pattern, in a line or in more that are indented. The specific
 # ones before the general ones: of two that overlap the earlier one counts.
@@ -295,17 +299,18 @@ login-option         password!  [ \t](?:-u|--user)[ \t=]+["']?(?:[\w.@-]+:([^\s"
                                 \bmysql\w*[ \t][^\n]*[ \t]-p([^\s"'-][^\s"']{5,})|\b(?:sshpass|htpasswd|ldap\w+|
                                 docker|twine|mongo\w*|redis-cli)[ \t][^\n]*-(?:p|w|a|bc?[ \t]+\S+[ \t]+\S+)[ \t]+["']?
                                 ([^\s"'-][^\s"']{5,})
-xml-secret           password!  (?i:[<"'][\w.:-]*«KEYWORD»[\w.:-]*(?:["'][^<>\n]*)?>[ \t]*)([^<>\s]{8,})[ \t]*</
+xml-secret           password!  (?i:[<"'][\w.:-]*)«HINT»(?i:«KEYWORD»[\w.:-]*(?:["'][^<>\n]*)?>[ \t]*)(
+                                [^<>\s]{8,})[ \t]*</
 # A password behind a user's name, in a call that logs in or connects.
 login-secret         scrambled! (?i:auth|login|connect|connection|credentials?|pdo|account|
-                                user)[\w.]*[ \t]*[=(:][^\n]*["'][\w.@-]*["'][ \t]*,[ \t]*(?:"([^"\s]{8,})"|
+                                user)[\w.]*[ \t]*[=(:][^\n]*["'][\w.@-]*«HINT»["'][ \t]*,[ \t]*(?:"([^"\s]{8,})"|
                                 '([^'\s]{8,})')[ \t]*[),\]]
 option-secret        unquoted!  (?i:[ \t"']--?[\w-]*«KEYWORD»)[ \t]+["']?([^\s"'<>$(){}-][^\s"'<>$(){}]{7,})
 # A random value that is assigned to a name such as password, secret, token or api_key.
 secret               password!  (?i:«KEYWORD»[\w.-]*["'\])\\]{0,4}[ \t]*)(?:«ASSIGNED»|«BESIDE»|«SAID»)«QUOTED»
 # The same in a line that is nothing but a variable and its value, whatever signs the value has.
-env-secret           unquoted!  (?m:^)[ \t]*(?:-[ \t]+)?(?:(?:export|ENV|ARG|set)[ \t]+)?(?i:\w*«KEYWORD»\w*)=(
-                                [^\s"'`<>$(){}]{8,})\r?(?m:$)
+env-secret           unquoted!  (?m:^)[ \t]*(?:-[ \t]+)?(?:(?:export|ENV|ARG|set)[ \t]+)?(?i:\w*)«HINT»(?i:
+                                «KEYWORD»\w*)=([^\s"'`<>$(){}]{8,})\r?(?m:$)
 # The same without quotes, as in .env, YAML and properties.
 bare-secret          unquoted!  (?i:«KEYWORD»[\w.-]*["'\])\\]{0,4}[ \t]*)«ASSIGNED»«BARE»|(?i:\b(?:env|
                                 set -x)[ \t]+\w*«KEYWORD»\w*[ \t]+)«BARE»
@@ -318,7 +323,9 @@ def _rules() -> Iterator[SecretRule]:
             rule, judge, pattern = line.split(maxsplit=2)
             for name, part in _PARTS.items():
                 pattern = pattern.replace(f"«{name}»", part)
-            yield SecretRule(rule, pattern, _JUDGES[judge.removesuffix("!")], judge.endswith("!"))
+            before, _, hint = pattern.rpartition(_HINT)
+            judges = _JUDGES[judge.removesuffix("!")]
+            yield SecretRule(rule, before + hint, judges, judge.endswith("!"), hint)
 
 
 RULES: Final = tuple(_rules())

@@ -54,7 +54,7 @@ def _encode(text: str, special: set[str]) -> bytes:
 # Of the texts that one call counts: about 10 ms. Threads cost more than they save on a stream that has less.
 _BATCH_CHARACTERS = 200_000
 # Of the texts that wait to be counted, which bounds the memory that they hold.
-_WAITING_CHARACTERS = 8_000_000
+_WAITING_CHARACTERS = 2_000_000
 _THREADS = 4
 
 

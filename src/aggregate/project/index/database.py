@@ -105,10 +105,6 @@ class IndexFile:
         self._is_damaged = False
         self._is_given_up = False
 
-    @property
-    def is_missing(self) -> bool:
-        return self._connection is None and not os.path.lexists(self.path)
-
     def read(self, query: Callable[[sqlite3.Connection], _Answer]) -> _Answer | None:
         try:
             connection = None if self._is_damaged else self._opened()
