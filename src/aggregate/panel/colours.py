@@ -15,7 +15,8 @@ from aggregate.base.errors import SyntaxViewError
 # Characters that are coloured: of a larger file nobody waits a second for colours.
 _MOST: Final = 200_000
 _SECONDS: Final = 5.0  # For one text; an expression of a lexer's may take for ever over some
-_KEPT: Final = 256  # Texts: what is on a few screens, also while another prompt shows most of it again
+# Texts: what is on a few screens, also while another prompt shows most of it again.
+_KEPT: Final = 256
 # The first that a token belongs to counts; panel.css has a colour for each class.
 _CLASSES: Final = (
     (Comment.Preproc, "b"),
@@ -38,8 +39,10 @@ _FENCE: Final = re.compile(r"(`{3,})([\w+#.-]*)$")
 
 @lru_cache(maxsize=_KEPT)
 def code_colours(text: str, language: str) -> tuple[str, ...]:
-    """Return the colours of each line, nothing where there are none: ``k3 .1 f5`` are three characters of class ``k``,
-    one of none and five of ``f``."""
+    """Return the colours of each line, of none where there are none or the text is too long.
+
+    ``k3 .1 f5`` are three characters of class ``k``, one of none and five of ``f``; what follows has none.
+    """
     if not language or len(text) > _MOST:
         return ()
     call = Call(None, _colours, (text, language))

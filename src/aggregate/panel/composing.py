@@ -84,9 +84,7 @@ class PromptLines:
             "stands_for": [origin.stands_for for origin in origins],
         }
 
-    def _between(
-        self, first: int, last: int, of_each: Callable[[str], Sequence[str]]
-    ) -> list[str]:
+    def _between(self, first: int, last: int, of_each: Callable[[str], Sequence[str]]) -> list[str]:
         if first > last:
             return []
         lines: list[str] = []

@@ -50,8 +50,9 @@ def file_data(
     if source.error:
         name, view = mode, View("")
     elif not mode and shown is not None:
-        name, view = shown.view_mode.value, View(
-            shown.content, shown.shown.spans or (), shown.language
+        name, view = (
+            shown.view_mode.value,
+            View(shown.content, shown.shown.spans or (), shown.language),
         )
     else:
         wanted = ViewMode.parse(mode) if mode else file.view_mode
