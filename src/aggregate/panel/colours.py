@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import Final
 
 from pygments.lexers import get_lexer_by_name
@@ -10,7 +11,6 @@ from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, St
 from pygments.util import ClassNotFound
 
 from aggregate.base.concurrency import Call, in_children
-from aggregate.base.errors import SyntaxViewError
 
 # Characters that are coloured: of a larger file nobody waits a second for colours.
 _MOST: Final = 200_000
@@ -18,22 +18,16 @@ _SECONDS: Final = 5.0  # For one text; an expression of a lexer's may take for e
 # Texts: what is on a few screens, also while another prompt shows most of it again.
 _KEPT: Final = 256
 # The first that a token belongs to counts; panel.css has a colour for each class.
-_CLASSES: Final = (
-    (Comment.Preproc, "b"),
-    (Comment, "c"),
-    (Keyword, "k"),
-    (Operator.Word, "k"),
-    (Name.Tag, "k"),
-    (String, "s"),
-    (Number, "n"),
-    (Name.Function, "f"),
-    (Name.Class, "f"),
-    (Name.Decorator, "b"),
-    (Name.Builtin, "b"),
-    (Name.Attribute, "b"),
-    (Generic.Inserted, "i"),
-    (Generic.Deleted, "d"),
-)
+_CLASSES: Final = {
+    "b": (Comment.Preproc, Name.Attribute, Name.Builtin, Name.Decorator),
+    "c": (Comment,),
+    "k": (Keyword, Name.Tag, Operator.Word),
+    "s": (String,),
+    "n": (Number,),
+    "f": (Name.Class, Name.Function),
+    "i": (Generic.Inserted,),
+    "d": (Generic.Deleted,),
+}
 _FENCE: Final = re.compile(r"(`{3,})([\w+#.-]*)$")
 
 
@@ -48,7 +42,7 @@ def code_colours(text: str, language: str) -> tuple[str, ...]:
     call = Call(None, _colours, (text, language))
     try:
         (answered,) = in_children([call], workers=1, patience=_SECONDS)
-    except SyntaxViewError:
+    except Exception:  # noqa: BLE001 - no process, or a lexer that stumbles over a text: it stays plain
         return ()
     return answered.answer if isinstance(answered.answer, tuple) else ()
 
@@ -81,24 +75,16 @@ def _colours(text: str, language: str) -> tuple[str, ...]:
         lexer = get_lexer_by_name(language)
     except ClassNotFound:
         return ()
-    lines: list[list[tuple[str, int]]] = [[]]
-    for _, token, value in lexer.get_tokens_unprocessed(text + "\n"):
-        name = next((name for kind, name in _CLASSES if token in kind), ".")
-        for number, piece in enumerate(value.split("\n")):
-            if number:
-                lines.append([])
-            _add(lines[-1], name, len(piece))
-    return tuple(map(_joined, lines[:-1]))
+    tokens = lexer.get_tokens_unprocessed(text + "\n")
+    marks = "".join(re.sub(r"[^\n]", _class_of(token), value) for _, token, value in tokens)
+    return tuple(map(_runs, marks.split("\n")[:-1]))
 
 
-def _add(line: list[tuple[str, int]], name: str, length: int) -> None:
-    if line and line[-1][0] == name:
-        length += line.pop()[1]
-    if length:
-        line.append((name, length))
+def _class_of(token: object) -> str:
+    return next(
+        (name for name, kinds in _CLASSES.items() if any(token in kind for kind in kinds)), "."
+    )
 
 
-def _joined(line: list[tuple[str, int]]) -> str:
-    if line and line[-1][0] == ".":  # the end of a line is plain without being told so
-        line.pop()
-    return " ".join(f"{name}{length}" for name, length in line)
+def _runs(marks: str) -> str:
+    return " ".join(f"{name}{len([*run])}" for name, run in groupby(marks.rstrip(".")))
