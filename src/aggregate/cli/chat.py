@@ -9,7 +9,7 @@ import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
 from aggregate.base.errors import AggregateError
-from aggregate.cli.chat_session import ChatSession, Leave, completions, run_command, who
+from aggregate.cli.chat_session import ChatSession, Leave, completions, run_command
 from aggregate.cli.output import is_terminal, say
 from aggregate.cli.send import AskedTurn, turn_options
 from aggregate.project.history import DEFAULT
@@ -38,11 +38,11 @@ def chat(asked: AskedTurn) -> None:
     """
     session = ChatSession(asked)
     lines = _Typed(session) if sys.stdin is not None and sys.stdin.isatty() else _Piped()
-    selected = session.select()
+    who = session.select()
     if lines.is_interactive:
         lines.remember(session.questions())
         if not asked.quiet:
-            say(f"{who(selected)}; /help lists the commands, Ctrl-D leaves")
+            say(f"{who}; /help lists the commands, Ctrl-D leaves")
     _answer_all(session, lines)
     if session.turns > 1 and not asked.quiet:
         say(session.totals())

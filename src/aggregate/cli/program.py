@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, Row] = {
     "chat": Row(
         "chat", "Go on with a discussion, message by message; each is sent and kept as by send."
     ),
+    "costs": Row("costs", "Show what your requests have cost, by day, project and model."),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
         "explain",

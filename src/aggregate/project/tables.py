@@ -333,6 +333,10 @@ class SendTable(Table):
         ge=0,
         le=2,
     )
+    most_per_day: _Dollars | None = key(
+        "The most US dollars that all requests of a day may cost; what could exceed it is not sent.",
+        default=None,
+    )
     diffs: bool = key(
         "Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
         "false shows every file as it is now, in one piece.",

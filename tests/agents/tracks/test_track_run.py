@@ -10,6 +10,7 @@ import pytest
 from simulation.fan_out import Fault, simulate
 
 from aggregate import (
+    ChatRequest,
     Client,
     FinishReason,
     Prompt,
@@ -268,7 +269,7 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
     for one in run.worker.given:
         files = [each.source for each in one.prompt.segments if each.section == "files"]
         assert files[1:] == [f"src/{name}.py" for name in ("a", "one2", "z", "one", "two")]
-        shares.append(client.send(one.prompt, one.message).usage.cache_share)
+        shares.append(client.send(ChatRequest(one.prompt, one.message)).usage.cache_share)
     assert shares[0] == 0
     assert min(shares[1:]) > 0.95
 

@@ -14,11 +14,11 @@ from aggregate.base.request import AUTO, Amount, Budget, FileOrder
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona
-from aggregate.sending import ModelSelection, SelectedModel, select_model
+from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.clients import (
     PROVIDERS,
-    ChatClient,
-    RequestOptions,
+    ChatRequest,
+    Client,
     context_window,
     cost,
     shipped_ratio,
@@ -136,7 +136,7 @@ def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Rec
     persona = find_persona(project, persona_name)
     if not (persona.provider or persona.model or persona.base_url):
         return OWN
-    client = _select(project, persona_name, terms, require_key=False).client
+    client = _select(project, persona_name, terms, require_key=False)
     if terms.provider == SCRIPTED:  # it asks nobody, whatever a persona says
         return OWN
     return Recipient(client.provider, client.model, persona.base_url)
@@ -147,24 +147,24 @@ def open_recipients(
     personas: Iterable[str],
     terms: WorkerTerms,
     *,
-    wrap: Callable[[ChatClient], ChatClient] = lambda client: client,
-) -> Mapping[Recipient, ChatClient]:
+    wrap: Callable[[Client], Client] = lambda client: client,
+) -> Mapping[Recipient, Client]:
     """Return a client for each model that personas name, wrapped, so that a missing key is known before a run."""
-    clients: dict[Recipient, ChatClient] = {}
+    clients: dict[Recipient, Client] = {}
     for name in dict.fromkeys(personas):
         recipient = recipient_of(project, name, terms)
         if recipient != OWN and recipient not in clients:
-            clients[recipient] = wrap(_select(project, name, terms, require_key=True).client)
+            clients[recipient] = wrap(_select(project, name, terms, require_key=True))
     return clients
 
 
 def _select(
     project: Project, persona_name: str, terms: WorkerTerms, *, require_key: bool
-) -> SelectedModel:
+) -> Client:
     persona = find_persona(project, persona_name)
     provider = "" if persona.provider or persona.base_url else terms.provider
     selection = ModelSelection(provider=provider, persona=persona_name)
-    return select_model(project, selection, require_key=require_key)
+    return select_model(project, selection, require_key=require_key)[0]
 
 
 def check_tools(ticket: Ticket, tools: ToolRegistry) -> None:
@@ -220,7 +220,7 @@ def grant_budget(
     if named is None:
         tokens = default_tokens(recipient, most=table.most)
     elif named == AUTO:
-        answer = RequestOptions().max_output  # what auto leaves free
+        answer = ChatRequest().max_output  # what auto leaves free
         tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
         tokens = named

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Unpack
 
 from aggregate.agents.goals import ChatModel, EngineLimits, GoalResult, Model, NeuronAgent
 from aggregate.agents.goals.answers import clip, failure_message, is_failure
@@ -25,70 +24,48 @@ from aggregate.base.text import fence, heading_text
 from aggregate.base.tokens import count
 from aggregate.prompt.document import Prompt, Section, Segment, Stability
 from aggregate.prompt.results import value_text
-from aggregate.sending.clients import (
-    ChatClient,
-    RequestOptions,
-    SendOptions,
-    cache_policy,
-    cost,
-    shipped_ratio,
-)
-from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
+from aggregate.sending.clients import Ask, ChatRequest, Client, OnText, cost, shipped_ratio
+from aggregate.sending.models import FinishReason, Reply, Usage
 
 
 @dataclass(slots=True)
 class MeteredClient:
-    """Passes requests on and counts what their replies took; safe to use from many threads.
+    """A client that counts what its replies took; safe to use from many threads.
 
     Many servers report no tokens. What these cost is estimated, for a limit would else never be reached.
     """
 
-    client: ChatClient
-    model: str = ""  # which of the client's models is asked, else its own choice
+    client: Client
     on_usage: Callable[[], None] = lambda: None  # called after each reply
     usage: Usage = field(default_factory=Usage)
-    # The provider and the model, "" for what a client of the caller's own does not say.
-    asked: tuple[str, str] = field(init=False)
+    # What all replies so far cost in US dollars, ``None`` where that is not known or none has come
+    cost: float | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        inner = getattr(self.client, "client", self.client)  # of one that replaces secrets
-        provider, usual = getattr(inner, "provider", ""), getattr(inner, "model", "")
-        self.asked = str(provider), self.model or str(usual)
-
-    @property
-    def read_price(self) -> float:
-        """What a token read from the provider's cache costs, in prices of an input token."""
-        return cache_policy(*self.asked).read
+        self.client = self.client.through(self._counting)
 
     @property
     def tokens(self) -> int:
         return self.usage.input + self.usage.output
 
-    @property
-    def cost(self) -> float | None:
-        """What all replies so far cost in US dollars, ``None`` where that is not known."""
-        provider, model = self.asked
-        if provider == SCRIPTED:
-            return 0.0  # nobody was asked
-        if not provider or not self.tokens:
-            return None
-        amount = cost(self.usage, model, provider=provider)
-        return None if amount is None else float(amount)
-
     def size(self, *texts: str) -> int:
-        return shipped_ratio(*self.asked).provider_tokens(sum(map(count, texts)))
+        ratio = shipped_ratio(self.client.provider, self.client.model)
+        return ratio.provider_tokens(sum(map(count, texts)))
 
-    def send(self, prompt: Prompt, message: str, **asked: Unpack[SendOptions]) -> Reply:
-        asked["model"] = asked.get("model") or self.model
-        reply = self.client.send(prompt, message, **asked)
-        usage = reply.usage
+    async def _counting(self, ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
+        reply = await ask(request, on_text)
+        usage, price = reply.usage, reply.price
         if not usage.input:
-            system = asked["options"].system if "options" in asked else ""
-            usage = replace(usage, fresh=self.size(prompt.markdown, message, system))
+            sent = self.size(request.prompt.markdown, request.message, request.system)
+            usage = replace(usage, fresh=sent)
         if not usage.output:
             usage = replace(usage, output=self.size(reply.text))
+        if price is not None and usage != reply.usage:
+            price = cost(usage, self.client.model, provider=self.client.provider)
         with self._lock:
+            so_far = 0.0 if not self.tokens else self.cost
+            self.cost = None if price is None or so_far is None else so_far + float(price)
             self.usage += usage
             self.on_usage()
         return replace(reply, usage=usage)
@@ -101,13 +78,15 @@ class MeteredClient:
         on_text: Callable[[str], None] | None = None,
     ) -> tuple[str, str]:
         """Return the answer to a ticket, of at most so many tokens, and what is doubtful about it."""
-        options = RequestOptions(
+        request = ChatRequest(
+            assignment.prompt,
+            assignment.message,
             system=assignment.persona,
-            max_output=min(RequestOptions().max_output, most),
+            max_output=min(ChatRequest().max_output, most),
             seconds=seconds,
             schema=enforced_schema(assignment.answer),
         )
-        reply = self.send(assignment.prompt, assignment.message, on_text=on_text, options=options)
+        reply = self.client.send(request, on_text)
         if reply.stop is FinishReason.REFUSED:
             raise WorkerError("the model refused to answer", again=False)
         if not reply.text.strip():
@@ -151,11 +130,9 @@ def work_with_tools(
             again=False,
         )
     model = ChatModel(
-        client,
-        client.model,
-        assignment.prompt,
+        client.client,
+        prompt=assignment.prompt,
         system=assignment.persona,
-        read_price=client.read_price,
         prompted=frozenset({QuestionKind.DECOMPOSE}),
     )
     watched = _WatchedModel(model, begun)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -26,7 +26,8 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
 from aggregate.prompt.document import Section
-from aggregate.sending.clients import ChatClient, RedactingClient, open_client
+from aggregate.sending import charged
+from aggregate.sending.clients import Client, open_client, redacting
 from aggregate.sending.models import SCRIPTED
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
@@ -47,13 +48,13 @@ class Worker(Protocol):
 class ModelWorker:
     """Lets language models work on assignments: one request for each, or the agent where a ticket names tools."""
 
-    client: ChatClient  # reaches the model that is asked where a ticket's persona names none
+    client: Client  # reaches the model that is asked where a ticket's persona names none
     model: str = ""
     root: Path = Path()  # the folder that project tools may read
     terms: WorkerTerms | None = None  # None for the usual limits, and the tools that read root
-    clients: Mapping[Recipient, ChatClient] = field(default_factory=dict)  # of personas' models
+    clients: Mapping[Recipient, Client] = field(default_factory=dict)  # of personas' models
     # For a provider's model that these lack, such as one that the database names.
-    open_provider: Callable[[str, str], ChatClient] | None = None
+    open_provider: Callable[[str, str], Client] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Send the context with the task behind it; with tools, reach the task as a goal first."""
@@ -83,9 +84,9 @@ class ModelWorker:
     def _client(self, assignment: Assignment) -> MeteredClient:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
-            return MeteredClient(self.client, self.model)
+            return MeteredClient(replace(self.client, model=self.model or self.client.model))
         if recipient in self.clients:
-            return MeteredClient(self.clients[recipient], recipient.model)
+            return MeteredClient(self.clients[recipient])
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
@@ -96,7 +97,7 @@ class ModelWorker:
             client = self.open_provider(recipient.provider, recipient.model)
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
-        return MeteredClient(client, recipient.model)
+        return MeteredClient(client)
 
     def _tools(self, assignment: Assignment) -> ToolRegistry:
         if self.terms is None:
@@ -169,7 +170,7 @@ def make_worker(
     tell: Callable[[str], None] | None = None,
     base_url: str = "",
     terms: WorkerTerms | None = None,
-    clients: Mapping[Recipient, ChatClient] | None = None,
+    clients: Mapping[Recipient, Client] | None = None,
 ) -> Worker:
     """Return the worker that ``spec`` names.
 
@@ -197,9 +198,9 @@ def make_worker(
         exists = path is not None and (argument or path.is_file())
         return ScriptedWorker(load_replies(path) if path and exists else {})
 
-    def opened(provider: str, model: str, base_url: str = "") -> ChatClient:
-        client = open_client(provider, model=model, base_url=base_url)
-        return RedactingClient(client, allow=allow, tell=tell) if redact else client
+    def opened(provider: str, model: str, base_url: str = "") -> Client:
+        client = charged(open_client(provider, model=model, base_url=base_url), root)
+        return client.through(redacting(allow, tell=tell)) if redact else client
 
     tools = standard_tools(state_dir=root / "state", roots=(root,))
     return ModelWorker(
@@ -219,11 +220,14 @@ def worker_of_track(
     Nothing secret reaches any of them unless the project allows it; ``tell`` hears of each secret that was replaced.
     """
     redaction = redaction_for(project, sending=True)
-    safely = partial(RedactingClient, allow=redaction.allow, tell=tell)
+    safely = redacting(redaction.allow, tell=tell)
+
+    def wrapped(client: Client) -> Client:
+        client = charged(client, project.folder)
+        return client.through(safely) if redaction.replaces else client
+
     personas = [ticket.persona for ticket in track.tickets().tickets]
-    clients = open_recipients(
-        project, personas, terms, wrap=safely if redaction.replaces else lambda client: client
-    )
+    clients = open_recipients(project, personas, terms, wrap=wrapped)
     worker = make_worker(
         spec,
         script=track.folder / "answers.toml",

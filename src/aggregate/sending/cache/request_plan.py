@@ -14,7 +14,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import accumulate, groupby, pairwise
+from itertools import groupby, pairwise
+from typing import Final
 
 from aggregate.prompt.document import SEPARATOR, Image, Segment
 from aggregate.prompt.turns import excerpt_turn
@@ -22,11 +23,12 @@ from aggregate.sending.cache.breakpoints import (
     FIRST_REQUEST,
     BlockLayout,
     EarlierRequest,
+    Outline,
     image_ends,
     layout_with_breakpoints,
 )
 from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.models import SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
+from aggregate.sending.models import NO_CACHE, SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
 
 
 class BlockRole(StrEnum):
@@ -77,6 +79,9 @@ class RequestPlan:
         return self.tokens[-1] + self.message_tokens
 
 
+UNPLANNED: Final = RequestPlan((), BlockLayout((), (), ()), (), 0, NO_CACHE)
+
+
 def plan_request(
     prompt: HashedPrompt,
     policy: CachePolicy,
@@ -89,12 +94,12 @@ def plan_request(
 
     Breakpoints of the request ``before`` are kept as far as the bytes are the same.
     """
-    fingerprint = prompt.fingerprint
-    tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
+    outline = Outline.of(prompt)
+    tokens = tuple(outline.tokens)
     if policy.lookup is CacheLookup.BREAKPOINTS:
-        layout = layout_with_breakpoints(prompt, fingerprint.digests, tokens, policy, before)
+        layout = layout_with_breakpoints(outline, policy, before)
     else:
-        layout = BlockLayout(fingerprint.digests, tuple(range(1, len(tokens) + 1)), ())
+        layout = BlockLayout(outline.digests, tuple(range(1, len(tokens) + 1)), ())
     blocks = _blocks(prompt, layout, tokens, usual=policy.seconds)
     if message:
         text = SEPARATOR + message if prompt.segments else message

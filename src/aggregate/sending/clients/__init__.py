@@ -11,9 +11,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "client": "Client RedactingClient",
+            "client": "Client redacting",
             "own_models": "cache_policy context_window cost exceeded_window shipped_ratio",
-            "protocol": "ChatClient RequestOptions SendOptions",
+            "protocol": "Ask ChatRequest OnText",
             "providers": "NAMES PROVIDERS open_client priced_models usual_recipient",
         },
     )

@@ -11,7 +11,7 @@ from aggregate.sending.clients.connection import (
     finish_reason,
     missing_sdk,
 )
-from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import (
     LONG_LIFETIME,
     FinishReason,
@@ -37,7 +37,7 @@ _STOPS = {
 class AnthropicApi(SdkApi):
     __slots__ = ()
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
             import anthropic
         except ImportError:
@@ -63,7 +63,7 @@ async def _ask(
         return (await stream.get_final_message()).model_dump(warnings=False)
 
 
-def request_body(request: ModelRequest) -> dict[str, Any]:
+def request_body(request: ChatRequest) -> dict[str, Any]:
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
         # MiniMax knows it, the SDK does not.

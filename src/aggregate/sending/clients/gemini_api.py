@@ -17,7 +17,7 @@ from aggregate.sending.clients.connection import (
     http_client_options,
     missing_sdk,
 )
-from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import FinishReason, Reply, Usage, reported_tokens
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class GeminiApi:
     limits: ConnectionLimits = DEFAULT_LIMITS
     vertex: Mapping[str, Any] | None = field(default=None, repr=False)  # for Vertex AI
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
             from google import genai
             from google.genai import errors, types
@@ -84,7 +84,7 @@ async def _ask(
     return parts
 
 
-def request_body(request: ModelRequest) -> dict[str, Any]:
+def request_body(request: ChatRequest) -> dict[str, Any]:
     """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
