@@ -1,7 +1,6 @@
 """Colours of code for the page: which characters of a line are keywords, names, texts or comments."""
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 from typing import Final
@@ -28,7 +27,7 @@ _CLASSES: Final = {
     "i": (Generic.Inserted,),
     "d": (Generic.Deleted,),
 }
-_FENCE: Final = re.compile(r"(`{3,})([\w+#.-]*)$")
+_FENCED: Final = re.compile(r"^(`{3,})([\w+#.-]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -50,23 +49,12 @@ def code_colours(text: str, language: str) -> tuple[str, ...]:
 @lru_cache(maxsize=_KEPT)
 def fenced_colours(markdown: str) -> tuple[str, ...]:
     """Return the colours of each line of a part of a prompt: those of the code within its fences."""
-    lines = markdown.split("\n")
-    colours = [""] * len(lines)
-    for first, last, language in _fenced(lines):
-        for number, colour in enumerate(code_colours("\n".join(lines[first:last]), language)):
-            colours[first + number] = colour
+    colours = [""] * (markdown.count("\n") + 1)
+    for block in _FENCED.finditer(markdown) if len(markdown) <= _MOST else ():
+        first = markdown.count("\n", 0, block.start(3))
+        found = code_colours(block[3], block[2])
+        colours[first : first + len(found)] = found
     return tuple(colours)
-
-
-def _fenced(lines: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield of each block of code its first line, the line that ends it, and its language."""
-    fence, language, first = "", "", 0
-    for number, line in enumerate(lines):
-        if fence and line == fence:
-            yield first, number, language
-            fence = ""
-        elif not fence and (opens := _FENCE.match(line)):
-            fence, language, first = opens[1], opens[2], number + 1
 
 
 def _colours(text: str, language: str) -> tuple[str, ...]:
