@@ -25,7 +25,8 @@ from aggregate.sending.cache.breakpoints import (
     Pauses,
 )
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.models import CacheLookup, CachePolicy, policy_for
+from aggregate.sending.known_models import policy_for
+from aggregate.sending.models import CacheLookup, CachePolicy
 from simulation.replay import Commit, Replay, SimTurn, make_replay, run_sim
 
 MODELS = (

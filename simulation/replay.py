@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregate import Project, open_project
-from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients.client import ScriptedTransport, scripted_client
 from simulation.git_history import SOURCES
 from simulation.trees import git, write_config
@@ -36,6 +36,8 @@ class Replay:
     folder: Path
     paths: tuple[str, ...]
     commits: tuple[Commit, ...]
+    globs: tuple[str, ...] = ()
+    """What the configuration names instead of the paths: whole folders, whose files come and go."""
 
     def check_out(self, commit: str) -> None:
         """Bring the files to the state of a commit."""
@@ -43,7 +45,7 @@ class Replay:
 
     def configure(self, folder: Path) -> Path:
         """Write a configuration that shows the files, and return its path."""
-        paths = [f'"{path}"' for path in self.paths]
+        paths = [f'"{path}"' for path in self.globs or self.paths]
         return write_config(folder / "manual_slop.toml", paths, self.folder)
 
 
@@ -51,18 +53,27 @@ class Replay:
 class SimTurn:
     """One turn: what was planned, and what came of it."""
 
-    prepared: PreparedTurn
-    delivered: CompletedTurn
+    prepared: Exchange
+    delivered: Exchange
 
 
-def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int) -> Replay:
+def make_replay(
+    clone: Path, folder: Path, *, commits: int, most_bytes: int, whole: bool = False
+) -> Replay:
     """Check some files of a clone out into ``folder``, as they were just before its last ``commits`` that change them.
 
     The files are the source files of whole folders, those first that changed most often of late, as many as fit into
-    ``most_bytes``; of a folder that is too large for itself as many files as fit.
+    ``most_bytes``; of a folder that is too large for itself as many files as fit. ``whole`` takes the folders as globs:
+    files are added, deleted and renamed as the commits do.
     """
     paths = _chosen(clone, most_bytes)
-    log = git(clone, "log", "--first-parent", f"-n{commits}", "--format=%H%x00%s", "--", *paths)
+    globs: tuple[str, ...] = ()
+    if whole:
+        folders = {(str(Path(path).parent), Path(path).suffix) for path in paths}
+        globs = tuple(sorted(f"{name}/*{suffix}" for name, suffix in folders))
+    # Git's own globs cross folders, where ours do not.
+    watched = [f":(glob){glob.removeprefix('./')}" for glob in globs] or [*paths]
+    log = git(clone, "log", "--first-parent", f"-n{commits}", "--format=%H%x00%s", "--", *watched)
     entries = [
         line.split("\0", 1) for line in reversed(log.decode("utf-8", "replace").splitlines())
     ]
@@ -70,13 +81,13 @@ def make_replay(clone: Path, folder: Path, *, commits: int, most_bytes: int) -> 
         raise SystemExit(
             f"{clone} has only {len(entries)} commits that change its files, {commits} are needed"
         )
-    found = tuple(Commit(name, subject, _diff(clone, name, paths)) for name, subject in entries)
+    found = tuple(Commit(name, subject, _diff(clone, name, watched)) for name, subject in entries)
     git(Path(), "clone", "-q", "--shared", "--no-checkout", str(clone), str(folder))
-    _only(folder, paths)
+    _only(folder, [glob.removeprefix("./") for glob in globs] or paths)
     replay = Replay(folder, paths, found)
     replay.check_out(f"{found[0].name}^")
     there = tuple(path for path in paths if (folder / path).is_file())
-    return Replay(folder, there, found)
+    return Replay(folder, there, found, globs)
 
 
 def _chosen(clone: Path, most_bytes: int) -> tuple[str, ...]:
@@ -117,13 +128,13 @@ def _fitting(paths: Sequence[str], sizes: Mapping[str, int], most_bytes: int) ->
     return chosen
 
 
-def _diff(clone: Path, commit: str, paths: tuple[str, ...]) -> str:
+def _diff(clone: Path, commit: str, paths: Sequence[str]) -> str:
     return git(
         clone, "show", "--first-parent", "-m", "--format=%B", "-U1", commit, "--", *paths
     ).decode("utf-8", "replace")
 
 
-def _only(folder: Path, paths: tuple[str, ...]) -> None:
+def _only(folder: Path, paths: Sequence[str]) -> None:
     """Keep the work tree to some files: a clone may lack its largest ones."""
     command = ["git", "-C", str(folder), "sparse-checkout", "set", "--no-cone", "--stdin"]
     patterns = "".join(f"/{path}\n" for path in paths).encode()
@@ -160,7 +171,7 @@ def _fixed(project: Project) -> Project:
     return replace(project, config=replace(project.config, project=table))
 
 
-def _with_answer(prepared: PreparedTurn, answer: str) -> PreparedTurn:
+def _with_answer(prepared: Exchange, answer: str) -> Exchange:
     transport = prepared.client.transport
     cache = transport.cache if isinstance(transport, ScriptedTransport) else None
     client = scripted_client(iter([answer]), cache=cache, model=prepared.client.model)

@@ -11,15 +11,15 @@ from time import perf_counter
 
 from tests.fakes.http_server import QuietHandler, serving
 
-from aggregate import Prompt, Segment, count, open_client
+from aggregate import ChatRequest, Prompt, Segment, count, open_client
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache import EarlierRequest, HashedPrompt, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import CachedPrompt, order_for_sending
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.clients import ChatClient
 from aggregate.sending.clients.connection import certificates
-from aggregate.sending.models import CachePolicy, policy_for
+from aggregate.sending.known_models import policy_for
+from aggregate.sending.models import CachePolicy
 
 MODEL = "claude-sonnet-5"
 ROUNDS = 42
@@ -72,12 +72,12 @@ def calls() -> Iterator[Row]:
     prompt = prompt_of(40, 30)
     with serving(Server) as port:
         url = f"http://127.0.0.1:{port}"
-        client: ChatClient = open_client(
+        client = open_client(
             "anthropic", base_url=url, environ={"ANTHROPIC_API_KEY": "none-needed"}
         )
         asks = (
             lambda: asyncio.run(_by_sdk(url, prompt.markdown)),
-            lambda: client.send(prompt, "Go on."),
+            lambda: client.send(ChatRequest(prompt, "Go on.")),
         )
         pairs = [tuple(milliseconds(ask) for ask in asks) for _ in range(ROUNDS)][2:]
     yield Row("a call through the SDK, a new client each", median(sdk for sdk, _ in pairs))

@@ -13,14 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.fakes import http_server
 from tests.fakes.senders import typed
 
-from aggregate import Usage, count, open_project
-from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.models import policy_for
+from aggregate import Usage, compose_prompt, count, open_project
+from aggregate.prompt import count_prompt
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
+from aggregate.sending.known_models import policy_for
 from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
 from simulation.replay import Replay
 
@@ -63,24 +65,35 @@ class WireCache:
     """A cache that sees JSON and nothing else."""
 
     now: float = 0.0
+    misses: float = 0.0
+    """How often nothing is found that is there."""
+    keeps_hours: bool = True
+    """Whether an entry lives for an hour that is to, or for five minutes like others."""
+    seed: int = 1
     entries: dict[str, Entry] = field(default_factory=dict)
     accounts: list[Accounted] = field(default_factory=list)
 
     def account(self, body: Mapping[str, Any]) -> Usage:
         """Return what a request reads and writes, and keep it."""
         blocks = list(_blocks(body))
-        sizes = [count(str(block.get("text", ""))) for _, block in blocks]
+        sizes = [size_of(block) for _, block in blocks]
         prefixes = list(_prefixes(blocks))
         long_enough = [total >= MINIMUM for total in accumulate(sizes)]
         marks = [number for number, (_, block) in enumerate(blocks) if "cache_control" in block]
         if [*marks[4:]]:
             raise ValueError("more than four breakpoints")
+        for mark in marks:
+            block = blocks[mark][1]
+            if block.get("type") in ("thinking", "redacted_thinking") or block.get("text") == "":
+                raise ValueError("a breakpoint stands where none may")
         ttls = [str(blocks[mark][1]["cache_control"].get("ttl", "5m")) for mark in marks]
         if ttls != sorted(ttls):  # "1h" before "5m"
             raise ValueError("a longer lifetime stands behind a shorter one")
         alive = [self._is_alive(prefix) for prefix in prefixes]
         searched = {mark - back for mark in marks for back in range(LOOK_BACK) if mark - back >= 0}
         hits = [number for number in searched if alive[number] and long_enough[number]]
+        if Random(f"{self.seed} {len(self.accounts)}").random() < self.misses:
+            hits = []
         read = max(hits, default=-1)
         most = self.entries[prefixes[read]].seconds if hits else max(LIFETIMES.values())
         long = written = 0
@@ -88,7 +101,7 @@ class WireCache:
             if not long_enough[mark]:
                 continue
             if mark > read:
-                seconds = min(LIFETIMES[ttl], most)
+                seconds = min(LIFETIMES[ttl if self.keeps_hours else "5m"], most)
                 self.entries[prefixes[mark]] = Entry(self.now, seconds)
                 written = mark + 1
                 long = mark + 1 if ttl == "1h" else long
@@ -107,13 +120,25 @@ class WireCache:
         self.entries[prefix] = replace(self.entries[prefix], used=self.now)
 
 
+def size_of(block: Mapping[str, Any]) -> int:
+    """Return the tokens of a block: of its text, or of all that a call or a result holds."""
+    bare = {key: value for key, value in block.items() if key != "cache_control"}
+    return count(str(bare["text"]) if bare.get("type") == "text" else json.dumps(bare))
+
+
 def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the blocks of a request with the place of their message, in the order in which they count."""
-    for block in body.get("system", ()):
+    for tool in body.get("tools", ()):
+        yield "tools", tool
+    for block in _parts(body.get("system", ())):
         yield "system", block
     for number, message in enumerate(body["messages"]):
-        for block in message["content"]:
+        for block in _parts(message["content"]):
             yield f"{number} {message['role']}", block
+
+
+def _parts(content: str | Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _prefixes(blocks: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
@@ -185,12 +210,16 @@ class Compared:
 
     expected: Usage
     accounted: Usage
+    plain: int
+    """Tokens of the prompt as ``run`` writes it."""
 
 
-def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Compared]:
+def compare(
+    replay: Replay, folder: Path, discussion: Discussion, server: WireCache | None = None
+) -> Iterator[Compared]:
     """Hold a discussion through the real client, and yield each turn's expectation and account."""
     changing, said = discussion.changes(replay.commits), discussion.said(replay.commits)
-    config, cache = replay.configure(folder), WireCache()
+    config, cache = replay.configure(folder), server or WireCache()
     with serving(cache, answers(said, discussion.words)) as address:
         selection = ModelSelection(provider="anthropic", model=MODEL, base_url=address)
         for turn, commit in enumerate(said):
@@ -204,10 +233,11 @@ def compare(replay: Replay, folder: Path, discussion: Discussion) -> Iterator[Co
             environ = {"ANTHROPIC_API_KEY": "none"}
             prepared = prepare_turn(project, message, selection, environ=environ)
             send_turn(prepared, project)
-            yield Compared(prepared.expected, _accounted(prepared, cache))
+            plain = count_prompt(compose_prompt(prepared.request).prompt).document
+            yield Compared(prepared.expected, _accounted(prepared, cache), plain)
 
 
-def _accounted(prepared: PreparedTurn, cache: WireCache) -> Usage:
+def _accounted(prepared: Exchange, cache: WireCache) -> Usage:
     account = cache.accounts[-1]
     sizes = [block.tokens for block in prepared.plan.blocks]
     if len(sizes) != account.blocks:

@@ -133,9 +133,10 @@ if (
         build_discussion_section as build_discussion_section,
         build_discussion_text as build_discussion_text,
     )
+    from aggregate.sending.bills import Bill as Bill
     from aggregate.sending.clients import (
+        ChatRequest as ChatRequest,
         Client as Client,
-        RequestOptions as RequestOptions,
         open_client as open_client,
     )
     from aggregate.sending.host_requests import (
@@ -145,6 +146,11 @@ if (
         to_anthropic as to_anthropic,
         to_gemini as to_gemini,
         to_openai as to_openai,
+    )
+    from aggregate.sending.message_plans import (
+        PlannedMessages as PlannedMessages,
+        bill_for as bill_for,
+        plan_messages as plan_messages,
     )
     from aggregate.sending.models import (
         FinishReason as FinishReason,
@@ -179,8 +185,10 @@ _HOMES = {
     "aggregate.prompt.references": "compact_data load_data_reference prune_data_cache",
     "aggregate.prompt.results": "AggregatedResult Answer",
     "aggregate.prompt.turns": "build_discussion_section build_discussion_text",
-    "aggregate.sending.clients": "Client RequestOptions open_client",
+    "aggregate.sending.bills": "Bill",
+    "aggregate.sending.clients": "ChatRequest Client open_client",
     "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
+    "aggregate.sending.message_plans": "PlannedMessages bill_for plan_messages",
     "aggregate.sending.models": "FinishReason Reply Usage",
 }
 _HOME_BY_NAME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -43,7 +43,7 @@ def answer(folder: Path) -> str:
 def was_recorded(folder: Path) -> bool:
     """Tell whether it is known for the next turn what the provider's cache holds."""
     run = read_request(folder / "md_gen" / "demo_001.md")
-    return run is not None and run.sent is not None
+    return run is not None and bool(run.provider)
 
 
 def here(folder: Path, server: Dripping, *options: str) -> tuple[int, str]:

@@ -17,8 +17,9 @@ from aggregate.sending.cache import (
     plan_request,
 )
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
-from aggregate.sending.clients.protocol import ModelRequest
-from aggregate.sending.models import CachePolicy, policy_for
+from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.known_models import policy_for
+from aggregate.sending.models import CachePolicy
 
 
 def part(section: str, text: str, source: str = "", *, stability: str = "stable") -> Segment:
@@ -134,14 +135,15 @@ def run_through(turns: list[State], policy: CachePolicy) -> list[tuple[RequestPl
     return done
 
 
-def asking(plan: RequestPlan, model: str) -> ModelRequest:
+def asking(plan: RequestPlan, model: str) -> ChatRequest:
     """Return a request for a short answer."""
-    return ModelRequest(plan, model, 9)
+    return ChatRequest(model=model, max_output=9, plan=plan)
 
 
 def request(
     policy: Policy, *, model: str = "some-model", system: str = "", message: str = ""
-) -> ModelRequest:
+) -> ChatRequest:
     """Return a request of two files and one excerpt."""
     small = state({"a.py": ("A", 3000), "b.py": ("B", 3000)}, [("hello", 20)])
-    return ModelRequest(small.plan(policy, system=system, message=message), model, 500)
+    plan = small.plan(policy, system=system, message=message)
+    return ChatRequest(model=model, max_output=500, plan=plan)

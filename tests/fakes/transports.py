@@ -6,7 +6,7 @@ from threading import Event
 
 from aggregate import Client, ProviderError, Reply, Usage
 from aggregate.sending.clients.client import Retry, Script, ScriptedTransport, scripted_client
-from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.protocol import ChatRequest, OnText
 
 ONCE, QUICK = Retry(attempts=1), Retry(first=0.01)
 
@@ -25,13 +25,13 @@ def scripted(
     return replace(scripted_client(script, model=model), provider=provider, retry=ONCE)
 
 
-def requests_of(client: Client) -> list[ModelRequest]:
+def requests_of(client: Client) -> list[ChatRequest]:
     """Return what a scripted client was asked."""
     assert isinstance(client.transport, ScriptedTransport)
     return client.transport.requests
 
 
-def whole_text(request: ModelRequest) -> str:
+def whole_text(request: ChatRequest) -> str:
     """Return a request as one text, instructions and message included."""
     return "\n\n".join(filter(None, (request.plan.system, request.plan.text)))
 
@@ -42,7 +42,7 @@ class BreaksOff:
     error: ProviderError
     asked: int = 0
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         self.asked += 1
         if on_text:
             on_text(self.beginning)
@@ -54,9 +54,9 @@ class TakesTextAlone:
     """Refuses whatever holds more than a text, as a server does that does not know the rest."""
 
     status: int = 400
-    requests: list[ModelRequest] = field(default_factory=list)
+    requests: list[ChatRequest] = field(default_factory=list)
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         self.requests.append(request)
         if request != request.text_only:
             raise ProviderError("unknown field", status=self.status)
@@ -67,7 +67,7 @@ class TakesTextAlone:
 class Hangs:
     stopped: Event = field(default_factory=Event)
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
             await asyncio.Event().wait()
             raise AssertionError

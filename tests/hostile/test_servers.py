@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 from httpx2 import ReadTimeout
 
-from aggregate import Client, ClientSetupError, Prompt, ProviderError, Usage, open_client
+from aggregate import (
+    ChatRequest,
+    Client,
+    ClientSetupError,
+    Prompt,
+    ProviderError,
+    Usage,
+    open_client,
+)
 from aggregate.sending.clients import PROVIDERS, anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Retry
@@ -40,7 +48,9 @@ def ask(
 ) -> ProviderError:
     client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=retry, **more)
     with pytest.raises(ProviderError) as caught:
-        client.send(Prompt(()), "the whole prompt", on_text=(lambda _: None) if streamed else None)
+        client.send(
+            ChatRequest(Prompt(()), "the whole prompt"), (lambda _: None) if streamed else None
+        )
     return caught.value
 
 
@@ -56,7 +66,7 @@ def reach(
         provider, ADAPTERS[provider](provider, ApiKey(KEY), url, limits=limits), "m", retry
     )
     with ends(), pytest.raises(ProviderError) as caught:
-        client.send(Prompt(()), "Why?", on_text=(lambda _: None) if streamed else None)
+        client.send(ChatRequest(Prompt(()), "Why?"), (lambda _: None) if streamed else None)
     return caught.value
 
 
@@ -292,7 +302,7 @@ def test_the_program_of_one_provider_sees_no_key_of_another(
         monkeypatch.setenv(name, f"value-of-{name}")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(ProviderError, match="gemini-cli is not signed in"):
-        open_client("gemini-cli").send(Prompt(()), "Why?")
+        open_client("gemini-cli").send(ChatRequest(Prompt(()), "Why?"))
     environment = seen.read_text(encoding="utf-8")
     values = [line.partition("=")[0] for line in environment.splitlines() if "value-of" in line]
     assert values == ["GEMINI_API_KEY"]

@@ -12,15 +12,15 @@ import pytest
 
 from aggregate import ProviderError, Reply, ToolError, Usage
 from aggregate.panel.sending import Sender
-from aggregate.sending import PreparedTurn, prepare_turn
-from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending import Exchange, prepare_turn
+from aggregate.sending.clients.protocol import ChatRequest, OnText
 from tests.panel.opened import Opened
 
 
 class Dictating:
     """A model that answers in three pieces, as time goes by."""
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         """Answer with three lines."""
         lines = ["one\n", "two\n", "three\n"]
         for line in lines:
@@ -33,7 +33,7 @@ class Dictating:
 def _sender(panel: Opened) -> Sender:
     """Return what sends to that model."""
 
-    def prepare(*arguments: Any, **options: Any) -> PreparedTurn:
+    def prepare(*arguments: Any, **options: Any) -> Exchange:
         turn = prepare_turn(*arguments, **options)
         return replace(turn, client=replace(turn.client, transport=Dictating()))
 

@@ -8,8 +8,8 @@ import pytest
 from aggregate import BudgetError, Usage, count, load_config
 from aggregate.prompt.audit import read_audit
 from aggregate.prompt.numbered_output import audit_path, request_log_path
-from aggregate.sending import CompletedTurn, ModelSelection, PreparedTurn, prepare_turn, send_turn
-from aggregate.sending.clients.own_models import record_usage
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
+from aggregate.sending.clients.learned import record_usage
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 
@@ -36,14 +36,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ready(
     folder: Path, message: str, *, budget: int | str | None = BUDGET, **selection: str
-) -> PreparedTurn:
+) -> Exchange:
     chosen = ModelSelection(**({"provider": "scripted"} | selection), budget=budget)  # type: ignore[arg-type]
     return prepare_turn(
         load_config(folder / "manual_slop.toml"), message, chosen, environ={}, require_key=False
     )
 
 
-def say(folder: Path, message: str, *, budget: int = BUDGET) -> tuple[PreparedTurn, CompletedTurn]:
+def say(folder: Path, message: str, *, budget: int = BUDGET) -> tuple[Exchange, Exchange]:
     made = ready(folder, message, budget=budget)
     return made, send_turn(made, load_config(folder / "manual_slop.toml"))
 
@@ -62,7 +62,7 @@ def test_the_message_is_the_task(folder: Path) -> None:
 def test_without_a_budget_all_is_as_before(folder: Path) -> None:
     """Nothing is ranked, nothing left out, nothing recorded of levels (rule T-3)."""
     made = ready(folder, "What does the lantern do?", budget=None)
-    assert (made.budget, made.request.task, made.sent.shown) == (None, None, ())
+    assert (made.budget, made.request.task, made.record.shown) == (None, None, ())
     assert all(module_about(topic) in made.prompt.markdown for topic in TOPICS)
 
 
@@ -172,7 +172,7 @@ def test_the_account_counts_what_was_sent(folder: Path) -> None:
     assert account["tokens"] == made.plan.total == sum(account["sections"].values())
     assert account["task"] == "What does the lantern do?"
     rows = {row["path"]: row["tokens"] for row in account["rows"] if row["tokens"]}
-    assert rows == {file.path: file.tokens for file in made.sent.shown}
+    assert rows == {file.path: file.tokens for file in made.record.shown}
 
 
 def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> None:

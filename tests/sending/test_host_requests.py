@@ -10,9 +10,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from aggregate import (
+    ChatRequest,
     ClientSetupError,
     ProviderError,
-    RequestOptions,
     Usage,
     compose_prompt,
     open_project,
@@ -38,7 +38,7 @@ SCHEMA = {
     "required": ["yes"],
     "additionalProperties": False,
 }
-OPTIONS = RequestOptions(system="Be brief.", effort=Effort.LOW, schema=SCHEMA, max_output=500)
+OPTIONS = ChatRequest(system="Be brief.", effort=Effort.LOW, schema=SCHEMA, max_output=500)
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_a_prompt_alone_is_planned(config: str) -> None:
     prompt = compose_prompt(request_for(open_project(config)))
     first = plan_for(prompt, "claude-sonnet-5", "Why?")
     assert to_anthropic(first)["messages"][-1]["content"][-1]["text"] == "\n\nWhy?"
-    options = RequestOptions(earlier=first.plan.layout)
+    options = ChatRequest(earlier=first.plan.layout)
     again = plan_for(prompt.prompt, "claude-sonnet-5", "And?", options=options)
     assert again.plan.layout.breakpoints == first.plan.layout.breakpoints
     with pytest.raises(ClientSetupError, match="give plan_for the project"):

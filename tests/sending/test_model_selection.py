@@ -4,14 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import ClientSetupError, ConfigError, load_config, open_project
-from aggregate.sending import (
-    ModelSelection,
-    PreparedTurn,
-    SelectedModel,
-    prepare_turn,
-    select_model,
-)
+from aggregate import Client, ClientSetupError, ConfigError, load_config, open_project
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, select_model
 from tests.fakes.user_files import by_user
 from tests.projects import project
 
@@ -25,8 +19,12 @@ def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 
-def selected(tmp_path: Path, text: str = "", **named: str) -> SelectedModel:
-    """Return who is asked in a project with this configuration."""
+def selected(tmp_path: Path, text: str = "", **named: str) -> ModelSelection:
+    """Return what is chosen in a project with this configuration."""
+    return select(tmp_path, text, **named)[1]
+
+
+def select(tmp_path: Path, text: str = "", **named: str) -> tuple[Client, ModelSelection]:
     folder = project(tmp_path / "project", {"manual_slop.toml": text})
     selection = ModelSelection(**named)  # type: ignore[arg-type]
     return select_model(load_config(folder / "manual_slop.toml"), selection, environ=KEYS)
@@ -34,7 +32,7 @@ def selected(tmp_path: Path, text: str = "", **named: str) -> SelectedModel:
 
 def asked(tmp_path: Path, text: str = "", **named: str) -> tuple[str, str]:
     """Return the provider and the model that are asked."""
-    client = selected(tmp_path, text, **named).client
+    client, _ = select(tmp_path, text, **named)
     return client.provider, client.model
 
 
@@ -66,8 +64,8 @@ def test_who_is_asked(
 ) -> None:
     """An option goes before a persona, that before [send] of the project, that before [send] of the user (S-1)."""
     by_user(USERS)
-    chosen = selected(tmp_path, text, **named)
-    assert (chosen.client.provider, chosen.client.model) == expected
+    client, chosen = select(tmp_path, text, **named)
+    assert (client.provider, client.model) == expected
     assert chosen.origins["model"] == origin
 
 
@@ -102,8 +100,8 @@ def test_what_a_persona_names_for_another_provider_is_said(tmp_path: Path) -> No
 def test_an_address_alone_is_of_no_default_provider(tmp_path: Path) -> None:
     """``--base-url`` without a provider means a server of one's own, whatever [send] says: no key goes there (S-2)."""
     by_user(USERS)
-    chosen = selected(tmp_path, PROJECTS, base_url="http://localhost:1/v1", model="m")
-    assert (chosen.client.provider, chosen.client.model) == ("compatible", "m")
+    address = "http://localhost:1/v1"
+    assert asked(tmp_path, PROJECTS, base_url=address, model="m") == ("compatible", "m")
 
 
 ALIASES = '[send.aliases]\nfast = "anthropic/claude-haiku-4-5"\nlocal = "compatible/org/model"\n'
@@ -140,8 +138,8 @@ def test_a_projects_alias_does_not_redefine_the_users(tmp_path: Path) -> None:
     by_user(ALIASES)
     theirs = '[send.aliases]\nfast = "anthropic/claude-opus-5"\nbest = "anthropic/claude-opus-5"\n'
     assert asked(tmp_path, theirs, model="fast") == ("anthropic", "claude-haiku-4-5")
-    chosen = selected(tmp_path, theirs, model="best")
-    assert chosen.client.model == "claude-opus-5"
+    client, chosen = select(tmp_path, theirs, model="best")
+    assert client.model == "claude-opus-5"
     assert chosen.warnings == (
         '"best" is anthropic/claude-opus-5 by the project\'s [send.aliases]',
     )
@@ -151,7 +149,7 @@ def test_what_a_project_decides_is_said(tmp_path: Path) -> None:
     """Provider, model, persona, budget and length of the answer from a project's file are one warning (S-2)."""
     text = '[send]\nprovider = "anthropic"\nmax_output = 64000\nbudget = "100k"\n'
     chosen = selected(tmp_path, text)
-    assert chosen.options.max_output == 64_000
+    assert chosen.max_output == 64_000
     assert chosen.warnings == (
         "chosen by the project's own configuration: provider anthropic, model claude-sonnet-5, answers of up to "
         "64,000 tokens, budget 100000",
@@ -166,8 +164,8 @@ def test_what_a_project_decides_is_said(tmp_path: Path) -> None:
 def test_a_hosts_own_mapping_is_not_said() -> None:
     """A host that passes a mapping has written it itself (S-2)."""
     mapping = open_project({"send": {"provider": "scripted", "model": "claude-opus-5"}})
-    chosen = select_model(mapping, ModelSelection())
-    assert (chosen.client.model, chosen.warnings) == ("claude-opus-5", ())
+    client, chosen = select_model(mapping, ModelSelection())
+    assert (client.model, chosen.warnings) == ("claude-opus-5", ())
 
 
 @pytest.mark.parametrize(
@@ -195,7 +193,7 @@ def test_an_address_on_this_machine_gets_no_key(tmp_path: Path) -> None:
     assert not any("without a key" in said for said in selected(tmp_path, text).warnings)
 
 
-def prepared(tmp_path: Path, text: str, budget: str | None = None) -> PreparedTurn:
+def prepared(tmp_path: Path, text: str, budget: str | None = None) -> Exchange:
     folder = project(tmp_path / "project", {"manual_slop.toml": text, "a.py": "x = 1\n"})
     selection = ModelSelection("scripted", budget=budget)
     return prepare_turn(load_config(folder / "manual_slop.toml"), "?", selection)
@@ -228,7 +226,7 @@ def test_effort_and_temperature(tmp_path: Path) -> None:
     by_user('[send]\nprovider = "scripted"\neffort = "low"\ntemperature = 0.5\n')
     text = '[send]\neffort = "high"\ncache = "1h"\n'
     chosen = selected(tmp_path, text)
-    assert (chosen.options.effort, chosen.options.temperature) == ("high", 0.5)
+    assert (chosen.effort, chosen.temperature) == ("high", 0.5)
     assert (chosen.origins["effort"], chosen.origins["temperature"]) == (
         "[send] of the project",
         "[send] of your configuration",
@@ -237,7 +235,7 @@ def test_effort_and_temperature(tmp_path: Path) -> None:
         "chosen by the project's own configuration: effort high, a cache that lives for an hour",
         'cache = "1h" by [send] of the project',
     )
-    assert selected(tmp_path).options.effort == "low"
+    assert selected(tmp_path).effort == "low"
 
 
 def test_no_project_chooses_a_cloud(tmp_path: Path) -> None:

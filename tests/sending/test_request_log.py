@@ -13,16 +13,16 @@ from aggregate.prompt import count_prompt
 from aggregate.prompt.audit import read_audit
 from aggregate.prompt.numbered_output import audit_path, request_log_path, write_numbered
 from aggregate.sending import (
+    Exchange,
     LoggedRequest,
     ModelSelection,
-    PreparedTurn,
     find_prompt,
     prepare_turn,
     read_request,
     recent_requests,
     send_turn,
 )
-from aggregate.sending.request_log import SentRecord, own_hashes, read_segment, write_request
+from aggregate.sending.request_log import own_hashes, read_segment, write_request
 from tests.fakes.prompts import hashed, part
 from tests.fakes.transports import scripted
 from tests.fakes.user_files import by_user
@@ -35,9 +35,7 @@ FINGERPRINT = hashed(PROMPT, [3, 10]).fingerprint
 def test_the_form_of_a_record(tmp_path: Path) -> None:
     """Shown whole: records of earlier releases are read, and this one's by them."""
     path = tmp_path / "demo_001.md"
-    write_request(
-        LoggedRequest(path, FINGERPRINT, SentRecord("anthropic", "m", (1, 3), (3,), {"a.py": 0.5}))
-    )
+    write_request(LoggedRequest(path, FINGERPRINT, "anthropic", "m", (1, 3), (3,), {"a.py": 0.5}))
     assert request_log_path(path).read_text(encoding="utf-8") == (
         '{"version":2,"encoding":"o200k_base","links":[["system","","e4a6a0577479b2b4",0,0],\n'
         '["files","","d2800ed9e0197ce7",3,8],\n["files","a.py","352a821f8a7b0128",10,13]],'
@@ -49,9 +47,7 @@ def test_a_record_is_read_back(tmp_path: Path) -> None:
     """What is written is read, byte for byte the same each time; what is damaged counts as none."""
     path = write_numbered(tmp_path, "demo", PROMPT.markdown)
     logged = LoggedRequest(
-        path,
-        FINGERPRINT,
-        SentRecord("anthropic", "m", (1, 3), (3,), {"a.py": 0.5}, {"a.py": "00ff"}),
+        path, FINGERPRINT, "anthropic", "m", (1, 3), (3,), {"a.py": 0.5}, {"a.py": "00ff"}
     )
     write_request(logged)
     first = request_log_path(path).read_bytes()
@@ -93,7 +89,7 @@ CODE = "".join(f"def name_{n}(value):\n    return value + {n}\n" for n in range(
 CONFIG = '[project]\nname = "demo"\n[files]\npaths = ["src/*.py"]\n'
 
 
-def prepared(folder: Path, message: str = "And now?") -> PreparedTurn:
+def prepared(folder: Path, message: str = "And now?") -> Exchange:
     return prepare_turn(load_config(folder / "manual_slop.toml"), message, SCRIPTED)
 
 
@@ -121,7 +117,7 @@ def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> N
     turn = prepared(strangers)
     assert (turn.expected.cache_read, turn.ordered.older) == (0, ())
     assert turn.report is None
-    assert turn.sent.pauses == ()
+    assert turn.record.pauses == ()
     assert turn.plan.total == count_prompt(turn.prompt).document
     send_turn(turn, load_config(strangers / "manual_slop.toml"))
     assert prepared(strangers).expected.cache_read > 0
@@ -140,7 +136,7 @@ def test_a_trusted_projects_records_are_believed(
     trust(strangers, monkeypatch)
     turn = prepared(strangers)
     assert turn.report is not None
-    assert len(turn.sent.pauses) == 20
+    assert len(turn.record.pauses) == 20
     assert turn.plan.total == count_prompt(turn.prompt).document
 
 
@@ -167,8 +163,8 @@ def test_what_cannot_be_remembered_is_said(
     monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "full"))
     done = send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
     sentence = "the next request is planned as if this one had not been sent: "
-    assert [w for w in done.warnings if w.startswith(sentence)] == list(done.warnings)
-    assert len(done.warnings) == (not is_trusted)
+    assert [w for w in done.doubts if w.startswith(sentence)] == list(done.doubts)
+    assert len(done.doubts) == (not is_trusted)
 
 
 SHORT = "".join(f"def name_{n}(value):\n    return value + {n}\n\n\n" for n in range(40))

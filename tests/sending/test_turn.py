@@ -22,14 +22,7 @@ from aggregate import (
     open_project,
 )
 from aggregate.prompt.numbered_output import request_log_path
-from aggregate.sending import (
-    CompletedTurn,
-    ModelSelection,
-    PreparedTurn,
-    prepare_turn,
-    read_request,
-    send_turn,
-)
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, read_request, send_turn
 from aggregate.sending.turn import truncation_warning
 from tests.fakes.images import png
 from tests.fakes.transports import scripted
@@ -66,7 +59,7 @@ def ready(
     choice: ModelSelection = SCRIPTED,
     *,
     answer: str | Reply | ProviderError = "Yes.",
-) -> PreparedTurn:
+) -> Exchange:
     """Prepare a turn that will be answered with ``answer``."""
     made = prepare_turn(load_config(folder / "manual_slop.toml"), message, choice)
     return replace(made, client=scripted([answer], like=made.client))
@@ -74,7 +67,7 @@ def ready(
 
 def say(
     folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: str = "Yes."
-) -> tuple[PreparedTurn, CompletedTurn]:
+) -> tuple[Exchange, Exchange]:
     made = ready(folder, message, choice, answer=answer)
     return made, send_turn(made, load_config(folder / "manual_slop.toml"))
 
@@ -111,7 +104,7 @@ def edit(folder: Path, name: str, *, more: str) -> None:
     path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
 
 
-def files_of(made: PreparedTurn) -> list[str]:
+def files_of(made: Exchange) -> list[str]:
     """Return the files of a prompt in order, those with a diff with an asterisk."""
     shown = (
         one for one in made.prompt.segments if one.section in ("files", "changed") and one.source
@@ -220,7 +213,7 @@ def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     prompts = sorted((folder / "md_gen").glob("demo_*.md"))
     assert len(prompts) == 2
     # Both can be compared; of the first one, which nobody has answered, no cache is expected to hold anything.
-    assert [logged.sent is not None for logged in map(read_request, prompts) if logged] == [
+    assert [bool(logged.provider) for logged in map(read_request, prompts) if logged] == [
         False,
         True,
     ]

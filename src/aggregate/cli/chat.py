@@ -9,7 +9,7 @@ import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
 from aggregate.base.errors import AggregateError
-from aggregate.cli.chat_session import ChatSession, Leave, completions, run_command, who
+from aggregate.cli.chat_session import ChatSession, Leave, completions, run_command
 from aggregate.cli.output import is_terminal, say
 from aggregate.cli.send import AskedTurn, turn_options
 from aggregate.project.history import DEFAULT
@@ -32,17 +32,18 @@ _MORE_SECONDS = 0.05
 @click.command()
 @turn_options
 def chat(asked: AskedTurn) -> None:
-    """Go on with a discussion, message by message; each is sent and kept as by send.
+    """Go on with a discussion, message by message.
 
-    Without a terminal each line of standard input is a message, and a mistake ends it. /help lists the commands.
+    Each is sent and kept as by send. Without a terminal each line of standard input is a message, and a mistake ends
+    it. /help lists the commands.
     """
     session = ChatSession(asked)
     lines = _Typed(session) if sys.stdin is not None and sys.stdin.isatty() else _Piped()
-    selected = session.select()
+    who = session.select()
     if lines.is_interactive:
         lines.remember(session.questions())
         if not asked.quiet:
-            say(f"{who(selected)}; /help lists the commands, Ctrl-D leaves")
+            say(f"{who}; /help lists the commands, Ctrl-D leaves")
     _answer_all(session, lines)
     if session.turns > 1 and not asked.quiet:
         say(session.totals())

@@ -18,7 +18,7 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import for_reader, shared_personas
 from aggregate.prompt.document import Section
-from aggregate.sending import Discussion, PreparedTurn, SelectedModel, select_model
+from aggregate.sending import Discussion, Exchange, provider_for, select_model
 from aggregate.sending.clients import NAMES
 from aggregate.sending.models import Usage, dollars
 
@@ -26,8 +26,9 @@ from aggregate.sending.models import Usage, dollars
 @dataclass
 class ChatSession:
     asked: AskedTurn
-    last: PreparedTurn | None = None
+    last: Exchange | None = None
     discussion: str = DEFAULT
+    provider: str = ""  # who is asked
     turns: int = 0
     _usage: Usage = field(default_factory=Usage)
     _cost: Decimal = Decimal(0)
@@ -39,18 +40,22 @@ class ChatSession:
     def project(self) -> Project:
         return self.asked.open()
 
-    def point_at(self, **seeds: object) -> SelectedModel:
+    def point_at(self, **seeds: object) -> str:
+        """Take other settings, and return who is asked now."""
         asked = replace(self.asked, **seeds)  # type: ignore[arg-type]
         project = asked.open()
-        selected = select_model(project, asked.selection)
+        client, selection = select_model(project, asked.selection)
         asked.seeds(project)
-        Discussion(project, selected.discussion).turns(is_new=True)
-        if self.discussion != (selected.discussion or DEFAULT):
+        discussion = selection.discussion or DEFAULT
+        Discussion(project, selection.discussion).turns(is_new=True)
+        if self.discussion != discussion:
             self._message, self._is_answered = "", False
-        self.asked, self.discussion = asked, selected.discussion or DEFAULT
-        return selected
+        self.asked, self.discussion = asked, discussion
+        self.provider = client.provider
+        model = f"{client.provider} {client.model}".strip()
+        return f"{model}, persona {selection.persona}" if selection.persona else model
 
-    def select(self, **changes: object) -> SelectedModel:
+    def select(self, **changes: object) -> str:
         return self.point_at(selection=replace(self.asked.selection, **changes))  # type: ignore[arg-type]
 
     def questions(self) -> list[str]:
@@ -58,10 +63,10 @@ class ChatSession:
         said = (turn for turn in turns.all if isinstance(turn, dict))
         return [str(turn.get("content", "")) for turn in said if turn.get("role") == "User"]
 
-    def plan(self, message: str) -> PreparedTurn:
+    def plan(self, message: str) -> Exchange:
         return self._prepared(prepare(self.project(), self.asked, message, require_key=False))
 
-    def _prepared(self, turn: PreparedTurn) -> PreparedTurn:
+    def _prepared(self, turn: Exchange) -> Exchange:
         self.last, self.discussion = turn, turn.request.discussion or DEFAULT
         return turn
 
@@ -75,11 +80,13 @@ class ChatSession:
         self._is_answered = True
         usage = completed.reply.usage
         self._count(usage, turn.price(usage))
-        self._say_news(completed.warnings)
+        self._say_news(completed.doubts)
         warn_of_end(completed)
         if not self.asked.quiet:
             in_all = f"; {self._price()} in all" if self.turns > 1 else ""
-            say(f"{_tokens(usage)}; {dollars(turn.price(usage))}{in_all}")
+            expected = turn.forecast.cache_read
+            share = f" ({expected / usage.input:.0%} expected)" if usage.input else ""
+            say(f"{_tokens(usage, share)}; {completed.bill.sentence}{in_all}")
 
     def undo(self) -> str:
         self._is_answered = False
@@ -98,9 +105,8 @@ class ChatSession:
         self.ask(str(last[0]["content"]), replaces=last)
 
     def compact(self) -> None:
-        if compacted := compact(self.project(), self.asked):
-            turn, completed = compacted
-            self._count(completed.reply.usage, turn.price(completed.reply.usage))
+        if turn := compact(self.project(), self.asked):
+            self._count(turn.reply.usage, turn.price(turn.reply.usage))
 
     def totals(self) -> str:
         return f"{counted(self.turns, 'answer')}: {_tokens(self._usage)}; {self._price()}"
@@ -124,8 +130,9 @@ class ChatSession:
         self._said.update(warnings, notes)
 
 
-def _tokens(usage: Usage) -> str:
-    return f"{usage.input:,} tokens in, {usage.cache_share:.0%} of them from the cache; {usage.output:,} out"
+def _tokens(usage: Usage, expected: str = "") -> str:
+    read = f"{usage.cache_share:.0%} of them from the cache{expected}"
+    return f"{usage.input:,} tokens in, {read}; {usage.output:,} out"
 
 
 _PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet
@@ -217,13 +224,6 @@ def _fork(session: ChatSession, text: str) -> None:
     _discussion(session, text)
 
 
-def who(selected: SelectedModel) -> str:
-    client = selected.client
-    model = f"{client.provider} {client.model}".strip()
-    persona = selected.origins.get("persona")
-    return f"{model}, persona {persona}" if persona else model
-
-
 def _words(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
@@ -234,7 +234,7 @@ def _words(text: str) -> tuple[str, ...]:
 def _ask_model(session: ChatSession, text: str) -> None:
     words, now = _words(text), session.asked.selection
     if not words:
-        say(who(session.select()))
+        say(session.select())
         return
     if len(words) > 2 or (len(words) == 2 and words[0] not in NAMES):
         raise click.UsageError("name a model, a provider, or a provider and its model")
@@ -242,14 +242,15 @@ def _ask_model(session: ChatSession, text: str) -> None:
         provider, model = words if len(words) == 2 else (words[0], "")
     else:
         model = words[0]
-        provider = session.select().provider_for(model, now.provider)
+        session.select()
+        provider = provider_for(session.project(), session.provider, model, now.provider)
     base_url = now.base_url if provider == now.provider else ""
-    say(who(session.select(provider=provider, model=model, base_url=base_url)))
+    say(session.select(provider=provider, model=model, base_url=base_url))
 
 
 def _ask_persona(session: ChatSession, text: str) -> None:
     changes = {"persona": "" if text == _AS_CONFIGURED else text} if text else {}
-    say(who(session.select(**changes)))
+    say(session.select(**changes))
 
 
 def _aliases(session: ChatSession) -> list[str]:

@@ -31,7 +31,8 @@ from aggregate.cli.output import say, warn, write_result
 from aggregate.project.configuration import load_config, nearest_config, user_config
 from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt import redaction_for
-from aggregate.sending.clients import RedactingClient, cache_policy, open_client
+from aggregate.sending import charged
+from aggregate.sending.clients import open_client, redacting
 
 _USED = ("goal", "description")
 _ESCAPES = {"n": "\n", "t": "\t"}
@@ -265,13 +266,11 @@ def goal(
 
 
 def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
-    client = open_client(provider, model=model, base_url=base_url)
-    read_price = cache_policy(provider, model or client.model).read
+    client = charged(open_client(provider, model=model, base_url=base_url), Path())
     redaction = redaction_for(sending=True, wanted=redact)
-    if not redaction.replaces:
-        return ChatModel(client, model, read_price=read_price)
-    hiding = RedactingClient(client, allow=redaction.allow, tell=warn)
-    return ChatModel(hiding, model, read_price=read_price)
+    if redaction.replaces:
+        client = client.through(redacting(redaction.allow, tell=warn))
+    return ChatModel(client, model)
 
 
 def _limits(config: Path, **options: float | None) -> EngineLimits:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import click
 from aggregate.base.errors import ProviderError
 from aggregate.base.request import Task
 from aggregate.cli.asking import (
+    KEEP,
     budget_option,
     open_asked_project,
     read_input,
@@ -40,16 +42,16 @@ from aggregate.cli.output import (
 from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
 from aggregate.sending import (
-    CompletedTurn,
+    Exchange,
     ModelSelection,
-    PreparedTurn,
     compact_discussion,
     prepare_compaction,
     prepare_turn,
     send_turn,
 )
-from aggregate.sending.models import Usage, dollars
 
+# Of what was expected to be read: a forecast of tokens is not exact to the last.
+_NEARLY = 0.95
 _OPTIONS = (
     config_option,
     scope_options,
@@ -58,7 +60,8 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), azure, bedrock, vertex, or scripted; by default the persona's, else that of [send].",
+        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else "
+        "that of [send].",
     ),
     click.option(
         "--model",
@@ -94,6 +97,12 @@ _OPTIONS = (
         type=click.FloatRange(0, 2),
         help="Let the model choose its words more or less freely, where it takes a temperature.",
     ),
+    click.option(
+        "--most",
+        type=click.FloatRange(0),
+        metavar="DOLLARS",
+        help="Send nothing that could cost more, with nothing read from a cache and the longest answer.",
+    ),
     seed_options,
     discussion_option("Ask"),
     redact_option(sending=True),
@@ -117,10 +126,9 @@ class AskedTurn:
     def open(self) -> Project:
         return open_asked_project(
             self.config,
-            is_asked=self.selection.budget is not None,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
-            tells=not self.quiet,
+            tells="" if self.quiet else KEEP,
         )
 
     def seeds(self, project: Project) -> Task | None:
@@ -160,9 +168,10 @@ def _names(of: type) -> set[str]:
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: bool) -> None:
-    """Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.
+    """Send the prompt and MESSAGE, print the answer, and keep both.
 
-    With --budget the prompt shows what matters most for MESSAGE, within this many tokens of the whole request.
+    MESSAGE stands at the prompt's end; both turns are added to the discussion. With --budget the prompt shows what
+    matters most for MESSAGE, within this many tokens of the whole request.
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
@@ -183,13 +192,13 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
     if not dry_run:
         completed = deliver(turn, project, as_json=asked.as_json)
         if not asked.quiet:
-            for warning in completed.warnings:
+            for warning in completed.doubts:
                 warn(warning)
             say(*turn.news)
             warn_of_end(completed)
             files = (completed.path, completed.history)
             say(
-                _usage_sentence(turn, completed.reply.usage),
+                _usage_sentence(completed),
                 ", ".join(str(file) for file in files if file is not None),
             )
     elif asked.as_json:
@@ -212,7 +221,7 @@ def prepare(
     *,
     require_key: bool = True,
     replaces: Sequence[Mapping[str, Any]] = (),
-) -> PreparedTurn:
+) -> Exchange:
     with progress("Rendering files", hidden=asked.quiet) as bar:
         return prepare_turn(
             project,
@@ -231,64 +240,69 @@ def _say_wait(seconds: float, error: ProviderError) -> None:
     say(f"{error}; trying again in {seconds:.1f} s")
 
 
-def deliver(
-    turn: PreparedTurn, project: Project, *, as_json: bool, indent: int | None = 2
-) -> CompletedTurn:
+def deliver(turn: Exchange, project: Project, *, as_json: bool, indent: int | None = 2) -> Exchange:
     with writable_output():
         completed = send_turn(turn, project, on_text=None if as_json else write_piece)
     with writable_output(f"the answer is in {completed.answer}"):
         if as_json:
-            write_result(json.dumps(_answer_data(turn, completed), indent=indent))
+            write_result(json.dumps(_answer_data(completed), indent=indent))
         elif not completed.reply.text.endswith("\n"):
             write_piece("\n")
     return completed
 
 
-def _answer_data(turn: PreparedTurn, completed: CompletedTurn) -> dict[str, Any]:
-    reply, usage = completed.reply, completed.reply.usage
-    amount = turn.price(usage)
+def _answer_data(turn: Exchange) -> dict[str, Any]:
+    reply, usage, bill = turn.reply, turn.reply.usage, turn.bill
     return {
         "text": reply.text,
         "stop": reply.stop.value,
         "model": reply.model,
-        "path": str(completed.path),
-        "history": None if completed.history is None else str(completed.history),
-        "answer": str(completed.answer),
-        "warnings": [*turn.warnings, *completed.warnings],
+        "path": str(turn.path),
+        "history": None if turn.history is None else str(turn.history),
+        "answer": str(turn.answer),
+        "warnings": [*turn.warnings, *turn.doubts],
         "usage": {
             "fresh": usage.fresh,
             "cache_write": usage.cache_write,
             "cache_read": usage.cache_read,
             "output": usage.output,
         },
-        "cost": None if amount is None else float(amount),
+        "cost": _number(bill.price),
+        "expected_cost": _number(bill.expected_price),
+        "saved": _number(bill.saved),
         "prefix": turn.report.sentence if turn.report else None,
         "diffs": list(turn.ordered.older),
     }
 
 
-def warn_of_end(completed: CompletedTurn) -> None:
+def _number(amount: Decimal | None) -> float | None:
+    return None if amount is None else float(amount)
+
+
+def warn_of_end(completed: Exchange) -> None:
     if completed.reply.stop.value != "end":
         warn(f"the answer is not complete ({completed.reply.stop.value})")
 
 
-def _usage_sentence(turn: PreparedTurn, usage: Usage) -> str:
+def _usage_sentence(turn: Exchange) -> str:
+    usage = turn.reply.usage
     if not usage.input and not usage.output:
         return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
     share = f"{usage.cache_share:.0%}"
-    if usage.cache_read < turn.expected.cache_read:
-        share += f", {turn.expected.cache_read:,} expected"
+    expected = turn.forecast.cache_read
+    if usage.cache_read < expected * _NEARLY:
+        share += f", about {expected:,} expected"
     hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
     return (
         f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
         f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{usage.output:,} out; {dollars(turn.price(usage))}{hypothetical}"
+        f"{usage.output:,} out; {turn.bill.sentence}{hypothetical}"
     )
 
 
 def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
-) -> tuple[PreparedTurn, CompletedTurn] | None:
+) -> Exchange | None:
     """Let the model summarise the oldest turns, having said what that costs; ``shows_summary`` prints it."""
     prepared = prepare_compaction(
         project, asked.selection, on_wait=_say_wait, require_key=not dry_run
@@ -309,10 +323,10 @@ def compact(
         if streams and not completed.reply.text.endswith("\n"):
             write_piece("\n")
         elif shows_summary and asked.as_json:
-            data = prepared.data | _answer_data(prepared.turn, completed)
+            data = prepared.data | _answer_data(completed)
             write_result(json.dumps(data, indent=2))
     if not asked.quiet:
-        for warning in completed.warnings:
+        for warning in completed.doubts:
             warn(warning)
-        say(_usage_sentence(prepared.turn, completed.reply.usage), compacted.sentence)
-    return prepared.turn, completed
+        say(_usage_sentence(completed), compacted.sentence)
+    return completed

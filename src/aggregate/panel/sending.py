@@ -12,9 +12,8 @@ from aggregate.base.request import Task
 from aggregate.panel.session import Session
 from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
-from aggregate.sending import ModelSelection, PreparedTurn, prepare_turn, send_turn
+from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window
-from aggregate.sending.models import dollars
 
 _MOST_PLANS: Final = 4  # Plans that wait to be sent; a page shows one
 _MOST_MESSAGE: Final = 200_000  # Characters of a message
@@ -25,11 +24,11 @@ _NO_MODEL: Final = (
 
 class Sender:
     def __init__(
-        self, session: Session, *, prepare: Callable[..., PreparedTurn] = prepare_turn
+        self, session: Session, *, prepare: Callable[..., Exchange] = prepare_turn
     ) -> None:
         self._session = session
         self._prepare = prepare
-        self._plans: OrderedDict[str, tuple[PreparedTurn, Project]] = OrderedDict()
+        self._plans: OrderedDict[str, tuple[Exchange, Project]] = OrderedDict()
         self._sent: dict[str, Callable[[], None]] = {}
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
@@ -110,9 +109,9 @@ class Sender:
         usage = completed.reply.usage
         parts = [
             f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
-            f"{dollars(turn.price(usage))}",
+            f"{completed.bill.sentence}",
             f"the prompt is in {completed.path}",
-            *completed.warnings,
+            *completed.doubts,
         ]
         if completed.reply.stop.value != "end":
             parts.append(f"the answer is not complete ({completed.reply.stop.value})")

@@ -43,8 +43,9 @@ _LIKELY = 0.002
 _PARTS: Final = {"tests": 0.08, "documents": 0.02}
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
-# The part of signatures where nobody says what for, or where: breadth tells more than some whole functions.
-_WITHOUT_TASK = 0.5
+# The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
+_WITHOUT_TASK = 0.65
+_GUESSED = 0.5  # The same where nothing tells of a place (rule T-9)
 _LONGEST_TOKEN = 128  # Characters of the longest token of o200k, which is blanks
 # Views that are shown as a whole: their lines were picked by the user, or are a digest.
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
@@ -129,8 +130,12 @@ class Candidates:
 
     def new_fit(self, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
         """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
-        share = _WITHOUT_TASK if self._is_broad else WITH_TASK
-        fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
+        share, least = WITH_TASK, _LIKELY
+        if self.ranked.question.is_empty:
+            share, least = _WITHOUT_TASK, 0.0
+        elif self.ranked.ranking.guess:
+            share, least = _GUESSED, 0.0
+        fit = Fit(StepOrder(self._shares(least), share), self.lines, self.count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
         fit.spent = 0
@@ -138,15 +143,9 @@ class Candidates:
             fit.keep(number, runs)
         return fit
 
-    @property
-    def _is_broad(self) -> bool:
-        """Whether nothing tells of a place, so that breadth is worth more than bodies (rule T-9)."""
-        return self.ranked.question.is_empty or self.ranked.ranking.guess is not None
-
-    def _shares(self) -> list[Share]:
+    def _shares(self, least: float) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
         companions = self.ranked.ranking.companions
-        least = 0.0 if self._is_broad else _LIKELY
         by_kind: dict[str, list[int]] = {}
         unlikely: set[int] = set()
         for number, _, _, ranked in self.in_rank_order:

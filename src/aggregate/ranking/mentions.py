@@ -52,7 +52,7 @@ def definitions_named(
         (file, place)
         for file, analysis in candidates.items()
         if inquiry.files[file].is_code
-        for place in analysis.places_named(written.name)
+        for place in analysis.named.get(written.name, ())
     ]
 
 

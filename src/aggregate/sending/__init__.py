@@ -3,8 +3,10 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.sending.bills import *
     from aggregate.sending.discussions import *
     from aggregate.sending.edited_prompt import *
+    from aggregate.sending.exchange import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
     from aggregate.sending.second_look import *
@@ -15,11 +17,13 @@ else:
         __name__,
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
+            "bills": "Charge charged charges",
             "discussions": "Discussion compact_discussion prepare_compaction",
             "edited_prompt": "EditedPrompt",
-            "model_selection": "ModelSelection SelectedModel select_model",
+            "model_selection": "ModelSelection provider_for select_model",
+            "exchange": "Exchange",
             "second_look": "look_again",
-            "turn": "CompletedTurn PreparedTurn send_turn",
+            "turn": "send_turn",
             "turn_preparation": "prepare_turn",
         },
     )

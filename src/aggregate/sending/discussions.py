@@ -37,9 +37,10 @@ from aggregate.project.history import (
 from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
 from aggregate.prompt.turns import build_discussion_section
 from aggregate.sending.clients.protocol import OnText
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason, Usage
-from aggregate.sending.turn import ASSISTANT, USER, CompletedTurn, PreparedTurn, send_turn
+from aggregate.sending.turn import ASSISTANT, USER, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 
@@ -124,7 +125,7 @@ _question = partial(_INSTRUCTIONS.format, words=SUMMARY_WORDS)
 
 @dataclass(frozen=True, slots=True)
 class PreparedCompaction:
-    turn: PreparedTurn  # the request for the summary
+    turn: Exchange  # the request for the summary
     name: str  # of the discussion, ``""`` for the default one
     turns: tuple[Any, ...]  # those that become a summary
     tokens: int  # theirs, by o200k
@@ -134,7 +135,7 @@ class PreparedCompaction:
 
     @property
     def price(self) -> Decimal | None:
-        output = min(_SUMMARY_TOKENS, self.turn.selected.options.max_output)
+        output = min(_SUMMARY_TOKENS, self.turn.asked.max_output)
         return self.turn.price(replace(self.turn.expected, output=output))
 
     @property
@@ -179,7 +180,7 @@ class PreparedCompaction:
 
 @dataclass(frozen=True, slots=True)
 class CompletedCompaction:
-    completed: CompletedTurn  # the answer with the summary, and its files
+    completed: Exchange  # the answer with the summary, and its files
     kept: Path  # the file with all turns as they were
     kept_as: str  # the name of that discussion
 
@@ -196,7 +197,7 @@ def prepare_compaction(
     require_key: bool = True,
 ) -> PreparedCompaction:
     """Nothing is written or sent. Where all turns exceed the model's window, the oldest that fit become a summary."""
-    name = discussion_name(select_model(project, selection, require_key=False).discussion)
+    name = discussion_name(select_model(project, selection, require_key=False)[1].discussion)
     turns = Discussion(project, name).turns(is_new=True)
     if name == NO_DISCUSSION or project.path is None or turns.path is None:
         raise ConfigError(f'the discussion "{name or DEFAULT}" has no file of its own to compact')
@@ -236,7 +237,7 @@ def prepare_compaction(
     )
 
 
-def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> PreparedTurn | None:
+def _behind_the_prompt(prepare: Callable[..., Exchange], number: int) -> Exchange | None:
     def outside(request: Request) -> Request:
         return replace(request, discussion=NO_DISCUSSION)
 
@@ -248,8 +249,8 @@ def _behind_the_prompt(prepare: Callable[..., PreparedTurn], number: int) -> Pre
 
 
 def _of_turns_alone(
-    prepare: Callable[..., PreparedTurn], oldest: tuple[Any, ...]
-) -> tuple[PreparedTurn, tuple[Any, ...]]:
+    prepare: Callable[..., Exchange], oldest: tuple[Any, ...]
+) -> tuple[Exchange, tuple[Any, ...]]:
     def alone(request: Request) -> Request:
         nothing = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
         nothing = replace(nothing, budget=None, task=None)
@@ -299,10 +300,10 @@ def compact_discussion(
     return CompletedCompaction(completed, kept, prepared.kept_as)
 
 
-def _check_summary(prepared: PreparedCompaction, completed: CompletedTurn, tokens: int) -> None:
+def _check_summary(prepared: PreparedCompaction, completed: Exchange, tokens: int) -> None:
     stop = completed.reply.stop
     if stop is not FinishReason.END:
-        most = prepared.turn.selected.options.max_output
+        most = prepared.turn.asked.max_output
         limit = f" at {most:,} tokens" * (stop is FinishReason.LENGTH)
         raise ProviderError(
             f"the summary is not complete ({stop.value}{limit}): the discussion stays as it was"

@@ -6,7 +6,7 @@ keeps what ``send`` keeps, so that the next plan knows what the provider's cache
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +19,13 @@ from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import PrefixReport
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, ModelRequest, RequestOptions
+from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
+from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.models import COMPATIBLE, Reply, Usage, api_family
-from aggregate.sending.turn import ASSISTANT, CompletedTurn, PreparedTurn, send_turn
+from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage, api_family
+from aggregate.sending.turn import ASSISTANT, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 # Stands for the address of a compatible server, which the host alone knows: nothing is sent there.
@@ -45,9 +46,9 @@ class PlannedRequest:
     """A request that a host sends."""
 
     provider: str  # whose cache it was planned for
-    request: ModelRequest  # the plan with the options that the model takes
+    request: ChatRequest  # as the model takes it, with its plan
     # of the project's discussion, ``None`` for the plan of a prompt alone
-    turn: PreparedTurn | None = None
+    turn: Exchange | None = None
     project: Project | None = None
     # When it was planned, in seconds since the epoch; a host sends it then
     begun: float = field(default_factory=time.time)
@@ -102,7 +103,7 @@ def plan_for(
     persona: str = "",
     budget: Amount | str | None = None,
     redact: bool | None = None,
-    options: RequestOptions = DEFAULT_OPTIONS,
+    options: ChatRequest = DEFAULT_REQUEST,
 ) -> PlannedRequest:
     """Plan a request without a key; nothing is written or sent.
 
@@ -130,12 +131,12 @@ def plan_for(
         raise ClientSetupError(
             f"whose model {model!r} is does not show: add provider, such as provider={COMPATIBLE!r}"
         )
-    base_url = _HOSTS_OWN if name == COMPATIBLE else ""
+    base_url = _HOSTS_OWN if name in (COMPATIBLE, GATEWAY) else ""
     if isinstance(prompt, Prompt | Composition):
         client = open_client(name, model=model, base_url=base_url, environ={}, require_key=False)
         bare = prompt.prompt if isinstance(prompt, Composition) else prompt
-        plan = client.plan(bare, message, options=options)
-        return PlannedRequest(name, client.request(plan, options=options))
+        asked = client.planned(replace(options, prompt=bare, message=message))
+        return PlannedRequest(name, asked)
     if not message.strip():
         raise ClientSetupError("the message is empty: a discussion goes on with a question")
     project = open_project(prompt)
@@ -152,8 +153,8 @@ def plan_for(
         system=options.system,
     )
     turn = prepare_turn(project, message, selection, environ={}, require_key=False)
-    request = turn.client.request(turn.plan, options=options)
-    return PlannedRequest(name, request, turn, project)
+    asked = replace(turn.asked, schema=options.schema)
+    return PlannedRequest(name, turn.client.planned(asked), turn, project)
 
 
 def to_anthropic(planned: PlannedRequest) -> dict[str, Any]:
@@ -174,7 +175,13 @@ def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
     return gemini_api.request_body(planned.request)
 
 
-def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> CompletedTurn:
+def body_of(planned: PlannedRequest) -> dict[str, Any]:
+    """Return the arguments of a request in the form of whose API it was planned for."""
+    family = api_family(planned.provider, planned.model)
+    return to_anthropic(planned) if family in anthropic_api.PROVIDERS else to_openai(planned)
+
+
+def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> Exchange:
     """Keep a turn that the host has sent, as ``send`` would: prompt, answer, both turns, and what was sent.
 
     Args:
@@ -194,7 +201,7 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         )
     turn, project = planned.turn, planned.project
     if not isinstance(reply, Reply):
-        used = _usage(api_family(planned.provider, planned.model), usage)
+        used = usage_of(usage)
         reply = Reply(reply or "", used, model=planned.model)
     *earlier, question = turn.request.history
     turns = Discussion(project, turn.request.discussion).turns(is_new=True)
@@ -206,16 +213,17 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
     return send_turn(turn, project, received=reply, begun=planned.begun)
 
 
-def _usage(family: str, reported: object) -> Usage:
+def usage_of(reported: object) -> Usage:
+    """Return what an SDK reports, as its object or a mapping, by the names of its fields."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)
     fields = dump(warnings=False) if callable(dump) else reported
     if not isinstance(fields, Mapping):
         return Usage()
-    if family in anthropic_api.PROVIDERS:
+    if "input_tokens" in fields:
         return anthropic_api.parse_usage(fields)
-    if family in gemini_api.PROVIDERS:
+    if "prompt_token_count" in fields:
         return gemini_api.parse_usage(fields)
     return openai_api.parse_usage(fields)
 

@@ -20,7 +20,7 @@ from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.protocol import DEFAULT_OPTIONS, Effort, RequestOptions
+from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
 from aggregate.sending.clients.providers import (
     NAMES,
     PROVIDERS,
@@ -28,12 +28,12 @@ from aggregate.sending.clients.providers import (
     open_client,
     provider_of_model,
 )
-from aggregate.sending.models import CLOUDS, COMPATIBLE, SCRIPTED
+from aggregate.sending.models import CLOUDS, COMPATIBLE, GATEWAY, SCRIPTED
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 # The providers that have models of their own only.
-_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, SCRIPTED}
+_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, GATEWAY, SCRIPTED}
 _SHOWN = 60  # characters of an alias that a sentence shows
 
 
@@ -52,30 +52,14 @@ class ModelSelection:
     effort: Effort | str | None = None
     temperature: float | None = None
     system: str = ""
+    most: float | None = None  # US dollars that the request may cost at most
     discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
-
-
-@dataclass(frozen=True, slots=True)
-class SelectedModel:
-    client: Client
-    project: Project  # with the budget of ``[send]`` as its usual one
-    persona: PersonaTable
-    options: RequestOptions
-    budget: Amount | str | None  # of the caller or the persona, else as the project says
-    cache: CacheLifetime  # how long new entries are to live
-    address: str  # ``""`` for the provider's own
-    discussion: str  # which one goes on, ``""`` for the default one
-    origins: Mapping[str, str]  # where provider, model and all that is no usual choice are from
-    warnings: tuple[str, ...]  # what of the persona is not used, and what its project has named
+    # Of a selection that is made: where provider, model and all that is no usual choice are from
+    origins: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[
+        str, ...
+    ] = ()  # what of the persona is not used, and what its project has named
     picks: bool = False  # whether it is first asked which of the likeliest files matter (T-10)
-
-    def provider_for(self, model: str, usual: str) -> str:
-        """Return whom to ask for another model: nobody by name for an alias, its maker, or the ``usual`` one."""
-        if model in self.project.config.send.aliases or model in user_config().send.aliases:
-            return ""
-        asked, maker = self.client.provider, provider_of_model(model)
-        is_others = asked in _COMPANIES and maker and maker != asked.removesuffix("-cli")
-        return maker if is_others else usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +97,11 @@ def select_model(
     environ: Mapping[str, str] | None = None,
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
-) -> SelectedModel:
-    """Return who is asked: by an option, else the persona, else ``[send]`` of the project, else that of the user."""
+) -> tuple[Client, ModelSelection]:
+    """Return who is asked, and how, with nothing left open.
+
+    An option goes first, then the persona, then ``[send]`` of the project, then that of the user.
+    """
     asked = _sources(project, selection)
     provider = _provider(asked.in_order)
     address = _address(asked.in_order, provider)
@@ -130,23 +117,41 @@ def select_model(
         on_wait=on_wait,
         require_key=require_key,
     )
-    options, origins = _options(asked, {"provider": provider.name, "model": model.name})
     warnings = (*_unfollowed(asked, provider.provider), *address_warnings)
     warnings += _decided_by_project(asked, provider, model, client)
     cache, cache_warnings = _cache_lifetime(asked)
-    return SelectedModel(
-        client,
-        _with_default_budget(project),
-        asked.persona,
-        options,
-        asked.persona.budget if selection.budget is None else selection.budget,
-        cache,
-        display_address(address.base_url) if address.base_url else "",
-        _discussion(project, selection, client),
-        origins,
-        warnings + cache_warnings,
-        bool(asked.users.pick if asked.projects.pick is None else asked.projects.pick),
+    options, origins = _options(asked, {"provider": provider.name, "model": model.name})
+    return client, replace(
+        selection,
+        **options,
+        persona=asked.persona_name,
+        budget=asked.persona.budget if selection.budget is None else selection.budget,
+        cache=cache,
+        system=selection.system or asked.persona.system_prompt,
+        discussion=_discussion(project, selection, client),
+        origins=origins,
+        warnings=warnings + cache_warnings,
+        picks=bool(asked.users.pick if asked.projects.pick is None else asked.projects.pick),
     )
+
+
+def request_of(selection: ModelSelection) -> ChatRequest:
+    """Return how a selection asks: its instructions and options."""
+    return ChatRequest(
+        system=selection.system,
+        max_output=selection.max_output or DEFAULT_REQUEST.max_output,
+        temperature=selection.temperature,
+        effort=Effort(selection.effort) if selection.effort else None,
+    )
+
+
+def provider_for(project: Project, asked: str, model: str, usual: str) -> str:
+    """Return whom to ask for another model than the ``asked`` provider's, nobody by name for an alias."""
+    if model in project.config.send.aliases or model in user_config().send.aliases:
+        return ""
+    maker = provider_of_model(model)
+    is_others = asked in _COMPANIES and maker and maker != asked.removesuffix("-cli")
+    return maker if is_others else usual
 
 
 def _sources(project: Project, selection: ModelSelection) -> _Sources:
@@ -254,7 +259,7 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
     return _Source(USUAL)
 
 
-def _options(asked: _Sources, origins: dict[str, str]) -> tuple[RequestOptions, Mapping[str, str]]:
+def _options(asked: _Sources, origins: dict[str, str]) -> tuple[dict[str, Any], Mapping[str, str]]:
     """Return what is said of the request's options, and where this, and all before it, is from."""
     options: dict[str, Any] = {}
     for name in ("max_output", "effort", "temperature"):
@@ -265,10 +270,7 @@ def _options(asked: _Sources, origins: dict[str, str]) -> tuple[RequestOptions, 
                 break
     if asked.persona_name:
         origins["persona"] = asked.persona_name
-    if "effort" in options:
-        options["effort"] = Effort(options["effort"])
-    system = asked.selection.system or asked.persona.system_prompt
-    return replace(DEFAULT_OPTIONS, **options, system=system), origins
+    return options, origins
 
 
 def _cache_lifetime(asked: _Sources) -> tuple[CacheLifetime, tuple[str, ...]]:
@@ -280,18 +282,6 @@ def _cache_lifetime(asked: _Sources) -> tuple[CacheLifetime, tuple[str, ...]]:
     # An hour costs more to write, and without a cache everything is paid in full.
     warning = f'cache = "{projects.cache}" by [send] of the project'
     return CacheLifetime(projects.cache), (warning,)
-
-
-def _with_default_budget(project: Project) -> Project:
-    """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
-    config = project.config
-    budget = config.send.budget
-    if budget is None and config.budget.tokens is None:
-        budget = user_config().send.budget
-    if budget is None:
-        return project
-    table = replace(config.budget, tokens=budget)
-    return replace(project, config=replace(config, budget=table))
 
 
 def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:

@@ -52,31 +52,29 @@ _LARGEST_NUMBER = 2**40  # no prompt has as many bytes
 
 
 @dataclass(frozen=True, slots=True)
-class SentRecord:
-    """What is known of a prompt that was sent; places are numbers of segments with the system prompt."""
+class LoggedRequest:
+    """What is known of a prompt that was written or sent; places are numbers of segments with the system prompt."""
 
-    provider: str
-    model: str
-    ends: tuple[int, ...]  # of blocks
-    breakpoints: tuple[int, ...]
+    path: Path
+    fingerprint: PromptFingerprint
+    provider: str = ""  # who was sent it, nobody where it was only written
+    model: str = ""
+    ends: tuple[int, ...] = ()  # of blocks
+    breakpoints: tuple[int, ...] = ()
     # How often each file has changed, by its path
     changes: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # the hash of each file as it was then
-    shown: tuple[
-        SentFile, ...
-    ] = ()  # how much of each file a prompt with a budget has shown, in their order
-    lifetimes: tuple[
-        int, ...
-    ] = ()  # seconds of the entry at each breakpoint, empty where all are usual
+    # How much of each file a prompt with a budget has shown, in their order
+    shown: tuple[SentFile, ...] = ()
+    # Seconds of the entry at each breakpoint, empty where all are usual
+    lifetimes: tuple[int, ...] = ()
     pauses: tuple[float, ...] = ()  # seconds between the last turns
     discussion: str = ""  # ``""`` for the default one
+    effort: str = ""  # as it was asked for
 
-
-@dataclass(frozen=True, slots=True)
-class LoggedRequest:
-    path: Path
-    fingerprint: PromptFingerprint
-    sent: SentRecord | None = None
+    @property
+    def unsent(self) -> "LoggedRequest":
+        return LoggedRequest(self.path, self.fingerprint)
 
 
 def write_request(request: LoggedRequest) -> str:
@@ -86,28 +84,29 @@ def write_request(request: LoggedRequest) -> str:
         for segment in request.fingerprint.segments
     ]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
-    if sent := request.sent:
+    if request.provider:
         optional = {
-            "shown": sent.shown,
-            "lifetimes": sent.lifetimes,
-            "pauses": [round(pause) for pause in sent.pauses],
-            "discussion": sent.discussion,
+            "effort": request.effort,
+            "shown": request.shown,
+            "lifetimes": request.lifetimes,
+            "pauses": [round(pause) for pause in request.pauses],
+            "discussion": request.discussion,
         }
         data["sent"] = {
-            "provider": sent.provider,
-            "model": sent.model,
-            "ends": sent.ends,
-            "marks": sent.breakpoints,
-            "changes": sent.changes,
-            "files": sent.files,
+            "provider": request.provider,
+            "model": request.model,
+            "ends": request.ends,
+            "marks": request.breakpoints,
+            "changes": request.changes,
+            "files": request.files,
             **{name: value for name, value in optional.items() if value},
         }
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     text = text.replace('],["', '],\n["') + "\n"
-    problem = _remember(request.path.parent, text) if sent else ""
+    problem = _remember(request.path.parent, text) if request.provider else ""
     record = request_log_path(request.path)
     # Written first when the request goes out: a cache counts from there, however long the answer takes.
-    begun = record.stat().st_mtime_ns if sent and record.exists() else None
+    begun = record.stat().st_mtime_ns if request.provider and record.exists() else None
     replace_own(record, text)
     if begun is not None:
         os.utime(record, ns=(begun, begun))
@@ -149,7 +148,7 @@ def log_written_prompt(
 ) -> PrefixReport | None:
     """Record a prompt that was written but not sent; what was not counted has ``0`` tokens."""
     recent = recent_requests(request.output_dir, request.namespace, before=path)
-    earlier = next((logged for logged in recent if logged.sent is None), None)
+    earlier = next((logged for logged in recent if not logged.provider), None)
     write_request(LoggedRequest(path, fingerprint))
     return compare_prefixes(earlier.fingerprint, fingerprint) if earlier else None
 
@@ -178,9 +177,8 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
             return None
         links = enumerate(data["links"])
         segments = tuple(_read_hash(*written, is_first=not number) for number, written in links)
-        sent = data.get("sent")
-        record = None if sent is None else _read_sent(sent, count=len(segments))
-        return LoggedRequest(prompt, PromptFingerprint(segments), record)
+        written = LoggedRequest(prompt, PromptFingerprint(segments))
+        return _as_sent(written, data["sent"]) if data.get("sent") is not None else written
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -218,21 +216,26 @@ def _read_hash(
     return SegmentHash(name, str(source), digest, _integer(tokens), _integer(size))
 
 
-def _read_sent(data: Mapping[str, Any], *, count: int) -> SentRecord:
+def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
     from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES  # of sent prompts alone
 
+    number = len(written.fingerprint.segments)
     pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
-    return SentRecord(
-        str(data["provider"]),
-        str(data["model"]),
-        _places(data["ends"], count),
-        _places(data["marks"], count),
-        {str(path): float(often) for path, often in data["changes"].items()},
-        {str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()},
-        tuple(_read_shown(*written) for written in data.get("shown", ())),
-        tuple(_integer(seconds) for seconds in data.get("lifetimes", ())),
-        pauses[-REMEMBERED_PAUSES:],
-        str(data.get("discussion", "")),
+    if not data["provider"]:
+        raise ValueError("names nobody who was sent it")
+    return replace(
+        written,
+        provider=str(data["provider"]),
+        model=str(data["model"]),
+        effort=str(data.get("effort", "")),
+        ends=_places(data["ends"], number),
+        breakpoints=_places(data["marks"], number),
+        changes={str(path): float(often) for path, often in data["changes"].items()},
+        files={str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()},
+        shown=tuple(_read_shown(*written) for written in data.get("shown", ())),
+        lifetimes=tuple(_integer(seconds) for seconds in data.get("lifetimes", ())),
+        pauses=pauses[-REMEMBERED_PAUSES:],
+        discussion=str(data.get("discussion", "")),
     )
 
 

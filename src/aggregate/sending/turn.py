@@ -1,41 +1,29 @@
-"""One turn of a discussion, as it is prepared: what is shown of its plan, and how it is sent, kept and recorded."""
+"""A turn is sent: its prompt, its answer and what was sent are kept, whatever happens on the way."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import cast
 
 from aggregate.base.disk.reading import confined, project_root
 from aggregate.base.disk.writing import create_private
-from aggregate.base.errors import OutputError, ProviderError
-from aggregate.base.messages import short_list
-from aggregate.project.configuration import Project, is_trusted
-from aggregate.project.history import (
-    DEFAULT,
-    NO_DISCUSSION,
-    append_turns,
-    history_file,
-    replace_last_turns,
-)
-from aggregate.prompt import Composition, Request
+from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
+from aggregate.project.configuration import Project, is_trusted, user_config
+from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt.audit import record_audit
-from aggregate.prompt.document import Prompt
 from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
-from aggregate.sending.cache.file_order import OrderedPrompt
-from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
-from aggregate.sending.clients.client import LEFT_OUT, Client
-from aggregate.sending.clients.own_models import age_note, cost, record_usage
+from aggregate.sending.bills import keep_charge, spent_today
+from aggregate.sending.clients.client import LEFT_OUT
+from aggregate.sending.clients.learned import Learned, record_usage
 from aggregate.sending.clients.protocol import OnText
-from aggregate.sending.model_selection import OPTION, SelectedModel
-from aggregate.sending.models import LONG_LIFETIME, SCRIPTED, FinishReason, Reply, Usage, dollars
-from aggregate.sending.request_log import LoggedRequest, SentRecord, write_request
+from aggregate.sending.exchange import Exchange
+from aggregate.sending.models import SCRIPTED, SHORT_LIFETIME, FinishReason, Reply, Usage, dollars
+from aggregate.sending.request_log import LoggedRequest, write_request
 
 USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them
 _LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
@@ -46,183 +34,15 @@ _CUT_SHARE = 0.95
 _FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own weighs too much
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedTurn:
-    client: Client  # who is asked
-    selected: SelectedModel  # its instructions are not redacted; those of the plan are
-    request: Request  # what was composed; the last turn of its history is what the user says
-    composition: Composition  # in the order of the configuration
-    ordered: OrderedPrompt  # in the order for sending
-    plan: RequestPlan
-    expected: Usage  # what the provider's cache is expected to read and write
-    sent: SentRecord  # what will be recorded
-    # What is kept of the prompt sent before, ``None`` for the first one
-    report: PrefixReport | None
-    budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
-    warnings: tuple[str, ...]  # what was left out or is doubtful
-    # The last turns, in whose place its turns come once it is answered
-    replaces: tuple[Mapping[str, Any], ...] = ()
-    looked: tuple[str, ...] = ()  # what a second look has picked, and for how much (rule T-10)
-
-    @property
-    def provider_tokens(self) -> int:
-        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
-        return self.client.ratio.provider_tokens(self.plan.total)
-
-    @property
-    def news(self) -> list[str]:
-        older, extra = self.ordered.older, self.ordered.extra
-        diffs = (
-            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
-        )
-        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
-
-    @property
-    def notes(self) -> Sequence[str]:
-        age = age_note(self.client.provider, self.client.model, date.today())
-        name = self.request.discussion
-        is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
-        begins = f'the discussion "{name}" begins' if is_first else ""
-        return tuple(filter(None, (begins, *self.looked, age)))
-
-    def price(self, usage: Usage) -> Decimal | None:
-        return cost(usage, self.client.model, provider=self.client.provider)
-
-    @property
-    def prompt(self) -> Prompt:
-        return self.ordered.prompt.prompt
-
-    @property
-    def fingerprint(self) -> PromptFingerprint:
-        return self.ordered.prompt.fingerprint
-
-    @property
-    def lines(self) -> list[str]:
-        """The plan, as people read it."""
-        data = self.data
-        lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
-        for block in data["blocks"]:
-            first, last = block["sources"][0], block["sources"][-1]
-            sources = first if first == last else f"{first} … {last}"
-            if images := len(block["images"]):
-                sources += f", with {images:,} image{'s' * (images > 1)}"
-            lines.append(
-                f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
-            )
-            if block["marked"]:
-                lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
-                up_to = f"{block['up_to']:,} tokens{lives}"
-                lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
-        client, usage, total = self.client, self.expected, self.plan.total
-        model = f"{client.provider} {client.model}".strip()
-        address = f" at {self.selected.address}" if self.selected.address else ""
-        segments = f"{len(self.prompt.segments):>9,}"
-        lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
-        lines.append(_origins_sentence(self))
-        if self.budget is not None or self.provider_tokens != total:  # rule B-10
-            counted = (
-                f"about {self.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
-                f"({client.ratio.value:g} for each, {client.ratio.source})"
-            )
-            budget = "" if self.budget is None else f"; the budget is {self.budget:,}"
-            lines.append(f"{counted}{budget}")
-        lines.append(
-            f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, "
-            f"{usage.fresh:,} fresh; {dollars(self.price(usage))} for the input"
-        )
-        return [*lines, *self.news]
-
-    @property
-    def data(self) -> dict[str, Any]:
-        usage = self.expected
-        amount = self.price(usage)
-        return {
-            "provider": self.client.provider,
-            "model": self.client.model,
-            "address": self.selected.address,
-            "origins": dict(self.selected.origins),
-            "discussion": self.request.discussion or DEFAULT,
-            "tokens": self.plan.total,
-            "provider_tokens": self.provider_tokens,
-            "ratio": self.client.ratio.value,
-            "ratio_source": self.client.ratio.source,
-            "budget": self.budget,
-            "blocks": _blocks(self),
-            "expected": {
-                "fresh": usage.fresh,
-                "cache_write": usage.cache_write,
-                "cache_read": usage.cache_read,
-            },
-            "cost": None if amount is None else float(amount),
-            "prefix": self.report.sentence if self.report else None,
-            "diffs": list(self.ordered.older),
-            "warnings": list(self.warnings),
-        }
-
-
-def _origins_sentence(turn: PreparedTurn) -> str:
-    options, client = turn.selected.options, turn.client
-    chosen = {
-        "provider": f"provider {client.provider}",
-        "model": f"model {client.model or 'its own'}",
-        "max_output": f"at most {options.max_output:,} tokens of answer",
-        "effort": f"effort {options.effort}",
-        "temperature": f"temperature {options.temperature or 0:g}",
-    }
-    parts = [
-        f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
-        for name, source in turn.selected.origins.items()
-    ]
-    if turn.request.discussion:
-        source = "its own" if turn.request.discussion == SCRIPTED else OPTION
-        parts.append(f'discussion "{turn.request.discussion}" ({source})')
-    return f"chosen: {', '.join(parts)}"
-
-
-def _blocks(turn: PreparedTurn) -> list[dict[str, Any]]:
-    plan, layout = turn.plan, turn.plan.layout
-    blocks = []
-    for start, end in pairwise((0, *layout.ends)):
-        hashes = [part for part in turn.fingerprint.segments[start:end] if part.tokens]
-        if not hashes:
-            continue
-        parts = turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
-        role = role_and_words([part.segment for part in parts])[0] if parts else BlockRole.SYSTEM
-        is_marked = end in layout.breakpoints
-        blocks.append(
-            {
-                "role": role.value,
-                "sources": [part.source or f"[{part.section}]" for part in hashes],
-                "images": [image.path for part in parts for image in part.images],
-                "segments": len(hashes),
-                "tokens": sum(part.tokens for part in hashes),
-                "up_to": plan.tokens[end - 1],
-                "marked": is_marked,
-                "lifetime": layout.lifetime(end, plan.policy.seconds) if is_marked else 0,
-            }
-        )
-    return blocks
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedTurn:
-    reply: Reply
-    path: Path  # of the prompt
-    # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
-    history: Path | None = None
-    answer: Path | None = None  # the file of the answer
-    warnings: tuple[str, ...] = ()  # what is doubtful about the answer
-
-
 def send_turn(
-    prepared: PreparedTurn,
+    prepared: Exchange,
     project: Project,
     *,
     on_text: OnText | None = None,
     received: Reply | None = None,
     begun: float | None = None,
-) -> CompletedTurn:
-    """Send a prepared turn; keep the prompt, the answer, both turns, and what was sent.
+) -> Exchange:
+    """Send a prepared turn and return it with its reply; keep the prompt, the answer, both turns, and what was sent.
 
     The prompt is written before it is sent, and the answer as it comes, each to a file of its own: whatever happens
     then, what was paid for is there, and the error has a note that names the file. Without a whole answer the
@@ -233,6 +53,8 @@ def send_turn(
     ``received``, to a request ``begun`` then in seconds since the epoch, is kept likewise, and nothing is sent.
     """
     request, client = prepared.request, prepared.client
+    if received is None:
+        check_limit(prepared, project)
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
         history = confined(history_file(project.path, request.discussion), request.written_in)
@@ -241,15 +63,14 @@ def send_turn(
     )
     if request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
-    log = LoggedRequest(path, prepared.fingerprint, prepared.sent)
-    write_request(replace(log, sent=None))  # until something of an answer is there
+    log = replace(prepared.record, path=path)
+    write_request(log.unsent)  # until something of an answer is there
     if begun is not None:
         os.utime(request_log_path(path), (begun, begun))
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
         try:
-            asked = client.request(prepared.plan, options=prepared.selected.options)
-            reply = received or client.exchange(asked, file)
+            reply = received or client.send(prepared.asked, file)
             file.finish(_text_or_refusal(reply))
         except BaseException as error:
             if not file.is_empty:
@@ -269,8 +90,13 @@ def send_turn(
         raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        client.provider, client.model, sent=sent, usage=usage
+        *prepared.place[:2],
+        sent=prepared.kinds,
+        usage=usage,
+        address=client.address,
+        learn=partial(_learn, prepared, reply),
     )
+    warnings += keep_charge(project.folder, client.provider, client.model, usage)
     if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):
         refused = f"{client.provider} has refused the request with {left_out}"
         warnings = (f"{refused}: it was sent again without", *warnings)
@@ -279,7 +105,45 @@ def send_turn(
         warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
     if file.problem:
         warnings += (f"the answer is not whole in {file.path}: {file.problem}",)
-    return CompletedTurn(reply, path, history, None if file.is_empty else file.path, warnings)
+    answer = None if file.is_empty else file.path
+    return replace(
+        prepared, reply=reply, record=log, history=history, answer=answer, doubts=warnings
+    )
+
+
+def check_limit(prepared: Exchange, project: Project) -> None:
+    """Refuse what could cost more than the caller, the user or the project allows."""
+    client, asked = prepared.client, prepared.selection.most
+    tables = (project.config.send.most_per_day, user_config().send.most_per_day)
+    daily = min((most for most in tables if most is not None), default=None)
+    if client.provider == SCRIPTED or (asked is None and daily is None):
+        return
+    could = prepared.most_it_costs
+    if could is None:
+        raise ClientSetupError(
+            f"a limit in dollars cannot be kept: the price of {client.model} is not known: name it under "
+            f'[models."{client.model}"] in your own configuration'
+        )
+    spent = spent_today() if daily is not None else Decimal(0)
+    for limit, so_far, name in ((asked, Decimal(0), "--most"), (daily, spent, "most_per_day")):
+        if limit is not None and so_far + could > Decimal(str(limit)):
+            today = f", and {dollars(so_far)} were spent today" if so_far else ""
+            raise ClientSetupError(
+                f"it could cost {dollars(could)}, with nothing read from a cache and {prepared.asked.max_output:,} "
+                f"tokens of answer{today}; {name} is ${limit:g}: lower --max-output or --budget, or raise the limit"
+            )
+
+
+def _learn(prepared: Exchange, reply: Reply, learned: Learned) -> Learned:
+    forecast, pauses = prepared.forecast, prepared.record.pauses
+    if forecast.cache_read:
+        age = pauses[-1] if pauses else 0.0
+        learned = learned.after_read(
+            expected=forecast.cache_read,
+            read=reply.usage.cache_read,
+            needs_hour=age > SHORT_LIFETIME and prepared.plan.policy.long_seconds > 0,
+        )
+    return learned if reply.first_piece is None else learned.after_piece(reply.first_piece)
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
@@ -302,7 +166,7 @@ def _record(log: LoggedRequest) -> None:
         write_request(log)
 
 
-def _add_turns(prepared: PreparedTurn, reply: Reply, history: Path) -> None:
+def _add_turns(prepared: Exchange, reply: Reply, history: Path) -> None:
     # Confined once more: the answer took its time, and a link may stand there now.
     path = confined(history, prepared.request.written_in)
     question = cast("Mapping[str, str]", prepared.request.history[-1])

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from typing import Final
 
 from aggregate.base.disk.reading import is_file, project_root
 from aggregate.base.errors import BudgetError
@@ -39,16 +41,19 @@ from aggregate.sending.cache.fingerprint import (
     compare_prefixes,
     digest,
 )
-from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
+from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy, token_ratio
-from aggregate.sending.clients.protocol import LARGEST_FILE, accepted_images
-from aggregate.sending.model_selection import SelectedModel
-from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
-from aggregate.sending.request_log import LoggedRequest, SentRecord, read_segment, recent_requests
-from aggregate.sending.turn import PreparedTurn
+from aggregate.sending.clients.images import LARGEST_FILE, accepted_images
+from aggregate.sending.clients.learned import Learned, Place, learned_of
+from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
+from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.exchange import Exchange
+from aggregate.sending.model_selection import ModelSelection, request_of
+from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy, api_family
+from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
 
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
+_NO_HOURS: Final = "the cache has not kept what it was expected to: nothing is written for an hour until it does again"
 _SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
 _Compose = Callable[[Request], Composition]
 FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
@@ -58,7 +63,6 @@ _LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing
 @dataclass(frozen=True, slots=True)
 class LastRequest:
     logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
-    sent: SentRecord = field(default_factory=lambda: SentRecord("", "", (), ()))
     # it went to the model that is asked now, with the same instructions
     may_be_cached: bool = False
     age: float = 0.0  # seconds since it was sent
@@ -69,24 +73,24 @@ class LastRequest:
     @property
     def shown(self) -> tuple[SentFile, ...]:
         """How much of each file it has shown, if it had a budget; another discussion was about something else."""
-        return self.sent.shown if self.is_own else ()
+        return self.logged.shown if self.logged and self.is_own else ()
 
     @property
     def layout(self) -> BlockLayout | None:
         if self.logged is None or not self.may_be_cached:
             return None
-        sent = self.sent
-        digests = self.logged.fingerprint.digests
-        return BlockLayout(digests, sent.ends, sent.breakpoints, sent.lifetimes)
+        sent = self.logged
+        return BlockLayout(sent.fingerprint.digests, sent.ends, sent.breakpoints, sent.lifetimes)
 
     @property
     def pauses(self) -> Pauses:
-        earlier = Pauses(self.sent.pauses)
+        earlier = Pauses(self.logged.pauses if self.logged else ())
         is_pause = self.logged is not None and self.is_own and self.age <= _LONGEST_PAUSE
         return earlier.then(self.age) if is_pause else earlier
 
     def is_alive(self, usual: float) -> bool:
-        return self.age <= max(self.sent.lifetimes, default=usual)
+        lifetimes = self.logged.lifetimes if self.logged else ()
+        return self.age <= max(lifetimes, default=usual)
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
         if self.logged is None:
@@ -100,7 +104,7 @@ class LastRequest:
 
     def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
         if self.logged:
-            return count_changes(prompt, seen=self.sent.files, changes=self.sent.changes)
+            return count_changes(prompt, seen=self.logged.files, changes=self.logged.changes)
         files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
         changes: dict[str, float] = {}
         for number, names in enumerate(touched_files(str(request.base_dir))):
@@ -136,7 +140,7 @@ def file_digests(prompt: Prompt) -> dict[str, str]:
 
 
 def _find_last_request(
-    request: Request, client: Client, system: str, lifetime: float
+    request: Request, client: Client, system: str, effort: str, *, lifetime: float
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
@@ -148,9 +152,9 @@ def _find_last_request(
     # What the user has not written here counts in a trusted project alone.
     is_own = not is_trusted(project_root(request.base_dir))
     for logged in recent_requests(request.output_dir, request.namespace, is_own=is_own):
-        if logged.sent is None:
+        if not logged.provider:
             continue
-        sent = _last_request(logged, logged.sent, request, recipient)
+        sent = _last_request(logged, request, recipient, effort)
         last = sent if last is None or (sent.is_own and not last.is_own) else last
         if not sent.may_be_cached:
             continue
@@ -167,18 +171,21 @@ def _find_last_request(
 
 
 def _last_request(
-    logged: LoggedRequest, sent: SentRecord, request: Request, recipient: tuple[str, str, str]
+    logged: LoggedRequest, request: Request, recipient: tuple[str, str, str], effort: str
 ) -> LastRequest:
-    reached = (sent.provider, sent.model, logged.fingerprint.digests[0])
-    lookup = cache_policy(sent.provider, sent.model).lookup
-    was_written = bool(sent.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
+    reached = (logged.provider, logged.model, logged.fingerprint.digests[0])
+    lookup = cache_policy(logged.provider, logged.model).lookup
+    was_written = bool(logged.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
     try:
         age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
     except OSError:
         age = float("inf")
-    may_be_cached = reached == recipient and was_written
-    is_own = sent.discussion in (request.discussion, request.continues)
-    return LastRequest(logged, sent, may_be_cached, age, request.redaction, is_own)
+    # How long it thinks is a part of what Anthropic's cache compares.
+    is_other_effort = api_family(logged.provider, logged.model) == "anthropic"
+    is_other_effort = is_other_effort and logged.effort != effort
+    may_be_cached = reached == recipient and was_written and not is_other_effort
+    is_own = logged.discussion in (request.discussion, request.continues)
+    return LastRequest(logged, may_be_cached, age, request.redaction, is_own)
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
@@ -224,8 +231,9 @@ class _FittedTurn:
 class TurnComposer:
     """Composes a turn, with a budget so that the whole request keeps to it by the provider's count (rule B-10)."""
 
-    selected: SelectedModel
-    client: Client  # the selected one, which knows how its provider counts
+    client: Client  # who is asked, and knows how its provider counts
+    learned: Learned
+    selection: ModelSelection
     policy: CachePolicy
     ordering: CachePolicy  # ``NO_CACHE`` where no older version of a file is to be sent
     system: str  # the instructions without secrets
@@ -234,21 +242,31 @@ class TurnComposer:
 
     @classmethod
     def behind_last(
-        cls, selected: SelectedModel, request: Request
+        cls, client: Client, selection: ModelSelection, request: Request, *, diffs: bool
     ) -> tuple["TurnComposer", Sequence[str]]:
         """Return what composes the turn, and what is doubtful about its instructions and images."""
-        client = selected.client
-        client = replace(client, ratio=token_ratio(client.provider, client.model))
-        instructions = escape_surrogates(selected.options.system).strip()
+        place = Place(client.provider, client.model, client.address)
+        learned = learned_of(place)
+        client = replace(client, ratio=learned.ratio(place))
+        instructions = escape_surrogates(selection.system).strip()
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)
-        is_off = selected.cache is CacheLifetime.OFF
+        is_off = selection.cache == CacheLifetime.OFF
         policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
+        told = (*secrets, *refused)
+        if (
+            learned.distrusts_hours
+            and policy.long_seconds
+            and selection.cache == CacheLifetime.AUTO
+        ):
+            policy = replace(policy, long_seconds=0)
+            told += (_NO_HOURS,)
         # No older version saves anything where nothing is cached: that turns diffs off.
-        ordering = policy if selected.project.config.send.diffs else NO_CACHE
-        last = _find_last_request(request, client, system, ordering.seconds)
-        composer = cls(selected, client, policy, ordering, system, images, last)
-        return composer, (*secrets, *refused)
+        ordering = policy if diffs else NO_CACHE
+        effort = client.planned(request_of(selection)).effort or ""
+        last = _find_last_request(request, client, system, effort, lifetime=ordering.seconds)
+        composer = cls(client, learned, selection, policy, ordering, system, images, last)
+        return composer, told
 
     def compose(
         self,
@@ -256,7 +274,7 @@ class TurnComposer:
         *,
         on_start: Callable[[int], None] | None = None,
         on_done: Callable[[int], None] | None = None,
-    ) -> PreparedTurn:
+    ) -> Exchange:
         compose = partial(compose_prompt, on_start=on_start, on_done=on_done)
         if request.budget is None:
             return self._planned(self._ordered_turn(request, compose))
@@ -354,12 +372,12 @@ class TurnComposer:
             grown=grown_files(request.kept, composition.choices) if request.budget else None,
         )
 
-    def _planned(self, turn: _FittedTurn) -> PreparedTurn:
+    def _planned(self, turn: _FittedTurn) -> Exchange:
         last, prompt = self.last, turn.ordered.prompt
         before = EarlierRequest(
             last.layout,
             last.age,
-            self.selected.cache,
+            CacheLifetime(self.selection.cache),
             last.pauses,
             # An entry that is never read costs more than none.
             writes=turn.request.discussion != NO_DISCUSSION,
@@ -370,30 +388,39 @@ class TurnComposer:
         left = SimulatedCache.after(last.layout, age=last.age) if last.layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             client = scripted_client(cache=left, model=client.model)
-        return PreparedTurn(
+        asked = client.planned(replace(request_of(self.selection), system=self.system, plan=plan))
+        report = (
+            compare_prefixes(last.logged.fingerprint, prompt.fingerprint) if last.logged else None
+        )
+        return Exchange(
             client,
-            self.selected,
+            self.selection,
+            asked,
             turn.request,
             turn.composition,
             turn.ordered,
-            plan,
             charge(plan, left)[0],
-            self._record(turn, plan),
-            compare_prefixes(last.logged.fingerprint, prompt.fingerprint) if last.logged else None,
+            self._record(turn, asked),
+            report,
             None,
             (*doubts(turn.composition.missing, turn.composition.guess), *turn.composition.warnings),
+            learned=self.learned,
         )
 
-    def _record(self, turn: _FittedTurn, plan: RequestPlan) -> SentRecord:
-        return SentRecord(
+    def _record(self, turn: _FittedTurn, asked: ChatRequest) -> LoggedRequest:
+        layout = asked.plan.layout
+        return LoggedRequest(
+            Path(),
+            turn.ordered.prompt.fingerprint,
             self.client.provider,
             self.client.model,
-            plan.layout.ends,
-            plan.layout.breakpoints,
+            layout.ends,
+            layout.breakpoints,
             turn.changes,
             file_digests(turn.composition.prompt),
             turn.shown if turn.request.budget else (),
-            lifetimes=plan.layout.lifetimes,
+            lifetimes=layout.lifetimes,
             pauses=tuple(self.last.pauses.seconds),
             discussion=turn.request.discussion,
+            effort=asked.effort or "",
         )

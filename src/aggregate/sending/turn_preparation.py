@@ -7,13 +7,22 @@ from typing import Any
 from aggregate.base.errors import ConfigError, PromptTooLongError, ProviderError
 from aggregate.base.request import AUTO, Task
 from aggregate.base.values import escape_surrogates
-from aggregate.project.configuration import Project
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import user_index
-from aggregate.prompt import Request, Strategy, compose_prompt, count_prompt, request_for
+from aggregate.prompt import (
+    Request,
+    Strategy,
+    compose_prompt,
+    count_prompt,
+    find_persona,
+    request_for,
+)
+from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import check_window, context_window
 from aggregate.sending.clients.protocol import unused_options
-from aggregate.sending.model_selection import ModelSelection, SelectedModel, select_model
-from aggregate.sending.turn import USER, PreparedTurn
+from aggregate.sending.exchange import Exchange
+from aggregate.sending.model_selection import ModelSelection, request_of, select_model
+from aggregate.sending.turn import USER
 from aggregate.sending.turn_composition import TurnComposer
 
 
@@ -30,7 +39,7 @@ def prepare_turn(
     task: Task | None = None,
     replaces: Sequence[Mapping[str, Any]] = (),
     aside: Callable[[Request], Request] | None = None,
-) -> PreparedTurn:
+) -> Exchange:
     """Compose and plan the turn that says ``message``; nothing is written or sent.
 
     ``task`` is what the user points at beside the message, which is its text; with a budget only. Once it is answered
@@ -38,48 +47,62 @@ def prepare_turn(
     is kept in none, and may show less.
     """
     message = escape_surrogates(message)
-    selected = select_model(
+    client, selection = select_model(
         project, selection, environ=environ, on_wait=on_wait, require_key=require_key
     )
-    request = _request(selected, aside, redact=selection.redact, task=task)
+    project = _with_default_budget(project)
+    request = _request(project, client, selection, aside, task=task)
     request = _with_message(request, message, replaces)
     told: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    if selected.picks:
+    if selection.picks:
         from aggregate.sending.second_look import look_again  # most turns do without
 
-        asked = selected.client
-        request, told, failed = look_again(request, asked, index=user_index(), asks=require_key)
-    composer, doubts = TurnComposer.behind_last(selected, request)
+        request, told, failed = look_again(request, client, index=user_index(), asks=require_key)
+    diffs = project.config.send.diffs
+    composer, doubts = TurnComposer.behind_last(client, selection, request, diffs=diffs)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     _check_window(turn)
-    unused = unused_options(turn.client.provider, turn.client.model, selected.options)
-    warnings = (*selected.warnings, *unused, *turn.warnings, *doubts, *failed)
+    unused = unused_options(client.provider, replace(request_of(selection), model=client.model))
+    warnings = (*selection.warnings, *unused, *turn.warnings, *doubts, *failed)
     return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=told)
 
 
+def _with_default_budget(project: Project) -> Project:
+    """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
+    config = project.config
+    budget = config.send.budget
+    if budget is None and config.budget.tokens is None:
+        budget = user_config().send.budget or (AUTO if project.is_bare else None)
+    if budget is None:
+        return project
+    table = replace(config.budget, tokens=budget)
+    return replace(project, config=replace(config, budget=table))
+
+
 def _request(
-    selected: SelectedModel,
+    project: Project,
+    client: Client,
+    selection: ModelSelection,
     aside: Callable[[Request], Request] | None,
     *,
-    redact: bool | None,
     task: Task | None,
 ) -> Request:
-    persona, config, budget = selected.persona, selected.project.config, selected.budget
-    presets = (preset.budget for preset in config.context_presets.values())
-    is_auto = AUTO in ((config.budget.tokens, *presets) if budget is None else (budget,))
+    persona, budget = find_persona(project, selection.persona), selection.budget
+    presets = (preset.budget for preset in project.config.context_presets.values())
+    is_auto = AUTO in ((project.config.budget.tokens, *presets) if budget is None else (budget,))
     request = request_for(
-        selected.project,
+        project,
         strategy=persona.aggregation_strategy or None,
         preset=persona.preset or None,
         budget=budget,
-        window=context_window(selected.client.model) if is_auto else None,
-        answer=selected.options.max_output,
-        discussion=selected.discussion,
+        window=context_window(client.model) if is_auto else None,
+        answer=request_of(selection).max_output,
+        discussion=selection.discussion,
         is_new=True,
         task=task,
         sending=True,
-        redact=redact,
+        redact=selection.redact,
     )
     request = aside(request) if aside else request
     if task is not None and request.budget is None:
@@ -100,8 +123,8 @@ def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str
     return replace(request, task=task)
 
 
-def _check_window(turn: PreparedTurn) -> None:
-    client, most = turn.client, turn.selected.options.max_output
+def _check_window(turn: Exchange) -> None:
+    client, most = turn.client, turn.asked.max_output
     try:
         check_window(turn.plan, client.model, most, ratio=client.ratio)
     except PromptTooLongError as error:

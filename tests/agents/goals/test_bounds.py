@@ -8,17 +8,17 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from aggregate import NeuronAgent, Prompt, Reply, RequestOptions, ToolRegistry, Usage, open_client
-from aggregate.agents.goals import ChatModel, EngineLimits, scripted_model
-from aggregate.agents.goals.models import ScriptedModel, as_model
+from aggregate import ChatRequest, Client, NeuronAgent, Reply, ToolRegistry, Usage
+from aggregate.agents.goals import EngineLimits, scripted_model
 from aggregate.agents.goals.questions import Completion, Question
+from aggregate.sending.clients import OnText
 from tests.fakes.models import agent, nodes
 from tests.fakes.user_files import by_user
 from tests.hostile.running import ends
@@ -69,48 +69,32 @@ def test_too_many_steps_are_a_limit(tmp_path: Path) -> None:
 
 
 @dataclass
-class CachingClient:
-    script: ScriptedModel = field(default_factory=lambda: scripted_model(SCRIPT))
+class Caches:
+    """An adapter whose provider reads nearly all of each request from its cache."""
 
-    def send(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: Callable[[str], None] | None = None,
-        options: RequestOptions = RequestOptions(),  # noqa: B008 - as the port has it
-    ) -> Reply:
-        text = PLAN if message.startswith("Split") else "ring" if "Which tool" in message else "yes"
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
+        text = request.plan.text
+        text = PLAN if text.startswith("Split") else "ring" if "Which tool" in text else "yes"
         return Reply(text, Usage(fresh=10, cache_read=1000, output=5))
 
-    async def asend(self, *_: object, **__: object) -> Reply:
-        raise NotImplementedError
 
-
-@pytest.mark.parametrize(("read_price", "limit"), [(0.1, None), (1.0, "tokens")])
+@pytest.mark.parametrize(("cache_read", "limit"), [(0.2, None), (2.0, "tokens")])
 def test_cached_tokens_count_at_their_price(
-    tmp_path: Path, read_price: float, limit: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_read: float, limit: str | None
 ) -> None:
-    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 600 are enough for four questions, or for none."""
-    model = ChatModel(CachingClient(), read_price=read_price)
-    limits = EngineLimits(tokens=600)
+    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 1,000 are enough for all questions, or for none.
+
+    The price is the provider's, or as the user's table says (S-8).
+    """
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    by_user(f'[models."m"]\ninput = 2.0\noutput = 10.0\ncache_read = {cache_read}\n')
+    model = Client("anthropic", Caches(), "m")
+    limits = EngineLimits(tokens=1000)
     made = NeuronAgent(model, [bell()], state_dir=tmp_path, limits=limits)
     result = made.execute_goal("Ring")
     assert result.limit == limit
     assert result.stopped.startswith("Stopped") is (limit is not None)
     assert result.trace.tokens == result.trace.calls * 1015
-
-
-def test_the_price_is_the_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client of a provider is asked at what its provider takes for a read token, or the user's table says (S-8)."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    environ = {"ANTHROPIC_API_KEY": "x"}
-    client = open_client("anthropic", model="claude-sonnet-5", environ=environ)
-    prices = [as_model(client)]
-    by_user('[models."claude-sonnet-5"]\ninput = 2.0\noutput = 10.0\ncache_read = 1.0\n')
-    prices.append(as_model(client))
-    assert [isinstance(model, ChatModel) and model.read_price for model in prices] == [0.1, 0.5]
 
 
 ANSWERS = {

@@ -10,6 +10,7 @@ import pytest
 from simulation.fan_out import Fault, simulate
 
 from aggregate import (
+    ChatRequest,
     Client,
     FinishReason,
     Prompt,
@@ -71,7 +72,7 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     out = {path.name: path.read_text() for path in run.result.report.parent.iterdir()}
     assert sorted(out) == [
         "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md",
-        "report.md",
+        "events.jsonl", "report.md",
     ]  # fmt: skip
     assert out["003_sum.prompt.md"] == run.prompt("sum")
     assert out["003_sum.reply.md"] == "answer of sum"
@@ -268,7 +269,7 @@ def test_workers_share_what_nobody_focuses_on(tmp_path: Path) -> None:
     for one in run.worker.given:
         files = [each.source for each in one.prompt.segments if each.section == "files"]
         assert files[1:] == [f"src/{name}.py" for name in ("a", "one2", "z", "one", "two")]
-        shares.append(client.send(one.prompt, one.message).usage.cache_share)
+        shares.append(client.send(ChatRequest(one.prompt, one.message)).usage.cache_share)
     assert shares[0] == 0
     assert min(shares[1:]) > 0.95
 

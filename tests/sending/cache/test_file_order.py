@@ -21,7 +21,8 @@ from aggregate.sending.cache.file_order import (
     order_for_sending,
 )
 from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
-from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy, policy_for
+from aggregate.sending.known_models import policy_for
+from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy
 from aggregate.sending.turn_composition import count_changes, file_digests
 from tests.fakes.prompts import part
 

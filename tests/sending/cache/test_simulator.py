@@ -26,7 +26,8 @@ from aggregate.sending.cache.breakpoints import (
     count_long,
 )
 from aggregate.sending.cache.request_plan import block_prefixes
-from aggregate.sending.models import AS_OF, CacheLookup, CachePolicy, policy_for
+from aggregate.sending.known_models import AS_OF, policy_for
+from aggregate.sending.models import CacheLookup, CachePolicy
 from tests.fakes.prompts import State, discussions, part, run_through, state
 
 MARKS = CachePolicy(

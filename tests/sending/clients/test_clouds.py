@@ -7,17 +7,17 @@ from google.auth.exceptions import DefaultCredentialsError
 from google.oauth2.credentials import Credentials
 
 from aggregate import (
+    ChatRequest,
     Client,
     ClientSetupError,
-    RequestOptions,
     open_client,
     plan_for,
     to_anthropic,
     to_gemini,
     to_openai,
 )
-from aggregate.sending.clients.protocol import capabilities_of, image_rules
 from aggregate.sending.clients.providers import VertexApi
+from aggregate.sending.known_models import known_model
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.prompts import state
 
@@ -43,7 +43,7 @@ def _foreign_headers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_azure(server: ChatServer) -> None:
     """The deployment is in the path, the version in the query, the key in a header of its own."""
     environ = AZURE | {"AZURE_OPENAI_ENDPOINT": server.url}
-    reply = open_client("azure", model="gpt-5.6", environ=environ).send(PROMPT, "Why?")
+    reply = open_client("azure", model="gpt-5.6", environ=environ).send(ChatRequest(PROMPT, "Why?"))
     assert reply.text == ANSWER
     ((path, body),) = server.requests
     assert path == "/openai/deployments/gpt-5.6/chat/completions?api-version=2026-01-01"
@@ -56,7 +56,7 @@ def test_azure(server: ChatServer) -> None:
 def test_bedrock(server: ChatServer) -> None:
     """The model is in the path; the body is Anthropic's with its breakpoints."""
     client = open_client("bedrock", model=SONNET, base_url=server.url, environ=BEDROCK)
-    reply = client.send(PROMPT, "Why?")
+    reply = client.send(ChatRequest(PROMPT, "Why?"))
     assert (reply.text, reply.usage.cache_read) == (ANSWER, 1_100)
     ((path, body),) = server.requests
     assert path.replace("%3A", ":") == f"/model/{SONNET}/invoke"
@@ -75,7 +75,7 @@ def test_bedrock(server: ChatServer) -> None:
 def test_vertex(server: ChatServer, model: str, path: str) -> None:
     """Each maker's protocol by the model's name, and whoever is signed in."""
     transport = VertexApi("p", "global", server.url, Credentials(token="signed-in"))  # type: ignore[no-untyped-call] # noqa: S106
-    reply = Client("vertex", transport, model).send(PROMPT, "Why?")
+    reply = Client("vertex", transport, model).send(ChatRequest(PROMPT, "Why?"))
     assert reply.text == ANSWER
     ((asked, _),) = server.requests
     assert asked == path
@@ -98,7 +98,7 @@ def test_vertex_tells_who_is_not_signed_in() -> None:
 
     transport = VertexApi("p", "global", "http://127.0.0.1:9", SignedOut())
     with pytest.raises(ClientSetupError, match=r"vertex is not signed in .*gcloud auth"):
-        Client("vertex", transport, "claude-sonnet-5").send(PROMPT, "Why?")
+        Client("vertex", transport, "claude-sonnet-5").send(ChatRequest(PROMPT, "Why?"))
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,9 @@ def test_what_is_missing_is_named(provider: str, environ: Mapping[str, str], mis
 )
 def test_rules_are_the_makers(provider: str, model: str, family: str, own: str) -> None:
     """Cache, options, images and the form of hosts' requests go by who has made the model."""
-    assert capabilities_of(provider, model) == capabilities_of(family, own)
-    assert image_rules(provider, model) == image_rules(family, own)
-    planned = plan_for(PROMPT, model, "Why?", provider=provider, options=RequestOptions())
-    makers = plan_for(PROMPT, own, "Why?", provider=family, options=RequestOptions())
+    assert known_model(provider, model) == known_model(family, own)
+    planned = plan_for(PROMPT, model, "Why?", provider=provider, options=ChatRequest())
+    makers = plan_for(PROMPT, own, "Why?", provider=family, options=ChatRequest())
     assert planned.plan.policy == makers.plan.policy
     body = {"openai": to_openai, "anthropic": to_anthropic, "gemini": to_gemini}[family](planned)
     assert body["model"] == model

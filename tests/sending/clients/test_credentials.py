@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import ProviderError, open_client
+from aggregate import ChatRequest, ProviderError, open_client
 from aggregate.sending.clients import PROVIDERS
 from aggregate.sending.clients.connection import ApiKey
 from tests.cli.command_line import aggregate
@@ -34,7 +34,7 @@ def test_no_error_log_or_repr_shows_the_key(
     with tattling() as server:
         client = open_client(provider, model="some-model", base_url=server.url, environ=PLANTED)
         with pytest.raises(ProviderError, match="who are you") as caught:
-            client.send(PROMPT, "Why?")
+            client.send(ChatRequest(PROMPT, "Why?"))
     shown = [
         str(caught.value),
         repr(caught.value),
@@ -83,7 +83,9 @@ def test_what_an_sdk_finds_in_the_environment_goes_nowhere_else(
             with monkeypatch.context() as own:
                 own.setenv(variable, "its-own-key")
                 with pytest.raises(ProviderError):
-                    open_client(provider, model="m", base_url=server.url).send(PROMPT, "Why?")
+                    open_client(provider, model="m", base_url=server.url).send(
+                        ChatRequest(PROMPT, "Why?")
+                    )
     assert [headers["authorization"] for headers in server.headers] == [
         *["Bearer its-own-key"] * 3,
         "Bearer none",

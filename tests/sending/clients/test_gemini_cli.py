@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import Client, ClientSetupError, ProviderError, Usage
+from aggregate import ChatRequest, Client, ClientSetupError, ProviderError, Usage
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_cli import GeminiCli
 from tests.fakes.gemini import ANSWERS, HANGS, REFUSES, install
@@ -40,7 +40,7 @@ def test_the_prompt_arrives_whole_in_an_empty_folder(
     program = install(tmp_path / "bin", ANSWERS)
     pieces: list[str] = []
     reply = client(program).send(
-        DECORATED.prompt, "Why?", model="gemini-3.5-flash", on_text=pieces.append
+        ChatRequest(DECORATED.prompt, "Why?", model="gemini-3.5-flash"), pieces.append
     )
     assert (reply.text, pieces, reply.usage) == ("Yes.", ["Ye", "s."], Usage(388, 0, 512, 20))
     seen = json.loads((tmp_path / "bin" / "seen.json").read_text(encoding="utf-8"))
@@ -56,7 +56,7 @@ def test_a_failure_is_one_line_without_the_key(tmp_path: Path) -> None:
     """The exit code says what is wrong; a key in the program's words is hidden."""
     program = install(tmp_path / "bin", REFUSES.format(key="k-planted-77"))
     with pytest.raises(ProviderError) as caught:
-        client(program, key=ApiKey("k-planted-77")).send(DECORATED.prompt, "Why?")
+        client(program, key=ApiKey("k-planted-77")).send(ChatRequest(DECORATED.prompt, "Why?"))
     assert str(caught.value) == (
         "gemini-cli is not signed in: run gemini once, or set GEMINI_API_KEY: Please set an Auth method, key (hidden)"
     )
@@ -67,17 +67,17 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         ClientSetupError, match="is not on PATH: run npm install -g @google/gemini-cli"
     ):
-        client(tmp_path / "nowhere").send(DECORATED.prompt, "Why?")
+        client(tmp_path / "nowhere").send(ChatRequest(DECORATED.prompt, "Why?"))
 
 
 def test_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
     """After the time allowed, and when the task is cancelled."""
     program = install(tmp_path / "bin", HANGS)
     with pytest.raises(ProviderError, match="gemini-cli did not answer in time"):
-        client(program, seconds=0.3).send(DECORATED.prompt, "Why?")
+        client(program, seconds=0.3).send(ChatRequest(DECORATED.prompt, "Why?"))
 
     async def cancelled() -> None:
-        task = asyncio.create_task(client(program).asend(DECORATED.prompt, "Why?"))
+        task = asyncio.create_task(client(program).exchange(ChatRequest(DECORATED.prompt, "Why?")))
         await asyncio.sleep(0.3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -95,4 +95,4 @@ def test_too_much_for_the_program(tmp_path: Path) -> None:
     with pytest.raises(
         ProviderError, match="gemini-cli reads at most 8,000,000 bytes and the prompt has 8,000,023"
     ):
-        asked.exchange(asked.request(plan))
+        asked.send(ChatRequest(plan=plan))

@@ -7,7 +7,9 @@ import pytest
 from aggregate import Prompt, ProviderError
 from aggregate.prompt.document import Image
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.protocol import accepted_images, image_rules
+from aggregate.sending.clients.images import accepted_images
+from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.known_models import known_model
 from tests.fakes.images import png
 from tests.fakes.prompts import asking, part, plan_of, talk
 from tests.fakes.transports import requests_of, scripted
@@ -116,7 +118,7 @@ def test_images_are_counted_and_hashed(provider: str) -> None:
 )
 def test_tokens_by_each_rule(provider: str, model: str, size: tuple[int, int], tokens: int) -> None:
     """The examples of the providers' pages, and sizes that are scaled down."""
-    rules = image_rules(provider, model)
+    rules = known_model(provider, model).images
     assert rules is not None
     assert rules.tokens(*size) == pytest.approx(tokens, rel=0.02)
 
@@ -172,7 +174,7 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
 
     client = scripted(answer, "compatible", model="local")
     planned = plan("compatible", "local")
-    reply = client.exchange(client.request(planned))
+    reply = client.send(ChatRequest(plan=planned))
     assert (reply.text, reply.raw["left_out"]) == ("I read.", ("images",))
     assert requests_of(client)[-1].plan.text == planned.text
 
@@ -185,4 +187,4 @@ def test_another_failure_is_no_reason() -> None:
 
     client = scripted(answer, "compatible", model="local")
     with pytest.raises(ProviderError, match="no key"):
-        client.exchange(client.request(plan("compatible", "local")))
+        client.send(ChatRequest(plan=plan("compatible", "local")))

@@ -11,17 +11,24 @@ from hypothesis import given, strategies as st
 from aggregate import ConfigError, Prompt, PromptTooLongError, Usage, open_project
 from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.clients import cache_policy, context_window, cost, shipped_ratio
+from aggregate.sending.clients.learned import (
+    LEARNED_FILE,
+    NOTHING,
+    Kinds,
+    Learned,
+    Place,
+    learned_of,
+    record_usage,
+    token_ratio,
+)
 from aggregate.sending.clients.own_models import (
     HIGHEST,
     LOWEST,
     OWN_COUNT,
-    RATIOS_FILE,
     TokenRatio,
     age_note,
     check_window,
-    record_usage,
     reported_ratio,
-    token_ratio,
 )
 from tests.fakes.prompts import part, plan_of
 from tests.fakes.user_files import by_user
@@ -75,7 +82,7 @@ def test_half_a_price_is_refused(users: Path) -> None:
 def test_a_project_says_nothing_of_models(users: Path) -> None:
     """A wrong price would hide what is paid: it is not used, and said (S-8)."""
     theirs = open_project({"models": {"claude-opus-5": {"input": 0, "output": 0}}})
-    chosen = select_model(theirs, ModelSelection("scripted", "claude-opus-5"))
+    _, chosen = select_model(theirs, ModelSelection("scripted", "claude-opus-5"))
     assert chosen.warnings == (f"[models] of a project is not used: write it to {users}",)
     amount = cost(Usage(fresh=1_000_000), "claude-opus-5", provider="scripted")
     assert amount is not None
@@ -146,6 +153,7 @@ def test_what_is_reported_is_used_from_then_on() -> None:
     assert record_usage("anthropic", MODEL, sent=10_000, usage=Usage(2_000, 1_000, 8_300)) == ()
     ratio = token_ratio("anthropic", MODEL)
     assert ratio == TokenRatio(1130, "as anthropic has reported for one request")
+    assert token_ratio("anthropic", MODEL, "https://gateway.example").value == 1.25
     assert token_ratio("anthropic", "claude-opus-5").value == 1.5
     assert token_ratio("compatible", MODEL).value == 1.25
 
@@ -190,20 +198,21 @@ def test_what_says_nothing_is_not_kept(
     assert not state.exists()
 
 
+ROW = {"provider": "anthropic", "model": MODEL, "address": "", **NOTHING._asdict()}
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{", "[]", "null", '{"version": 2, "ratios": []}', '{"version": 1, "ratios": 3}', "[" * 9000,
-        '{"version": 1, "ratios": [{"provider": "anthropic", "model": "' + MODEL + '", "sent": 0, "reported": 1, '
-        '"requests": 1}]}',
-        '{"version": 1, "ratios": [{"provider": "anthropic", "model": "' + MODEL + '", "sent": 1e400, "reported": NaN, '
-        '"requests": true}]}',
+        "", "{", "[]", "null", '{"version": 2, "models": []}', '{"version": 1, "models": 3}', "[" * 9000,
+        json.dumps({"version": 1, "models": [ROW | {"sent": -1}]}), json.dumps({"version": 1, "models": [ROW | {"squares": [1]}]}),
+        json.dumps({"version": 1, "models": [ROW | {"reported": float("nan"), "requests": True}]}),
     ],
 )  # fmt: skip
 def test_a_damaged_file_holds_nothing(state: Path, text: str) -> None:
     """The table counts again, and the next report replaces the file (rule B-10)."""
     state.mkdir()
-    (state / RATIOS_FILE).write_text(text, encoding="utf-8")
+    (state / LEARNED_FILE).write_text(text, encoding="utf-8")
     assert token_ratio("anthropic", MODEL).value == 1.25
     assert record_usage("anthropic", MODEL, sent=10_000, usage=Usage(11_000)) == ()
     assert token_ratio("anthropic", MODEL).value == 1.1
@@ -212,14 +221,14 @@ def test_a_damaged_file_holds_nothing(state: Path, text: str) -> None:
 def test_the_file_is_small_and_private(state: Path) -> None:
     """It lies in the user's state folder, for the user alone, and forgets the models of long ago (rule B-10)."""
     record_usage("compatible", "model-0", sent=1000, usage=Usage(1100))
-    file = state / RATIOS_FILE
+    file = state / LEARNED_FILE
     kept = json.loads(file.read_text(encoding="utf-8"))
-    (row,) = kept["ratios"]
-    kept["ratios"] = [row | {"model": f"model-{number}"} for number in range(200)]
+    (row,) = kept["models"]
+    kept["models"] = [row | {"model": f"model-{number}"} for number in range(200)]
     file.write_text(json.dumps(kept), encoding="utf-8")
     for number in range(200, 205):
         record_usage("compatible", f"model-{number}", sent=1000, usage=Usage(1100))
-    models = [row["model"] for row in json.loads(file.read_text(encoding="utf-8"))["ratios"]]
+    models = [row["model"] for row in json.loads(file.read_text(encoding="utf-8"))["models"]]
     assert (len(models), models[0], models[-1]) == (200, "model-5", "model-204")
     assert (file.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o600, 0o700)
 
@@ -242,3 +251,51 @@ def test_the_window_is_checked_by_the_providers_count() -> None:
     said = str(caught.value)
     assert "about 212,500 tokens (170,000 by o200k; an estimate of " in said
     assert caught.value.tokens == 228_500
+
+
+def test_code_and_words_have_ratios_of_their_own() -> None:
+    """Requests of different mixtures tell them apart; what is little known stays near the whole ratio (rule C-9)."""
+    place = Place("anthropic", MODEL)
+    assert NOTHING.ratios(place) == pytest.approx((1.25, 1.25))
+    for code, words in ((20_000, 500), (20_000, 9_000), (1_000, 12_000), (30_000, 2_000)):
+        usage = Usage(round(code * 1.5 + words * 1.1))
+        record_usage("anthropic", MODEL, sent=Kinds(code, words), usage=usage)
+    assert learned_of(place).ratios(place) == pytest.approx((1.5, 1.1), abs=0.03)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**7)), max_size=30
+    )
+)
+def test_no_report_leads_astray(reports: list[tuple[int, int, int]]) -> None:
+    """Whatever is reported, both ratios stay within what a vocabulary can have (rule C-9)."""
+    learned = NOTHING
+    for code, words, reported in reports:
+        if code + words:
+            learned = learned.after_tokens(Kinds(code, words), Usage(reported))
+    place = Place("anthropic", MODEL)
+    assert all(LOWEST / 1000 <= one <= HIGHEST / 1000 for one in learned.ratios(place))
+
+
+def test_a_cache_that_fails_is_trusted_less() -> None:
+    """After two misses in a row nobody pays for an hour, nor where hours were never kept; reads bring it back (C-9)."""
+
+    def after(*reads: tuple[int, bool]) -> Learned:
+        learned = NOTHING
+        for read, needs_hour in reads:
+            learned = learned.after_read(expected=1000, read=read, needs_hour=needs_hour)
+        return learned
+
+    good, bad = (990, False), (0, False)
+    assert not after(bad).distrusts_hours
+    assert after(good, bad, bad).distrusts_hours
+    assert not after(bad, bad, good).distrusts_hours
+    never = after((0, True), good, (0, True), good)
+    assert never.distrusts_hours
+    assert not after((0, True), (990, True), (0, True), (990, True), (990, True)).distrusts_hours
+    for _ in range(40):
+        never = never.after_read(expected=1000, read=1000, needs_hour=False)
+    assert not never.distrusts_hours  # tried again
+    assert after().miss_share == 0.0
+    assert after(bad, good).miss_share == pytest.approx(1 / 6, abs=0.01)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import Client, FinishReason, ProviderError, RequestOptions, open_client
+from aggregate import ChatRequest, Client, FinishReason, ProviderError, open_client
 from aggregate.sending.clients.client import Retry
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK
@@ -60,13 +60,15 @@ def text_of(body: Any) -> str:
 @every_provider
 def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, provider: str) -> None:
     """The server's text to the byte, in one or in pieces, and the prompt but for the heading of the turn."""
-    reply = connect(aimock, provider).send(PROMPT, "Why?")
+    reply = connect(aimock, provider).send(ChatRequest(PROMPT, "Why?"))
     assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
     sent = PROMPT.markdown.replace("### Discussion Excerpt 1\n\n", "")
     assert text_of(entry["body"]) == sent + "\n\nWhy?"
     pieces: list[str] = []
-    reply = asyncio.run(connect(aimock, provider).asend(PROMPT, "Why?", on_text=pieces.append))
+    reply = asyncio.run(
+        connect(aimock, provider).exchange(ChatRequest(PROMPT, "Why?"), pieces.append)
+    )
     assert "".join(pieces) == reply.text == ANSWER
     assert len(pieces) > 1
 
@@ -75,7 +77,7 @@ def test_the_answer_comes_whole_and_the_prompt_arrives_whole(aimock: Aimock, pro
 def test_a_schema_and_a_temperature_are_accepted(aimock: Aimock, provider: str) -> None:
     """The server understands the first request; what it shows of those in OpenAI's form has the wish in it."""
     reply = connect(aimock, provider).send(
-        PROMPT, "Why?", options=RequestOptions(temperature=0.0, schema=SCHEMA)
+        ChatRequest(PROMPT, "Why?", temperature=0.0, schema=SCHEMA)
     )
     assert (reply.text, reply.stop) == (ANSWER, FinishReason.END)
     (entry,) = aimock.journal()
@@ -93,7 +95,7 @@ def test_failures_that_pass_are_tried_again(aimock: Aimock, provider: str, statu
     client = connect(
         aimock, provider, retry=QUICK, on_wait=lambda _, error: waits.append(str(error))
     )
-    assert client.send(PROMPT, "Why?", on_text=lambda _: None).text == ANSWER
+    assert client.send(ChatRequest(PROMPT, "Why?"), lambda _: None).text == ANSWER
     assert waits == [f"{provider} answered {status}: Not now"]
 
 
@@ -108,7 +110,7 @@ def test_a_refused_key_is_not_tried_again(aimock: Aimock, provider: str) -> None
     with pytest.raises(
         ProviderError, match=f"^{provider} answered 401: check the key: Bad key$"
     ) as caught:
-        connect(aimock, provider).send(PROMPT, "Why?")
+        connect(aimock, provider).send(ChatRequest(PROMPT, "Why?"))
     assert "\n" not in str(caught.value)
     assert len(aimock.journal()) <= 1
 
@@ -118,7 +120,7 @@ def test_the_wish_to_wait_is_understood(aimock: Aimock, provider: str) -> None:
     """``retry-after`` is read from every provider's answer; a longer wish than the patience ends it."""
     aimock.call("POST", "/__aimock/chaos", {"rateLimitRate": 1})
     with pytest.raises(ProviderError, match=f"{provider} answered 429") as caught:
-        connect(aimock, provider, retry=Retry(patience=0.5)).send(PROMPT, "Why?")
+        connect(aimock, provider, retry=Retry(patience=0.5)).send(ChatRequest(PROMPT, "Why?"))
     assert caught.value.retry_after == 1.0
 
 
@@ -133,7 +135,7 @@ def test_the_wish_to_wait_is_followed(aimock: Aimock) -> None:
 
     start = time.monotonic()
     client = connect(aimock, "anthropic", retry=Retry(first=30.0), on_wait=recover)
-    assert client.send(PROMPT, "Why?").text == ANSWER
+    assert client.send(ChatRequest(PROMPT, "Why?")).text == ANSWER
     assert waits == [1.0]
     assert time.monotonic() - start >= 1.0
 
@@ -144,7 +146,9 @@ def test_a_broken_connection_is_a_sentence(aimock: Aimock, provider: str) -> Non
     for chaos in ({"disconnectRate": 1}, {"malformedRate": 1}):
         aimock.call("POST", "/__aimock/chaos", chaos)
         with pytest.raises(ProviderError, match=f"^{provider} ") as caught:
-            connect(aimock, provider, retry=Retry(attempts=2, first=0.01)).send(PROMPT, "Why?")
+            connect(aimock, provider, retry=Retry(attempts=2, first=0.01)).send(
+                ChatRequest(PROMPT, "Why?")
+            )
         assert "\n" not in str(caught.value)
         assert caught.value.retryable
         aimock.call("DELETE", "/__aimock/chaos")
@@ -156,7 +160,7 @@ def test_a_slow_request_can_be_cancelled(aimock: Aimock, provider: str) -> None:
     aimock.call("POST", "/__aimock/chaos", {"latencyMs": 20_000})
 
     async def cancelled() -> None:
-        task = asyncio.create_task(connect(aimock, provider).asend(PROMPT, "Why?"))
+        task = asyncio.create_task(connect(aimock, provider).exchange(ChatRequest(PROMPT, "Why?")))
         await asyncio.sleep(0.3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

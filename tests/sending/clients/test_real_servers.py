@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import NeuronAgent, Prompt, RequestOptions, open_client
+from aggregate import ChatRequest, NeuronAgent, Prompt, open_client
 from aggregate.agents.goals import EngineLimits, new_record, recorded
 from tests.fakes.prompts import messages, state
 from tests.fakes.transports import QUICK
@@ -125,10 +125,11 @@ def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: 
     client = open_client(
         provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"}
     )
-    short = RequestOptions(max_output=4)
     prompts = turns(provider)
-    usages = [client.send(prompt, "", options=short).usage for prompt in prompts]
-    sizes = [len(wire_text(client.plan(prompt, "")).encode()) for prompt in prompts]
+    usages = [client.send(ChatRequest(prompt, "", max_output=4)).usage for prompt in prompts]
+    sizes = [
+        len(wire_text(client.planned(ChatRequest(prompt)).plan).encode()) for prompt in prompts
+    ]
     shared = len(prompts[1].markdown.split("return 'third'")[0].encode())
     for usage, size in zip(usages, sizes, strict=True):
         assert abs(usage.input - size) <= 8
@@ -153,9 +154,7 @@ def test_an_answer_has_the_form_of_its_schema(llama: str) -> None:
     """A model of random weights writes noise, and JSON of the schema where one is asked for: a choice is bound to its names (P2)."""
     client = open_client("compatible", model="tiny", base_url=f"{llama}/v1", environ={})
     reply = client.send(
-        Prompt(()),
-        "Yes or no?",
-        options=RequestOptions(max_output=200, temperature=0.0, schema=SCHEMA),
+        ChatRequest(Prompt(()), "Yes or no?", max_output=200, temperature=0.0, schema=SCHEMA)
     )
     answer = json.loads(reply.text)
     assert list(answer) == ["answer", "note", "tool"]

@@ -8,9 +8,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from aggregate import Client, FinishReason, Prompt, ProviderError, Reply, RequestOptions, Usage
-from aggregate.sending.clients import anthropic_api, gemini_api, gemini_cli, openai_api
-from aggregate.sending.clients.protocol import ModelRequest, ResponseFormat, capabilities_of
+from aggregate import (
+    ChatRequest,
+    Client,
+    FinishReason,
+    Prompt,
+    ProviderError,
+    Reply,
+    Usage,
+    open_client,
+)
+from aggregate.sending.clients import anthropic_api, cost, gemini_api, gemini_cli, openai_api
+from aggregate.sending.known_models import ResponseFormat, known_model
 from tests.fakes.prompts import (
     Policy,
     State,
@@ -30,7 +39,7 @@ SCHEMA = {
     "required": ["answer"],
     "additionalProperties": False,
 }
-TYPED = RequestOptions(temperature=0.0, schema=SCHEMA)
+TYPED = ChatRequest(temperature=0.0, schema=SCHEMA)
 
 TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
     ("anthropic", "claude-sonnet-5", None, ResponseFormat.SCHEMA),
@@ -53,23 +62,25 @@ def test_a_request_holds_what_its_provider_takes(
 ) -> None:
     """Temperature 0 as each takes it, and how its answers are bound to a schema: nothing is left out (D-12)."""
     client = scripted(["yes"], provider, model=model)
-    client.send(PROMPT, "Why?", options=TYPED)
+    client.send(ChatRequest(PROMPT, "Why?", temperature=0.0, schema=SCHEMA))
     (request,) = requests_of(client)
     schema = None if form is ResponseFormat.TEXT else SCHEMA
-    asked = (request.temperature, request.schema, request.response_format)
-    assert asked == (temperature, schema, form)
-    assert capabilities_of(provider, model).temperature(None) is None
+    takes = known_model(provider, model).takes
+    assert (request.temperature, request.schema) == (temperature, schema)
+    assert (takes.response_format, takes.temperature(None)) == (form, None)
 
 
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_server_that_refuses_more_is_sent_the_text_alone(status: int) -> None:
     """Once, and without a wait; a plain request that is refused stays refused."""
     transport = TakesTextAlone(status)
-    assert Client("compatible", transport, "m").send(PROMPT, "Why?", options=TYPED).text == "yes"
-    assert [one.response_format for one in transport.requests] == [
-        ResponseFormat.SCHEMA,
-        ResponseFormat.TEXT,
-    ]
+    assert (
+        Client("compatible", transport, "m")
+        .send(ChatRequest(PROMPT, "Why?", temperature=0.0, schema=SCHEMA))
+        .text
+        == "yes"
+    )
+    assert [one.schema for one in transport.requests] == [SCHEMA, None]
     assert transport.requests[1].temperature is None
 
 
@@ -77,9 +88,7 @@ def test_a_turn_has_its_time() -> None:
     """The request is ended when it is over."""
     transport = Hangs()
     with pytest.raises(ProviderError, match=r"^compatible did not answer within 0\.05 s$"):
-        Client("compatible", transport, "m").send(
-            PROMPT, "Why?", options=RequestOptions(seconds=0.05)
-        )
+        Client("compatible", transport, "m").send(ChatRequest(PROMPT, "Why?", seconds=0.05))
     assert transport.stopped.is_set()
 
 
@@ -191,11 +200,9 @@ def test_gemini_cli_request() -> None:
     assert gemini_cli.input_text(request(PREFIX).plan) == text
 
 
-def typed(rules: Policy, form: ResponseFormat) -> ModelRequest:
+def typed(rules: Policy) -> ChatRequest:
     """Return a request for an answer of a schema at a temperature."""
-    return replace(
-        request(rules, message="Why?"), temperature=0.2, schema=SCHEMA, response_format=form
-    )
+    return replace(request(rules, message="Why?"), temperature=0.2, schema=SCHEMA)
 
 
 def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
@@ -206,7 +213,7 @@ def added(body: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
 
 def test_anthropic_typed_request() -> None:
     """Its SDK has a word for the schema and none for the temperature, which MiniMax takes."""
-    asked = typed(MARKS, ResponseFormat.SCHEMA)
+    asked = typed(MARKS)
     assert added(
         anthropic_api.request_body(asked), anthropic_api.request_body(asked.text_only)
     ) == {
@@ -218,7 +225,7 @@ def test_anthropic_typed_request() -> None:
 @pytest.mark.parametrize("rules", [PREFIX, EXPLICIT])
 def test_openai_typed_request(rules: Policy) -> None:
     """A strict schema beside the text, which stays as it is."""
-    asked = typed(rules, ResponseFormat.SCHEMA)
+    asked = typed(rules)
     assert added(openai_api.request_body(asked), openai_api.request_body(asked.text_only)) == {
         "temperature": 0.2,
         "response_format": {
@@ -230,14 +237,14 @@ def test_openai_typed_request(rules: Policy) -> None:
 
 def test_openai_request_for_an_object() -> None:
     """Where an object is all that is promised, the schema stands behind the text, with the word that DeepSeek wants."""
-    body = openai_api.request_body(typed(PREFIX, ResponseFormat.OBJECT))
+    body = openai_api.request_body(typed(PREFIX), provider="deepseek")
     assert body["response_format"] == {"type": "json_object"}
     assert body["messages"][-1]["content"].endswith(
         "\n\nWhy?\n\nAnswer with one JSON object of this schema:\n"
         '{"type": "object", "properties": {"answer": {"type": "boolean"}}, "required": ["answer"], '
         '"additionalProperties": false}'
     )
-    marked = openai_api.request_body(typed(EXPLICIT, ResponseFormat.OBJECT))["messages"][-1][
+    marked = openai_api.request_body(typed(EXPLICIT), provider="deepseek")["messages"][-1][
         "content"
     ]
     assert [part["text"][:8] for part in marked[-2:]] == ["\n\nWhy?", "\n\nAnswer"]
@@ -247,7 +254,7 @@ def test_gemini_typed_request() -> None:
     """Both have names of their own, which the installed SDK knows."""
     from google.genai import types
 
-    asked = typed(PREFIX, ResponseFormat.SCHEMA)
+    asked = typed(PREFIX)
     config = gemini_api.request_body(asked)["config"]
     assert added(config, gemini_api.request_body(asked.text_only)["config"]) == {
         "temperature": 0.2,
@@ -324,7 +331,7 @@ def test_openai_usage(usage: dict[str, Any], expected: Usage) -> None:
         ("stop", FinishReason.END),
         ("length", FinishReason.LENGTH),
         ("content_filter", FinishReason.REFUSED),
-        ("tool_calls", FinishReason.OTHER),
+        ("tool_calls", FinishReason.END),
     ],
 )
 def test_openai_answer(reason: str, stop: FinishReason) -> None:
@@ -413,7 +420,8 @@ def test_openai_cache_key() -> None:
     def key(
         files: dict[str, tuple[str, int]], said: list[tuple[str, int]], system: str = ""
     ) -> Any:
-        asked = ModelRequest(state(files, said).plan(EXPLICIT, system=system), "gpt-5.6", 500)
+        plan = state(files, said).plan(EXPLICIT, system=system)
+        asked = ChatRequest(model="gpt-5.6", max_output=500, plan=plan)
         return openai_api.request_body(asked, provider="openai").get("prompt_cache_key")
 
     first = key(files, [("hello", 20)])
@@ -509,3 +517,33 @@ def test_messages_keep_their_beginning(turns: list[State]) -> None:
                 assert text.strip()
                 assert not text.startswith("\n\n")
                 assert all(part in markdown for part in text.split("\n\n"))
+
+
+def test_a_gateway_takes_anthropics_breakpoints() -> None:
+    """A server in OpenAI's form for Claude: a word on the parts that end an entry, four at most (rule C-8)."""
+    address = "https://openrouter.ai/api/v1"
+    client = open_client(
+        "compatible", base_url=address, model="anthropic/claude-sonnet-5", environ={}
+    )
+    assert (client.provider, client.address) == ("gateway", address)
+    files = {"a.py": ("A " * 3000, 0), "b.py": ("B " * 3000, 0)}
+    asked = client.planned(
+        ChatRequest(state(files, [("User: Why?", 0)]).prompt, system="Be brief.")
+    )
+    body = openai_api.request_body(asked, provider=client.provider)
+    parts = [part for message in body["messages"] for part in message["content"]]
+    marked = [part["cache_control"] for part in parts if "cache_control" in part]
+    assert 2 <= len(marked) <= 4
+    assert {str(mark) for mark in marked} == {"{'type': 'ephemeral'}"}
+    assert body.keys() == {"model", "max_tokens", "messages"}
+    usage = {
+        "prompt_tokens": 100,
+        "prompt_tokens_details": {"cached_tokens": 60},
+        "completion_tokens": 5,
+    }
+    usage |= {"cache_creation_input_tokens": 30}
+    assert openai_api.parse_usage(usage) == Usage(10, 30, 60, 5)
+    assert cost(Usage(fresh=1_000_000), client.model, provider=client.provider) is not None
+    other = open_client("gateway", base_url=address, model="mistralai/mistral-large", environ={})
+    plain = openai_api.request_body(other.planned(ChatRequest(PROMPT, "Why?")), provider="gateway")
+    assert "cache_control" not in str(plain)

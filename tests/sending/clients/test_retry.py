@@ -13,6 +13,7 @@ from typing import TypeVarTuple
 import pytest
 
 from aggregate import (
+    ChatRequest,
     Client,
     ClientError,
     ClientSetupError,
@@ -20,7 +21,6 @@ from aggregate import (
     PromptTooLongError,
     ProviderError,
     Reply,
-    RequestOptions,
     Usage,
     open_client,
 )
@@ -97,7 +97,7 @@ def test_a_longer_wish_than_the_limit_is_said() -> None:
     )
     said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
     with pytest.raises(ProviderError, match=f"^{said}$") as caught:
-        client.send(PROMPT, "Why?")
+        client.send(ChatRequest(PROMPT, "Why?"))
     assert caught.value.retry_after == 3600
 
 
@@ -110,7 +110,7 @@ def test_a_failure_that_passes_is_tried_again() -> None:
         retry=QUICK,
         on_wait=lambda *wait: waits.append((wait[0], str(wait[1]))),
     )
-    assert client.send(PROMPT, "Why?").text == "Yes."
+    assert client.send(ChatRequest(PROMPT, "Why?")).text == "Yes."
     assert waits == [(0.01, "x answered 429: slow down")] * 2
 
 
@@ -118,7 +118,7 @@ def test_what_was_passed_on_is_not_repeated() -> None:
     """Once a piece of the answer has been shown, a failure is final: else its beginning would be shown twice."""
     transport, shown = BreaksOff("The first", OVERLOADED), list[str]()
     with pytest.raises(ProviderError, match="529"):
-        Client("x", transport, "m", QUICK).send(PROMPT, "Why?", on_text=shown.append)
+        Client("x", transport, "m", QUICK).send(ChatRequest(PROMPT, "Why?"), shown.append)
     assert (transport.asked, shown) == (1, ["The first"])
 
 
@@ -128,7 +128,7 @@ def test_a_request_can_be_cancelled() -> None:
     async def cancelled() -> bool:
         slow = ProviderError("x", retry_after=60, retryable=True)
         client = replace(scripted([slow, "Yes."]), retry=QUICK)
-        task = asyncio.create_task(client.asend(PROMPT, "Why?"))
+        task = asyncio.create_task(client.exchange(ChatRequest(PROMPT, "Why?")))
         await asyncio.sleep(0.02)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -142,7 +142,7 @@ def test_send_works_inside_a_running_loop() -> None:
     """The blocking call may be made where a loop runs already."""
 
     async def inside() -> str:
-        return scripted(["Yes."]).send(PROMPT, "Why?").text
+        return scripted(["Yes."]).send(ChatRequest(PROMPT, "Why?")).text
 
     assert asyncio.run(inside()) == "Yes."
 
@@ -155,8 +155,8 @@ def test_a_prompt_that_is_too_long_is_not_sent() -> None:
     long = state({"a.py": ("word " * 204_799, 0)}, []).prompt
     client = scripted(["Yes."], model="MiniMax-M2.7")
     with pytest.raises(PromptTooLongError, match=f"{TOO_LONG} .*; at most 188,800 would fit"):
-        client.send(long, "")
-    assert client.send(long, "", model="unheard-of", options=RequestOptions()).text
+        client.send(ChatRequest(long))
+    assert client.send(ChatRequest(long, "", model="unheard-of")).text
 
 
 @pytest.mark.parametrize(
@@ -193,15 +193,15 @@ def test_a_missing_sdk_is_named(
     keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"), "k")
     said = rf'^{provider} needs the package {package}: run pip install "manual-slop\[ai\]"$'
     with pytest.raises(ClientSetupError, match=said):
-        open_client(provider, environ=keys).send(Prompt(()), "Why?")
+        open_client(provider, environ=keys).send(ChatRequest(Prompt(()), "Why?"))
 
 
 def test_an_empty_request_is_refused() -> None:
     """Without a prompt and a message there is nothing to send; without a model nobody to ask."""
     with pytest.raises(ClientError, match="there is nothing to send"):
-        scripted([]).send(type(PROMPT)(()), "")
+        scripted([]).send(ChatRequest(type(PROMPT)(())))
     with pytest.raises(ClientError, match="no model is named"):
-        open_client(base_url="http://127.0.0.1:1", environ={}).send(PROMPT, "Why?")
+        open_client(base_url="http://127.0.0.1:1", environ={}).send(ChatRequest(PROMPT, "Why?"))
 
 
 def test_costs_come_from_the_price_list() -> None:
@@ -235,7 +235,7 @@ def test_a_stop_ends_the_wait_for_another_attempt() -> None:
 
     client = Client("openai", transport, "m", Retry(), wait, stop=stop)
     with pytest.raises(ProviderError, match=r"^the request was stopped$"):
-        client.send(Prompt(()), "Hello?")
+        client.send(ChatRequest(Prompt(()), "Hello?"))
     assert (waits, transport.asked) == ([60], 1)
 
 
@@ -245,7 +245,7 @@ def test_a_stop_before_the_request_keeps_it_from_being_made() -> None:
     stop.set()
     stop.set()
     with pytest.raises(ProviderError, match="stopped"):
-        Client("openai", transport, "m", stop=stop).send(Prompt(()), "Hello?")
+        Client("openai", transport, "m", stop=stop).send(ChatRequest(Prompt(()), "Hello?"))
     assert transport.asked == 0
 
 

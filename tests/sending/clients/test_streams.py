@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from aggregate import Client, FinishReason, Prompt, ProviderError, open_client
+from aggregate import ChatRequest, Client, FinishReason, Prompt, ProviderError, open_client
 from tests.fakes.senders import BEGINNINGS, FAILURES, REFUSAL, sending
 from tests.fakes.transports import ONCE
 
@@ -30,7 +30,7 @@ def test_a_stream_that_ends_badly(
         sending(BEGINNINGS[provider] + text) as url,
         pytest.raises(ProviderError, match=error) as caught,
     ):
-        connect(provider, url).send(Prompt(()), "Hello?", on_text=pieces.append)
+        connect(provider, url).send(ChatRequest(Prompt(()), "Hello?"), pieces.append)
     assert pieces == ["Hel"]
     assert caught.value.retryable
     assert (caught.value.__context__, caught.value.__cause__) == (None, None)
@@ -43,7 +43,7 @@ def test_a_connection_that_ends_in_an_answer(provider: str) -> None:
     """The server was reached: it is not called out of reach, and what came is passed on."""
     pieces: list[str] = []
     with sending(BEGINNINGS[provider], missing=99) as url, pytest.raises(ProviderError) as caught:
-        connect(provider, url).send(Prompt(()), "Hello?", on_text=pieces.append)
+        connect(provider, url).send(ChatRequest(Prompt(()), "Hello?"), pieces.append)
     assert str(caught.value).startswith(f"{provider} broke off the connection at {url}: ")
     assert (pieces, caught.value.retryable) == (["Hel"], True)
 
@@ -54,7 +54,7 @@ def test_a_stream_of_nothing(provider: str) -> None:
     with sending("") as url:
         client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=ONCE)
         with pytest.raises(ProviderError, match="it broke off before its end") as caught:
-            client.send(Prompt(()), "Hello?", on_text=lambda _: None)
+            client.send(ChatRequest(Prompt(()), "Hello?"), lambda _: None)
     assert caught.value.retryable
 
 
@@ -67,14 +67,14 @@ def test_a_listener_that_fails_is_not_the_provider(provider: str) -> None:
         raise broken
 
     with sending(BEGINNINGS[provider]) as url, pytest.raises(BrokenPipeError) as caught:
-        connect(provider, url).send(Prompt(()), "Hello?", on_text=fail)
+        connect(provider, url).send(ChatRequest(Prompt(()), "Hello?"), fail)
     assert caught.value is broken
 
 
 def test_a_refusal_of_a_typed_answer() -> None:
     """OpenAI ends it like an answer, in a field of its own."""
     with sending(REFUSAL) as url:
-        reply = connect("openai", url).send(Prompt(()), "Hello?", on_text=lambda _: None)
+        reply = connect("openai", url).send(ChatRequest(Prompt(()), "Hello?"), lambda _: None)
     assert (reply.text, reply.stop) == ("", FinishReason.REFUSED)
 
 
@@ -97,7 +97,7 @@ def test_an_answer_of_another_form(
     """A page, another protocol's answer, fields of other types: one line, and neither a traceback nor a warning."""
     with sending(body, "application/json") as url, pytest.raises(ProviderError) as caught:
         open_client(provider, model="m", base_url=url, environ=KEYS, retry=ONCE).send(
-            Prompt(()), "Hello?"
+            ChatRequest(Prompt(()), "Hello?")
         )
     assert str(caught.value).startswith(f"{provider} sent an answer ")
     assert "\n" not in str(caught.value)

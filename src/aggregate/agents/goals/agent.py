@@ -27,7 +27,7 @@ from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
 from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
-from aggregate.sending.clients import ChatClient
+from aggregate.sending.clients import Client
 
 # Characters of what is missing: it is one sentence
 MOST_MISSING: Final = 300
@@ -52,7 +52,7 @@ class NeuronAgent:
 
     def __init__(
         self,
-        client: Model | ChatClient,
+        client: Model | Client,
         tools: ToolRegistry | Iterable[Tool | Callable[..., object]],
         *,
         state_dir: str | Path = "state",

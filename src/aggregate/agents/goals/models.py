@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 from threading import Lock
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ModelError
-from aggregate.prompt.document import Prompt
-from aggregate.sending.clients import ChatClient, Client, RequestOptions, cache_policy
+from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import FinishReason
 
 _PROBLEMS: Final = {
@@ -24,53 +23,34 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """Asks each question as a message of its own, at its temperature and for an answer of its form.
+    """Asks each question as a message of its own, at its temperature and for an answer of its form."""
 
-    Attributes:
-        prompt: What stands before every question: a context that a provider's cache then holds; ``system`` before it.
-        read_price: What a token read from the provider's cache costs, in prices of an input token.
-        prompted: The questions that the prompt goes before, ``None`` for all of them. Their answers are not bound to a
-            form: providers put a form before the prompt, where it would keep their cache from it.
-    """
-
-    client: ChatClient
+    client: Client
     model: str = ""
-    prompt: Prompt = field(default_factory=lambda: Prompt(()))
-    read_price: float = 1.0
-    system: str = ""
-    prompted: frozenset[QuestionKind] | None = None
 
     def ask(self, question: Question) -> Completion:
-        most = RequestOptions().max_output
+        most = ChatRequest().max_output
         left = most if question.tokens_left is None else question.tokens_left
-        options = RequestOptions(
-            max_output=max(1, min(most, left)),
-            temperature=question.temperature,
-            schema=question.schema,
-            seconds=question.seconds_left,
+        reply = self.client.send(
+            ChatRequest(
+                message=question.text,
+                model=self.model,
+                max_output=max(1, min(most, left)),
+                temperature=question.temperature,
+                schema=question.schema,
+                seconds=question.seconds_left,
+            )
         )
-        prompt = self.prompt
-        if self.prompted is not None:
-            is_prompted = question.call in self.prompted
-            prompt = prompt if is_prompted else Prompt(())
-            options = replace(options, schema=None) if is_prompted else options
-        if prompt.segments:
-            options = replace(options, system=self.system)
-        reply = self.client.send(prompt, question.text, model=self.model, options=options)
         usage = reply.usage
         # Where the provider says nothing, a token for every four characters.
         tokens = usage.input + usage.output or (len(question.text) + len(reply.text)) // 4
-        charged = ceil(tokens - usage.cache_read * (1 - self.read_price))
+        charged = ceil(tokens - usage.cache_read * (1 - reply.read_price))
         return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged)
 
 
-def as_model(client: Model | ChatClient) -> Model:
+def as_model(client: Model | Client) -> Model:
     """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
-    if isinstance(client, Model):
-        return client
-    if isinstance(client, Client):
-        return ChatModel(client, read_price=cache_policy(client.provider, client.model).read)
-    return ChatModel(client)
+    return client if isinstance(client, Model) else ChatModel(client)
 
 
 if TYPE_CHECKING:  # pydantic, which files of answers are checked by, is loaded for such a file only

@@ -101,7 +101,7 @@ def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) ->
 def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return the schema if all providers can bind a model to it, ``None`` for one that answers are only held against.
 
-    Every object in it must name all its properties as required and allow no others: see ``RequestOptions.schema``.
+    Every object in it must name all its properties as required and allow no others: see ``ChatRequest.schema``.
     """
     is_object = schema is not None and schema.get("type") == "object"
     return schema if is_object and all(map(_is_strict, _objects(schema))) else None

@@ -67,8 +67,9 @@ class FileAnalysis(Protocol):
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``."""
 
-    def places_named(self, name: str) -> Sequence[int]:
-        """Return the places of the definitions whose own name is ``name``."""
+    @property
+    def named(self) -> Mapping[str, Sequence[int]]:
+        """The places of the definitions by their own names."""
 
 
 class FileFacts(NamedTuple):
@@ -158,11 +159,8 @@ class Analysis:
             row[1:3] = (path,)
         return list(map(_DEFINED_NAME, rows))
 
-    def places_named(self, name: str) -> Sequence[int]:
-        return self._places.get(name, ())
-
     @cached_property
-    def _places(self) -> Mapping[str, Sequence[int]]:
+    def named(self) -> Mapping[str, Sequence[int]]:
         places: dict[str, list[int]] = {}
         for place, definition in enumerate(self.definitions):
             if definition.path:

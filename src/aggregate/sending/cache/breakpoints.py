@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
@@ -98,18 +98,41 @@ class EarlierRequest:
 FIRST_REQUEST = EarlierRequest()
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A request as its cache sees it; a place is the number of pieces before it."""
+
+    digests: tuple[str, ...]  # of the pieces
+    tokens: Sequence[int]  # up to and with each piece
+    ends: frozenset[int]  # behind which blocks end in any case
+    body: int  # behind it the request only grows
+    first_change: int  # before the first piece that is expected to change, 0 for none
+    markable: Collection[int]  # places where a breakpoint may stand
+    fixed: frozenset[int] = frozenset()  # where others have set one, which counts
+
+    @classmethod
+    def of(cls, prompt: HashedPrompt) -> "Outline":
+        fingerprint = prompt.fingerprint
+        number = len(fingerprint.segments)
+        tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
+        stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
+        body = 1 + sum(1 for _ in stable)
+        # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
+        ends = frozenset((1, body, *range(body, number + 1), *image_ends(prompt)))
+        places = range(1, number + 1)
+        first_change = _expected_change(prompt.segments)
+        return cls(fingerprint.digests, tokens, ends, body, first_change, places)
+
+
 def layout_with_breakpoints(
-    prompt: HashedPrompt,
-    digests: tuple[str, ...],
-    tokens: Sequence[int],
-    policy: CachePolicy,
-    before: EarlierRequest,
+    outline: Outline, policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
     """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
+    tokens = outline.tokens
     old_ends: list[int] = []
     old: dict[int, int] = {}
     if before.layout:
-        shared = common_prefix(digests, before.layout.digests)
+        shared = common_prefix(outline.digests, before.layout.digests)
         old_ends = [end for end in before.layout.ends if end <= shared]
         old = {
             place: before.layout.lifetime(place, policy.seconds)
@@ -118,24 +141,13 @@ def layout_with_breakpoints(
         }
     # The last breakpoint whose entry lives for the longer time.
     fallback = max((place for place, seconds in old.items() if seconds > policy.seconds), default=0)
-    stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
-    body = 1 + sum(1 for _ in stable)
-    # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
-    ends = {1, body, *old_ends, *range(body, len(digests) + 1), *image_ends(prompt)}
+    ends = {*outline.ends, *old_ends}
     breakpoints: tuple[int, ...] = tuple(sorted(old)[-1:])
     if before.writes:
         # Behind what the next request replaces no entry could ever be read.
         last = before.replaced or len(tokens)
         ends.add(last)
-        breakpoints = _chosen(
-            tokens[:last],
-            policy,
-            body=min(body, last),
-            first_change=_expected_change(prompt.segments),
-            ends=[end for end in ends if end <= last],
-            old=[place for place in old if place <= last],
-            fallback=fallback,
-        )
+        breakpoints = _chosen(outline, policy, last=last, ends=ends, old=old, fallback=fallback)
     lifetimes: tuple[int, ...] = ()
     if policy.long_seconds:
         hit = max(old, default=0)
@@ -154,15 +166,15 @@ def layout_with_breakpoints(
         lifetimes = tuple(
             policy.long_seconds if place <= last_long else policy.seconds for place in breakpoints
         )
-    return BlockLayout(digests, tuple(sorted(ends.union(breakpoints))), breakpoints, lifetimes)
+    ends.update(breakpoints)
+    return BlockLayout(outline.digests, tuple(sorted(ends)), breakpoints, lifetimes)
 
 
 def _chosen(
-    tokens: Sequence[int],
+    outline: Outline,
     policy: CachePolicy,
     *,
-    body: int,
-    first_change: int,
+    last: int,
     ends: Collection[int],
     old: Collection[int],
     fallback: int,
@@ -172,26 +184,33 @@ def _chosen(
     ``old`` are those of the last request whose bytes are the same still, and which a cache still holds. The last of
     these that lives longer than others, the ``fallback``, is set again, or it would die.
     """
-    last = len(tokens)
-    if tokens[-1] < policy.minimum:
-        return ()
-    hit = max(old, default=0)
-    chosen = {last}
-    blocks_behind_hit = sum(hit < end <= last for end in ends)
+    tokens, body = outline.tokens[:last], min(outline.body, last)
+    free = policy.max_breakpoints - len(outline.fixed)
+    if tokens[-1] < policy.minimum or free <= 0:
+        return tuple(sorted(outline.fixed))
+    hit = max((place for place in old if place <= last), default=0)
+    behind_hit = sorted(end for end in ends if hit < end <= last)
+    is_out_of_reach = hit > 0 and len(behind_hit) >= policy.look_back
+    wanted = [last]
+    if is_out_of_reach and free == 1:
+        # The only one goes as far as its search still reaches back.
+        reached = [end for end in behind_hit[: policy.look_back - 1] if end in outline.markable]
+        wanted = reached[-1:] or [hit]
     # Set again where the last request wrote: in the body, and where the search from the end does not reach back so far.
-    if 0 < hit < last and (hit <= body or blocks_behind_hit >= policy.look_back):
-        chosen.add(hit)
+    elif 0 < hit < last and (hit <= body or is_out_of_reach):
+        wanted.append(hit)
     if 0 < fallback < last:
-        chosen.add(fallback)
+        wanted.append(fallback)
     least = bisect_left(tokens, policy.minimum) + 1
     parts = (max(least, bisect_right(tokens, part * tokens[body - 1], 0, body)) for part in _PARTS)
     again = sorted((place for place in old if place <= body), reverse=True)
-    for place in (body, first_change, *again, *parts):
+    for place in (body, outline.first_change, *again, *parts):
         # Before the longest entry that is read a new breakpoint would write nothing.
-        is_useful = place in old or (place > hit and tokens[place - 1] >= policy.minimum)
-        if is_useful and len(chosen) < policy.max_breakpoints:
-            chosen.add(place)
-    return tuple(sorted(chosen))
+        is_new = place > hit and place in outline.markable and tokens[place - 1] >= policy.minimum
+        if is_new or place in old:
+            wanted.append(place)
+    chosen = [place for place in dict.fromkeys(wanted) if place not in outline.fixed]
+    return tuple(sorted({*chosen[:free], *outline.fixed}))
 
 
 def _expected_change(parts: Sequence[HashedSegment]) -> int:

@@ -160,8 +160,8 @@ def _candidates(
         if grown is not None and base.source not in grown and not is_gone:
             return
         text = earlier.text(number)
-        or_whole = grown is not None or is_gone
-        diff = changed_segment(text, now.segment, or_whole=or_whole) if text is not None else None
+        # A file that is another one now is told as a whole: what stands behind it stays where it is.
+        diff = changed_segment(text, now.segment, or_whole=True) if text is not None else None
         if text is None or diff is None:
             return
         shown = shown_in_older(text, now.segment)

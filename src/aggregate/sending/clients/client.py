@@ -1,4 +1,4 @@
-"""The client of every provider, which asks again and can be stopped; one without secrets, and one by a script."""
+"""The client of every provider, which asks again and can be stopped, and one by a script."""
 
 import asyncio
 import logging
@@ -6,8 +6,11 @@ import random
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
 from threading import RLock
-from typing import Any, Final, TypeVar, Unpack
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 from aggregate.base.concurrency import doubling_delay, run_async
 from aggregate.base.errors import ClientSetupError, ProviderError
@@ -18,19 +21,24 @@ from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.breakpoints import EarlierRequest
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
-from aggregate.sending.clients.own_models import OWN_COUNT, TokenRatio, cache_policy, check_window
-from aggregate.sending.clients.protocol import (
-    DEFAULT_OPTIONS,
-    ChatClient,
-    ModelRequest,
-    OnText,
-    RequestOptions,
-    ResponseFormat,
-    SendOptions,
-    Transport,
-    capabilities_of,
+from aggregate.sending.calls import LoopTurn
+from aggregate.sending.clients.own_models import (
+    OWN_COUNT,
+    TokenRatio,
+    cache_policy,
+    check_window,
+    cost,
 )
-from aggregate.sending.models import Reply
+from aggregate.sending.clients.protocol import (
+    Ask,
+    ChatRequest,
+    Middleware,
+    OnText,
+    Transport,
+    loop_texts,
+)
+from aggregate.sending.known_models import ResponseFormat, known_model
+from aggregate.sending.models import SCRIPTED, Reply
 
 
 @dataclass(slots=True)
@@ -66,13 +74,17 @@ class StreamForwarder:
     """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
 
     on_text: OnText
-    has_begun: bool = False
+    first: float | None = None  # when the first piece came
     unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
+
+    @property
+    def has_begun(self) -> bool:
+        return self.first is not None
 
     def __call__(self, piece: str) -> None:
         if not isinstance(piece, str):  # the server's fault, not the caller's
             raise TypeError("a piece of the answer is no text")
-        self.has_begun = True
+        self.first = self.first or monotonic()
         try:
             self.on_text(self.unicode.add(piece))
         except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
@@ -147,7 +159,9 @@ class Client:
         retry: How often failures are tried again.
         on_wait: Called with the seconds before each wait and its reason.
         ratio: How many tokens the provider counts for each of o200k's, for the check against the model's window.
-        stop: What ends a request of ``exchange`` from another thread.
+        stop: What ends a request of ``send`` from another thread.
+        layers: What stands around each exchange, the outermost first.
+        address: Where the provider is reached, ``""`` for its own.
     """
 
     provider: str
@@ -157,66 +171,45 @@ class Client:
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
     ratio: TokenRatio = OWN_COUNT
     stop: RequestStop | None = field(default=None, repr=False)
+    layers: tuple[Middleware, ...] = field(default=(), repr=False)
+    address: str = ""
 
-    def plan(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> RequestPlan:
-        """Return the request that ``send`` would send."""
-        tokens, system = count_prompt(prompt).segments, options.system
-        return plan_request(
-            HashedPrompt.of(prompt, tokens, system=system, system_tokens=count(system)),
-            cache_policy(self.provider, model or self.model),
-            message=message,
-            message_tokens=count(message),
-            before=EarlierRequest(options.earlier),
+    def planned(self, request: ChatRequest) -> ChatRequest:
+        """Return the request as the provider takes it, with the blocks that are sent; planned once, it stays so."""
+        model = request.model or self.model
+        takes = known_model(self.provider, model).takes
+        has_form = takes.response_format is not ResponseFormat.TEXT
+        return replace(
+            request,
+            model=model,
+            temperature=takes.temperature(request.temperature),
+            schema=request.schema if has_form else None,
+            effort=request.effort if takes.takes_effort else None,
+            tools=request.tools if takes.takes_tools else (),
+            plan=request.plan if request.is_planned else self._plan(request, model),
         )
 
-    def send(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Send ``prompt`` and then ``message``, and return the answer.
+    def _plan(self, request: ChatRequest, model: str) -> RequestPlan:
+        tokens, system = count_prompt(request.prompt).segments, request.system
+        return plan_request(
+            HashedPrompt.of(request.prompt, tokens, system=system, system_tokens=count(system)),
+            cache_policy(self.provider, model),
+            message=request.message,
+            message_tokens=count(request.message) + sum(map(count, loop_texts(request))),
+            before=EarlierRequest(request.earlier),
+            turns=request.turns,
+        )
 
-        Args:
-            prompt: The segments; their markdown is sent byte for byte.
-            message: What to say behind it, ``""`` if the prompt ends with the question.
-            model: Which model; by default the client's.
-            on_text: Called with each piece of the answer as it comes; with none the answer is not streamed.
-            options: Instructions, limits, the form of the answer, and the last request's layout.
+    def send(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
+        """Send a request and return the answer.
+
+        ``on_text`` is called with each piece of the answer as it comes; with none the answer is not streamed.
 
         Raises:
             ClientSetupError: There is no model to ask, or nothing to send.
             PromptTooLongError: The request exceeds the model's context window.
             ProviderError: The provider refused or failed, after all retries, or the time is over.
         """
-        plan = self.plan(prompt, message, model=model, options=options)
-        return self.exchange(self.request(plan, model=model, options=options), on_text)
-
-    async def asend(
-        self,
-        prompt: Prompt,
-        message: str,
-        *,
-        model: str = "",
-        on_text: OnText | None = None,
-        options: RequestOptions = DEFAULT_OPTIONS,
-    ) -> Reply:
-        """Do what ``send`` does without blocking; cancelling the task ends the request."""
-        plan = self.plan(prompt, message, model=model, options=options)
-        return await self._exchange(self.request(plan, model=model, options=options), on_text)
-
-    def exchange(self, request: ModelRequest, on_text: OnText | None = None) -> Reply:
-        """Send a request and return the answer; the errors are those of ``send``."""
 
         def log_unclosed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
             logger.debug("left over by a request: %s", context.get("message"))
@@ -224,10 +217,21 @@ class Client:
         async def in_own_loop() -> Reply:
             # By default a loop prints a traceback of what an SDK could not close.
             asyncio.get_running_loop().set_exception_handler(log_unclosed)
-            exchange = self._exchange(request, on_text)
+            exchange = self.exchange(request, on_text)
             return await (self.stop.guard(exchange) if self.stop else exchange)
 
         return run_async(in_own_loop())
+
+    async def exchange(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
+        """Do what ``send`` does without blocking; cancelling the task ends the request."""
+        ask: Ask = self._exchange
+        for layer in reversed(self.layers):
+            ask = partial(layer, ask)
+        return await ask(request, on_text)
+
+    def through(self, layer: Middleware) -> "Client":
+        """Return this client with one more layer around each exchange, the outermost."""
+        return replace(self, layers=(layer, *self.layers))
 
     def stoppable(
         self, on_wait: Callable[[float, ProviderError], None]
@@ -236,24 +240,8 @@ class Client:
         stop = RequestStop()
         return replace(self, stop=stop, on_wait=on_wait), stop.set
 
-    def request(
-        self, plan: RequestPlan, *, model: str = "", options: RequestOptions = DEFAULT_OPTIONS
-    ) -> ModelRequest:
-        model = model or self.model
-        capabilities = capabilities_of(self.provider, model)
-        form = capabilities.response_format if options.schema else ResponseFormat.TEXT
-        return ModelRequest(
-            plan,
-            model,
-            options.max_output,
-            capabilities.temperature(options.temperature),
-            options.schema if form is not ResponseFormat.TEXT else None,
-            form,
-            options.effort if capabilities.takes_effort else None,
-            options.seconds,
-        )
-
-    async def _exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def _exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
+        request = self.planned(request)
         plan, model, seconds = request.plan, request.model, request.seconds
         if not model and self.provider != "gemini-cli":
             raise ClientSetupError(
@@ -263,18 +251,26 @@ class Client:
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         check_window(plan, model, request.max_output, ratio=self.ratio)
         forwarder = StreamForwarder(on_text) if on_text else None
+        begun = monotonic()
         try:
             async with asyncio.timeout(seconds) as limit:
                 reply = await self._ask(request, forwarder)
-            return replace(reply, text=SurrogateJoiner().add(reply.text, last=True))
         except TimeoutError:
             if not limit.expired():
                 raise
             raise ProviderError(f"{self.provider} did not answer within {seconds:g} s") from None
         except StreamCallbackError as failure:
             raise failure.error from None
+        is_known = self.provider != SCRIPTED  # where nobody was asked nothing was paid
+        return replace(
+            reply,
+            text=SurrogateJoiner().add(reply.text, last=True),
+            price=cost(reply.usage, model, provider=self.provider) if is_known else Decimal(0),
+            read_price=plan.policy.read,
+            first_piece=forwarder.first - begun if forwarder and forwarder.first else None,
+        )
 
-    async def _ask(self, request: ModelRequest, forwarder: StreamForwarder | None) -> Reply:
+    async def _ask(self, request: ChatRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
         try:
             return await self._ask_repeatedly(request, forwarder)
@@ -293,7 +289,7 @@ class Client:
             return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
 
     async def _ask_repeatedly(
-        self, request: ModelRequest, forwarder: StreamForwarder | None
+        self, request: ChatRequest, forwarder: StreamForwarder | None
     ) -> Reply:
         failed = 0
         while True:
@@ -319,49 +315,61 @@ class Client:
                 await asyncio.sleep(seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class RedactingClient:
-    """Replaces the secrets in everything that it passes on, for texts that tools and other workers make on the way."""
+def redacting(
+    allow: Collection[str] = (), *, tell: Callable[[str], None] | None = None
+) -> Middleware:
+    """Return what replaces the secrets in each request, for texts that tools and other workers make on the way.
 
-    client: ChatClient
-    allow: Collection[str] = ()  # hashes of values that are no secrets
-    tell: Callable[[str], None] | None = field(default=None, repr=False)  # once for each secret
-    _told: set[str] = field(default_factory=set, repr=False, compare=False)
+    ``allow`` are hashes of values that are no secrets; ``tell`` hears of each secret once.
+    """
+    redaction, told = Redaction(frozenset(allow)), set[str]()
 
-    def send(self, prompt: Prompt, message: str, **asked: Unpack[SendOptions]) -> Reply:
-        segments = tuple(
-            replace(part, text=self._redacted(part.source or part.section.value, part.text))
-            for part in prompt.segments
-        )
-        options = asked.get("options", DEFAULT_OPTIONS)
-        system = self._redacted("instructions", options.system)
-        asked["options"] = replace(options, system=system)
-        return self.client.send(Prompt(segments), self._redacted("message", message), **asked)
-
-    def _redacted(self, place: str, text: str) -> str:
-        result = redact(text, Redaction(frozenset(self.allow)))
+    def without_secrets(place: str, text: str) -> str:
+        result = redact(text, redaction)
         for finding in result.findings:
             sentence = f"{place}:{finding.line}: {finding.sentence}"
-            if self.tell and sentence not in self._told:
-                self._told.add(sentence)
-                self.tell(sentence)
+            if tell and sentence not in told:
+                told.add(sentence)
+                tell(sentence)
         return result.text
+
+    async def redacted(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
+        def redacted_turn(turn: LoopTurn) -> LoopTurn:
+            results = tuple(
+                replace(one, text=without_secrets(one.call.name, one.text)) for one in turn.results
+            )
+            return replace(turn, results=results, note=without_secrets("message", turn.note))
+
+        segments = (
+            replace(part, text=without_secrets(part.source or part.section.value, part.text))
+            for part in request.prompt.segments
+        )
+        safe = replace(
+            request,
+            prompt=Prompt(tuple(segments)),
+            system=without_secrets("instructions", request.system),
+            message=without_secrets("message", request.message),
+            turns=request.turns and tuple(map(redacted_turn, request.turns)),
+        )
+        return await ask(safe, on_text)
+
+    return redacted
 
 
 _MODEL = "claude-sonnet-5"
 # Answers in order, an error among them is raised; or a function that answers each request.
-Script = Iterable[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
+Script = Iterable[str | Reply | ProviderError] | Callable[[ChatRequest], str | Reply]
 
 
 @dataclass(slots=True)
 class ScriptedTransport:
     """The adapter: it keeps every request, and a cache that lives as long as it does."""
 
-    answers: Iterator[str | Reply | ProviderError] | Callable[[ModelRequest], str | Reply]
+    answers: Iterator[str | Reply | ProviderError] | Callable[[ChatRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)
-    requests: list[ModelRequest] = field(default_factory=list)
+    requests: list[ChatRequest] = field(default_factory=list)
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         self.requests.append(request)
         answer = self.answers(request) if callable(self.answers) else next(self.answers, None)
         if answer is None:
@@ -386,7 +394,7 @@ def scripted_client(
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
 
 
-def _describe(request: ModelRequest) -> str:
+def _describe(request: ChatRequest) -> str:
     plan = request.plan
     blocks = f"{len(plan.blocks):,} block{'s' * (len(plan.blocks) != 1)}"
     return f"No model was asked; {plan.total:,} tokens in {blocks} arrived at the scripted client."

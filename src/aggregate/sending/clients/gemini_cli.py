@@ -24,7 +24,7 @@ from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
 from aggregate.prompt.document import SEPARATOR
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.connection import ApiKey
-from aggregate.sending.clients.protocol import ModelRequest, OnText
+from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import FinishReason, Reply, Usage, reported_fields, reported_tokens
 
 # A little less than the 8 MiB at which the program cuts its standard input off.
@@ -54,7 +54,7 @@ class GeminiCli:
     key: ApiKey | None = None
     seconds: float = 600.0
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         program = find_program(self.program)
         if program is None:
             raise ClientSetupError(
@@ -120,7 +120,7 @@ class GeminiCli:
         )
 
 
-def command_arguments(request: ModelRequest) -> list[str]:
+def command_arguments(request: ChatRequest) -> list[str]:
     model = ["--model", request.model] if request.model else []
     return ["--output-format", "stream-json", "--skip-trust", *model]
 

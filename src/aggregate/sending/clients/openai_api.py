@@ -13,15 +13,18 @@ from aggregate.sending.cache.request_plan import (
     RequestPlan,
     messages_of,
 )
+from aggregate.sending.calls import LoopTurn, read_call
 from aggregate.sending.clients.connection import (
     SdkApi,
     SdkErrorTranslator,
     finish_reason,
     missing_sdk,
 )
-from aggregate.sending.clients.protocol import ModelRequest, OnText, ResponseFormat
+from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
+    GATEWAY,
     FinishReason,
     Reply,
     Usage,
@@ -33,9 +36,13 @@ from aggregate.sending.models import (
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE})  # who speaks it
+PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})  # who speaks it
+_BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+_CACHE_CONTROL: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
+_NATIVE = ("content", "tool_calls", "reasoning_content")
 _STOPS = {
     "stop": FinishReason.END,
+    "tool_calls": FinishReason.END,
     "length": FinishReason.LENGTH,
     "content_filter": FinishReason.REFUSED,
 }
@@ -44,7 +51,7 @@ _STOPS = {
 class OpenAiApi(SdkApi):
     __slots__ = ()
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
             import openai
         except ImportError:
@@ -88,15 +95,17 @@ async def _ask(
     }
 
 
-def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
+def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
     """Only OpenAI itself, also on Azure, knows its newer fields."""
     plan = request.plan
     is_openai = api_family(provider, request.model) == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
     body: dict[str, Any] = {"model": request.model, limit: request.max_output}
-    if request.response_format is ResponseFormat.OBJECT:
+    form = known_model(provider, request.model).takes.response_format
+    is_object = request.schema is not None and form is ResponseFormat.OBJECT
+    if is_object:
         body["response_format"] = {"type": "json_object"}
-    elif request.response_format is ResponseFormat.SCHEMA:
+    elif request.schema is not None:
         schema = {"name": "answer", "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if is_openai and (key := cache_key(plan)):
@@ -106,8 +115,26 @@ def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[s
     if request.effort:
         body["reasoning_effort"] = request.effort.value
     in_parts = bool(plan.layout.breakpoints)
-    messages = [_message(message, in_parts=in_parts) for message in messages_of(plan)]
-    if request.response_format is ResponseFormat.OBJECT:
+    mark = _CACHE_CONTROL if provider == GATEWAY else _BREAKPOINT
+    messages: list[dict[str, Any]] = []
+    for message in messages_of(plan):
+        if request.tools and message.turn:
+            messages += _loop_messages(message, message.turn, mark)
+        else:
+            messages.append(_message(message, mark, in_parts=in_parts))
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
+    if is_object:
         # The provider promises an object and must be told which one.
         words = f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
         last = messages[-1]
@@ -117,9 +144,9 @@ def request_body(request: ModelRequest, *, provider: str = COMPATIBLE) -> dict[s
             last["content"].append({"type": "text", "text": words})
     if plan.system:
         system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
-        content = [_part(block.text, block) for block in system] if in_parts else plan.system
+        content = [_part(block.text, block, mark) for block in system] if in_parts else plan.system
         messages.insert(0, {"role": "system", "content": content})
-    if in_parts:
+    if in_parts and mark is _BREAKPOINT:
         # Without this the last message is a breakpoint too and takes one of the four.
         body["prompt_cache_options"] = {"mode": "explicit"}
     return {**body, "messages": messages}
@@ -136,11 +163,36 @@ def cache_key(plan: RequestPlan) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest() if end else ""
 
 
-def _message(message: Message, *, in_parts: bool) -> dict[str, Any]:
+def _message(message: Message, mark: Mapping[str, Any], *, in_parts: bool) -> dict[str, Any]:
     role = "assistant" if message.is_assistant else "user"
     if not in_parts and not message.has_images:
         return {"role": role, "content": message.text}
-    return {"role": role, "content": [_part(part.text, part.block) for part in message.parts]}
+    return {"role": role, "content": [_part(part.text, part.block, mark) for part in message.parts]}
+
+
+def _loop_messages(
+    message: Message, turn: LoopTurn, mark: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    if message.is_assistant:
+        calls = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
+            }
+            for call in turn.calls
+        ]
+        said = turn.native or {"content": turn.text or None, "tool_calls": calls}
+        return [{"role": "assistant", **said}]
+    told: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": result.call.id, "content": result.text}
+        for result in turn.results
+    ]
+    if turn.note:
+        told.append({"role": "user", "content": turn.note})
+    if message.parts[-1].block.has_breakpoint:
+        told[-1]["content"] = [{"type": "text", "text": told[-1]["content"], **mark}]
+    return told
 
 
 def parse_reply(answer: Mapping[str, Any]) -> Reply:
@@ -155,25 +207,41 @@ def parse_reply(answer: Mapping[str, Any]) -> Reply:
     text = choice["message"].get("content") or ""
     if not isinstance(text, str):
         raise TypeError("content is no text")
-    return Reply(text, parse_usage(usage), stop, str(answer.get("model") or ""), raw)
+    message = choice["message"]
+    made = message.get("tool_calls") or []
+    calls = tuple(
+        read_call(call.get("id"), call["function"].get("name"), call["function"].get("arguments"))
+        for call in made
+        if isinstance(call.get("function"), Mapping)
+    )
+    # With what it thought, which some want back.
+    native = {key: message[key] for key in _NATIVE if message.get(key)}
+    return Reply(
+        text,
+        parse_usage(usage),
+        stop,
+        str(answer.get("model") or ""),
+        raw,
+        calls,
+        native if calls else None,
+    )
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Return the usage; ``prompt_tokens`` includes what was read and written; DeepSeek names its reads otherwise."""
+    """Return the usage; ``prompt_tokens`` includes what was read and written, which some name otherwise."""
     details = reported_fields(usage.get("prompt_tokens_details"))
     hit = reported_tokens(usage.get("prompt_cache_hit_tokens"))
     read = hit or reported_tokens(details.get("cached_tokens"))
-    write = reported_tokens(details.get("cache_write_tokens"))
+    written = details.get("cache_write_tokens") or usage.get("cache_creation_input_tokens")
+    write = reported_tokens(written)
     fresh = max(reported_tokens(usage.get("prompt_tokens")) - read - write, 0)
     return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
-def _part(text: str, block: RequestBlock) -> dict[str, Any]:
+def _part(text: str, block: RequestBlock, mark: Mapping[str, Any]) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "text", "text": text}
     if block.image:
         data = b64encode(block.image.data).decode()
         url = f"data:{block.image.media_type};base64,{data}"
         part = {"type": "image_url", "image_url": {"url": url}}
-    return (
-        part | {"prompt_cache_breakpoint": {"mode": "explicit"}} if block.has_breakpoint else part
-    )
+    return {**part, **mark} if block.has_breakpoint else part

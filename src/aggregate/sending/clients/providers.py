@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aggregate.base.addresses import check_address
+from aggregate.base.addresses import check_address, display_address, origin
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.tables import PersonaTable, SendTable
@@ -21,14 +21,16 @@ from aggregate.sending.clients.client import Client, Retry, scripted_client
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.gemini_cli import GeminiCli
+from aggregate.sending.clients.learned import token_ratio
 from aggregate.sending.clients.openai_api import OpenAiApi
-from aggregate.sending.clients.own_models import context_window, cost, token_ratio
-from aggregate.sending.clients.protocol import ModelRequest, OnText, Transport
+from aggregate.sending.clients.own_models import context_window, cost
+from aggregate.sending.clients.protocol import ChatRequest, OnText, Transport
 from aggregate.sending.models import (
     AZURE,
     BEDROCK,
     CLOUDS,
     COMPATIBLE,
+    GATEWAY,
     SCRIPTED,
     VERTEX,
     Reply,
@@ -71,7 +73,7 @@ class VertexApi:
     # By default of whoever is signed in on this machine
     credentials: "Credentials | None" = field(default=None, repr=False)
 
-    async def exchange(self, request: ModelRequest, on_text: OnText | None) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
             from google.auth.exceptions import GoogleAuthError
         except ImportError:
@@ -184,7 +186,10 @@ PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider(OpenAiApi, ("OPENAI_API_KEY",), "gpt-5.6"),
     # The keys of the providers above are not for any server that an address names.
     COMPATIBLE: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
+    GATEWAY: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
 }
+# In the names of hosts that take Anthropic's breakpoints in OpenAI's form.
+_GATEWAYS: Final = ("openrouter", "litellm", "aiplatform", "bedrock")
 _MILLION: Final = 1_000_000
 # Tokens whose price is asked for: beyond some 200,000 a few models cost more for each.
 _PRICED: Final = 1_000
@@ -237,9 +242,11 @@ def open_client(
         if not name:
             raise NoProviderError(f"no provider is named: {how}")
         raise ClientSetupError(f"there is no provider {name!r}: {how}")
-    if name == COMPATIBLE and not base_url:
+    if name == COMPATIBLE and any(word in origin(base_url) for word in _GATEWAYS):
+        name = GATEWAY
+    if name in (COMPATIBLE, GATEWAY) and not base_url:
         raise ClientSetupError(
-            "compatible needs the server's address: add --base-url, such as http://localhost:8080/v1"
+            f"{name} needs the server's address: add --base-url, such as http://localhost:8080/v1"
         )
     if base_url:
         check_address(base_url)
@@ -252,7 +259,8 @@ def open_client(
         key = find_api_key(name, entry.keys, environ, needed=needed)
         transport = entry.adapter(name, key, base_url or entry.base_url)
         model = model or entry.model
-    return Client(name, transport, model, retry or Retry(), on_wait)
+    address = display_address(base_url) if base_url else ""
+    return Client(name, transport, model, retry or Retry(), on_wait, address=address)
 
 
 def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,77 @@
+"""``costs``: what requests have cost and saved, by day, project and model."""
+
+import json
+from datetime import date, timedelta
+from functools import reduce
+
+import click
+
+from aggregate.cli.options import json_option
+from aggregate.cli.output import counted, say, write_result, write_rows
+from aggregate.sending import Charge, charges
+from aggregate.sending.models import dollars
+
+_FIELDS = ("day", "project", "provider", "model")
+
+
+@click.command()
+@click.option(
+    "--days",
+    type=click.IntRange(1),
+    default=30,
+    show_default=True,
+    help="Show so many days, today's included.",
+)
+@click.option("--by", type=click.Choice(["day", "project", "model"]), help="Add up by this alone.")
+@json_option
+def costs(days: int, by: str | None, as_json: bool) -> None:
+    """Show what your requests have cost, by day, project and model, and what providers' caches have saved.
+
+    The sums lie in your own state folder. A request whose price is not known counts its tokens alone.
+    """
+    first = (date.today() - timedelta(days=days - 1)).isoformat()
+    rows = _added_up([row for row in charges() if row.day >= first], by)
+    if as_json:
+        data = [
+            row._asdict() | {"dollars": float(row.dollars), "saved": float(row.saved)}
+            for row in rows
+        ]
+        write_result(json.dumps(data, indent=2))
+        return
+    for row in rows:
+        write_rows(_line(row))
+    if rows:
+        say("in all: " + _line(_sum(rows)).replace("\t", "; "))
+    else:
+        say(f"no request of the last {days:,} days is known")
+
+
+def _added_up(rows: list[Charge], by: str | None) -> list[Charge]:
+    """Return the sums that are shown, in their order; a field that is not asked for is empty."""
+    kept = _FIELDS if by is None else ("provider", "model") if by == "model" else (by,)
+    groups: dict[tuple[str, ...], list[Charge]] = {}
+    for row in rows:
+        key = tuple(getattr(row, name) if name in kept else "" for name in _FIELDS)
+        groups.setdefault(key, []).append(row)
+    return [_sum(group, *key) for key, group in sorted(groups.items())]
+
+
+def _sum(rows: list[Charge], day: str = "", project: str = "", *model: str) -> Charge:
+    provider, name = model or ("", "")
+    return reduce(Charge.plus, rows, Charge(day, project, provider, name))
+
+
+def _line(row: Charge) -> str:
+    least = "at least " if row.unpriced else ""
+    share = f"{row.cache_read / row.input:.0%}" if row.input else "0%"
+    named = [part for part in (row.day, row.project, f"{row.provider} {row.model}".strip()) if part]
+    return "\t".join(
+        [
+            *named,
+            counted(row.requests, "request"),
+            f"{row.input:,} tokens in, {share} read",
+            f"{row.output:,} out",
+            f"{least}{dollars(row.dollars)}",
+            f"{dollars(row.saved)} saved",
+        ]
+    )

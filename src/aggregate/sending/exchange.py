@@ -1,0 +1,259 @@
+"""One turn of a discussion, from its composed prompt to its recorded answer, and what is shown of its plan."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+from aggregate.base.messages import short_list
+from aggregate.project.history import DEFAULT, NO_DISCUSSION
+from aggregate.prompt import Composition, Request
+from aggregate.prompt.document import Prompt, Section
+from aggregate.sending.bills import Bill
+from aggregate.sending.cache.file_order import OrderedPrompt
+from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
+from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
+from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.learned import NOTHING, Kinds, Learned, Place
+from aggregate.sending.clients.own_models import age_note, cost
+from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.model_selection import OPTION, ModelSelection
+from aggregate.sending.models import LONG_LIFETIME, NO_REPLY, SCRIPTED, Reply, Usage, dollars
+from aggregate.sending.request_log import LoggedRequest
+
+_CODE = (Section.FILES.value, Section.CHANGED.value)  # sections that are mostly code
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A turn of a discussion, from the composed prompt to the recorded answer."""
+
+    client: Client  # who is asked
+    selection: ModelSelection  # as it was made
+    asked: ChatRequest  # with its plan; without secrets
+    request: Request  # what was composed; the last turn of its history is what the user says
+    composition: Composition  # in the order of the configuration
+    ordered: OrderedPrompt  # in the order for sending
+    expected: Usage  # what the provider's cache is expected to read and write
+    record: LoggedRequest  # what is recorded, once its prompt is written
+    # What is kept of the prompt sent before, ``None`` for the first one
+    report: PrefixReport | None
+    budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
+    warnings: tuple[str, ...]  # what was left out or is doubtful
+    # The last turns, in whose place its turns come once it is answered
+    replaces: tuple[Mapping[str, Any], ...] = ()
+    looked: tuple[str, ...] = ()  # what a second look has picked, and for how much (rule T-10)
+    learned: Learned = NOTHING  # of the model where it is reached
+    reply: Reply = NO_REPLY
+    # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
+    history: Path | None = None
+    answer: Path | None = None  # the file of the answer
+    doubts: tuple[str, ...] = ()  # about the answer
+
+    @property
+    def plan(self) -> RequestPlan:
+        return self.asked.plan
+
+    @property
+    def path(self) -> Path:
+        return self.record.path
+
+    @property
+    def provider_tokens(self) -> int:
+        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
+        return self.client.ratio.provider_tokens(self.plan.total)
+
+    @property
+    def news(self) -> list[str]:
+        older, extra = self.ordered.older, self.ordered.extra
+        diffs = (
+            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
+        )
+        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        age = age_note(self.client.provider, self.client.model, date.today())
+        name = self.request.discussion
+        is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
+        begins = f'the discussion "{name}" begins' if is_first else ""
+        return tuple(filter(None, (begins, *self.looked, age)))
+
+    @property
+    def place(self) -> Place:
+        return Place(self.client.provider, self.client.model, self.client.address)
+
+    @property
+    def kinds(self) -> Kinds:
+        code = sum(part.tokens for part in self.fingerprint.segments if part.section in _CODE)
+        return Kinds(code, self.plan.total - code)
+
+    @property
+    def forecast(self) -> Usage:
+        """What is expected by the provider's own count, which differs by kind of text."""
+        if self.client.provider == SCRIPTED:
+            return self.expected
+        code, words = self.learned.ratios(self.place)
+        sizes = [part.tokens for part in self.fingerprint.segments]
+        ratios = [code if part.section in _CODE else words for part in self.fingerprint.segments]
+        weighed = [size * ratio for size, ratio in zip(sizes, ratios, strict=True)]
+        ours, theirs = ([*accumulate(each, initial=0)] for each in (sizes, weighed))
+
+        def up_to(tokens: int) -> float:
+            number = min(bisect_right(ours, tokens), len(sizes)) - 1
+            return theirs[number] + (tokens - ours[number]) * ratios[number]
+
+        read = up_to(self.expected.cache_read)
+        written = up_to(self.expected.cache_read + self.expected.cache_write)
+        total = up_to(self.plan.total)
+        long = up_to(self.expected.cache_read + self.expected.cache_write_long) - read
+        return Usage(round(total - written), round(written - read), round(read), 0, round(long))
+
+    @property
+    def expected_price(self) -> Decimal | None:
+        """What the input is expected to cost, with how often what was expected is not read here."""
+        forecast, lost = self.forecast, Decimal(str(self.learned.miss_share))
+        price, missed = self.price(forecast), self.price(self._all_anew(forecast))
+        if price is None or missed is None or not forecast.cache_read:
+            return price
+        return price * (1 - lost) + missed * lost
+
+    def _all_anew(self, usage: Usage) -> Usage:
+        layout, usual = self.plan.layout, self.plan.policy.seconds
+        if not layout.breakpoints:
+            return Usage(fresh=usage.input)
+        is_long = any(lives > usual for lives in layout.lifetimes)
+        return Usage(cache_write=usage.input, cache_write_long=usage.input * is_long)
+
+    @property
+    def most_it_costs(self) -> Decimal | None:
+        """What it costs if nothing is read, and the answer is as long as it may be."""
+        anew = self._all_anew(self.forecast)
+        return self.price(replace(anew, output=self.asked.max_output))
+
+    @property
+    def bill(self) -> Bill:
+        client = self.client
+        return Bill.of(client.provider, client.model, self.forecast, self.reply.usage)
+
+    def price(self, usage: Usage) -> Decimal | None:
+        return cost(usage, self.client.model, provider=self.client.provider)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.ordered.prompt.prompt
+
+    @property
+    def fingerprint(self) -> PromptFingerprint:
+        return self.ordered.prompt.fingerprint
+
+    @property
+    def lines(self) -> list[str]:
+        """The plan, as people read it."""
+        data = self.data
+        lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
+        for block in data["blocks"]:
+            first, last = block["sources"][0], block["sources"][-1]
+            sources = first if first == last else f"{first} … {last}"
+            if images := len(block["images"]):
+                sources += f", with {images:,} image{'s' * (images > 1)}"
+            lines.append(
+                f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
+            )
+            if block["marked"]:
+                lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
+                up_to = f"{block['up_to']:,} tokens{lives}"
+                lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
+        client, usage, total = self.client, self.expected, self.plan.total
+        model = f"{client.provider} {client.model}".strip()
+        address = f" at {self.client.address}" if self.client.address else ""
+        segments = f"{len(self.prompt.segments):>9,}"
+        lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
+        lines.append(_origins_sentence(self))
+        if self.budget is not None or self.provider_tokens != total:  # rule B-10
+            counted = (
+                f"about {self.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
+                f"({client.ratio.value:g} for each, {client.ratio.source})"
+            )
+            budget = "" if self.budget is None else f"; the budget is {self.budget:,}"
+            lines.append(f"{counted}{budget}")
+        lines.append(
+            f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, "
+            f"{usage.fresh:,} fresh; {dollars(self.expected_price)} for the input"
+        )
+        return [*lines, *self.news]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        usage = self.expected
+        amount = self.expected_price
+        return {
+            "provider": self.client.provider,
+            "model": self.client.model,
+            "address": self.client.address,
+            "origins": dict(self.selection.origins),
+            "discussion": self.request.discussion or DEFAULT,
+            "tokens": self.plan.total,
+            "provider_tokens": self.provider_tokens,
+            "ratio": self.client.ratio.value,
+            "ratio_source": self.client.ratio.source,
+            "budget": self.budget,
+            "blocks": _blocks(self),
+            "expected": {
+                "fresh": usage.fresh,
+                "cache_write": usage.cache_write,
+                "cache_read": usage.cache_read,
+            },
+            "cost": None if amount is None else float(amount),
+            "prefix": self.report.sentence if self.report else None,
+            "diffs": list(self.ordered.older),
+            "warnings": list(self.warnings),
+        }
+
+
+def _origins_sentence(turn: Exchange) -> str:
+    options, client = turn.asked, turn.client
+    chosen = {
+        "provider": f"provider {client.provider}",
+        "model": f"model {client.model or 'its own'}",
+        "max_output": f"at most {options.max_output:,} tokens of answer",
+        "effort": f"effort {turn.selection.effort}",
+        "temperature": f"temperature {turn.selection.temperature or 0:g}",
+    }
+    parts = [
+        f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
+        for name, source in turn.selection.origins.items()
+    ]
+    if turn.request.discussion:
+        source = "its own" if turn.request.discussion == SCRIPTED else OPTION
+        parts.append(f'discussion "{turn.request.discussion}" ({source})')
+    return f"chosen: {', '.join(parts)}"
+
+
+def _blocks(turn: Exchange) -> list[dict[str, Any]]:
+    plan, layout = turn.plan, turn.plan.layout
+    blocks = []
+    for start, end in pairwise((0, *layout.ends)):
+        hashes = [part for part in turn.fingerprint.segments[start:end] if part.tokens]
+        if not hashes:
+            continue
+        parts = turn.ordered.prompt.segments[max(start - 1, 0) : end - 1]
+        role = role_and_words([part.segment for part in parts])[0] if parts else BlockRole.SYSTEM
+        is_marked = end in layout.breakpoints
+        blocks.append(
+            {
+                "role": role.value,
+                "sources": [part.source or f"[{part.section}]" for part in hashes],
+                "images": [image.path for part in parts for image in part.images],
+                "segments": len(hashes),
+                "tokens": sum(part.tokens for part in hashes),
+                "up_to": plan.tokens[end - 1],
+                "marked": is_marked,
+                "lifetime": layout.lifetime(end, plan.policy.seconds) if is_marked else 0,
+            }
+        )
+    return blocks

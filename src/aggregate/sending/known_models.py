@@ -1,0 +1,225 @@
+"""What providers and models are known to do: one table, each row with its source and the date when it was read.
+
+Providers change minimum sizes monthly and their own pages disagree, so an unknown model gets the strictest rules of its
+provider, and what was really read is always taken from the reply. A row holds for its providers and for models whose
+names begin so; what a longer beginning says goes before what a shorter one says.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from math import ceil, sqrt
+from typing import Any, Final, NamedTuple
+
+from aggregate.sending.models import (
+    COMPATIBLE,
+    GATEWAY,
+    NO_CACHE,
+    SCRIPTED,
+    CacheLookup,
+    CachePolicy,
+    api_family,
+    bare_model_name,
+)
+
+
+class ResponseFormat(StrEnum):
+    TEXT = "text"  # not at all: the answer is read as it comes
+    OBJECT = "object"  # some JSON object; which one is said in the text
+    SCHEMA = "schema"  # JSON of that schema
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model takes; there is no lowest temperature where none may be set or none should."""
+
+    lowest_temperature: float | None = None
+    response_format: ResponseFormat = ResponseFormat.TEXT
+    takes_effort: bool = False
+    takes_tools: bool = False  # else calls are written and read as text
+
+    def temperature(self, requested: float | None) -> float | None:
+        if requested is None or self.lowest_temperature is None:
+            return None
+        return max(requested, self.lowest_temperature)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRules:
+    # Of an image of a width and height in pixels, by the provider's count
+    tokens: Callable[[int, int], int]
+    largest: int = 20_000_000  # bytes of one image as they are sent: in base64, a third more
+    longest: int = 0  # pixels of one side, 0 for any
+    most: int = 500  # images of a request
+    together: int = 50_000_000  # bytes of all images of a request, as they are sent
+
+
+def _patches(
+    size: int, *, edge: int = 0, most: int, factor: float = 1.0
+) -> Callable[[int, int], int]:
+    def tokens(width: int, height: int) -> int:
+        scale = min(1.0, edge / max(width, height)) if edge else 1.0
+        scale = min(scale, sqrt(most * size * size / (width * height)))
+        patches = ceil(width * scale / size) * ceil(height * scale / size)
+        return ceil(min(patches, most) * factor)
+
+    return tokens
+
+
+def _tiles_of_512(width: int, height: int) -> int:
+    """Return the tokens by OpenAI's older rule: fitted into 2,048 pixels, the short side scaled to 768."""
+    scale = min(1.0, 2048 / max(width, height))
+    scale *= min(1.0, 768 / (min(width, height) * scale))
+    return 85 + 170 * ceil(width * scale / 512) * ceil(height * scale / 512)
+
+
+def _tiles_of_768(width: int, height: int) -> int:
+    """Return the tokens by Gemini's rule before 3: 258 for a small image, else for each tile."""
+    if max(width, height) <= 384:
+        return 258
+    return 258 * ceil(width / 768) * ceil(height / 768)
+
+
+# Where pages disagree, the smaller limit and the larger count are taken.
+_COARSE: Final = ImageRules(_patches(28, edge=1568, most=1568), 5_000_000, 8000, 20, 24_000_000)
+_FINE: Final = ImageRules(_patches(28, edge=2576, most=4784), 5_000_000, 8000, 20, 24_000_000)
+_PATCHES: Final = ImageRules(_patches(32, most=2500, factor=1.2))
+# Servers of one's own differ; most of their models see patches of 28 pixels.
+_OWN_SERVER: Final = ImageRules(_patches(28, most=4096), most=100)
+_GEMINI_2: Final = ImageRules(_tiles_of_768, together=20_000_000)
+_GEMINI_3: Final = ImageRules(lambda _width, _height: 1120, together=20_000_000)
+
+ANY, KNOWN = (
+    "",
+    "*",
+)  # providers of a row: any at all, or all that have a row, but servers of one's own
+_TEXT_IN, _OBJECT, _SCHEMA = ResponseFormat.TEXT, ResponseFormat.OBJECT, ResponseFormat.SCHEMA
+_MARKS, _PREFIX = CacheLookup.BREAKPOINTS, CacheLookup.PREFIX
+
+
+class Row(NamedTuple):
+    providers: str  # several with blanks between them
+    models: str  # beginnings of names, ``""`` for all
+    source: str
+    as_of: str
+    says: Mapping[str, Any]  # fields of ``CachePolicy`` and ``Capabilities``; images, ratio, window
+
+
+# ``read`` and ``write`` are prices of a token that is read from the cache or written to it, in those of an input token;
+# the price list is their source, and a test compares each model that it names. ``ratio`` is the provider's tokens for
+# a thousand of o200k's: OpenAI's alone are exact, the others lie above the middle of what was found, for the first
+# prompt should be too short rather than too long, and later ones go by what the provider has reported.
+_CACHES, _PRICES, _API = "documentation of caches", "price list", "reference of the API"
+_VISION, _COUNTS, _WINDOWS = "documentation of images", "comparisons of texts", "page of the model"
+ROWS: Final = tuple(Row(*row) for row in (
+    ("anthropic scripted", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 4096, "write": 1.25, "long_seconds": 3600}),
+    ("openai", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "step": 128}),
+    ("gemini gemini-cli", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 4096}),
+    ("deepseek", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 64, "step": 64, "seconds": 3600, "read": 0.02}),
+    ("minimax", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 512, "write": 1.25}),
+    # An hour is not passed on by all of them.
+    (GATEWAY, "claude", "documentation of gateways", "2026-11-20", {"long_seconds": 0}),
+    # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
+    (COMPATIBLE, "", "documentation of servers", "2026-11-20", {"lookup": _PREFIX, "minimum": 1, "seconds": 3600, "read": 1.0}),
+    (KNOWN, "claude-opus-5 claude-fable-5 claude-mythos-5", _CACHES, "2026-11-20", {"minimum": 512}),
+    (KNOWN, "claude-sonnet-5 claude-sonnet-4 claude-opus-4", _CACHES, "2026-11-20", {"minimum": 1024}),
+    (KNOWN, "claude-opus-4-5 claude-opus-4-6", _CACHES, "2026-11-20", {"minimum": 4096}),
+    (KNOWN, "claude-opus-4-7", _CACHES, "2026-11-20", {"minimum": 2048}),
+    # From 5.6 on a prefix is found at the request's own breakpoints only.
+    (KNOWN, "gpt-5.6 gpt-5.7 gpt-5.8 gpt-5.9 gpt-6", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "step": 1, "seconds": 1800, "write": 1.25}),
+    (KNOWN, "gemini-3-flash", _CACHES, "2026-11-20", {"minimum": 1024}),
+    (KNOWN, "gemini-2.5-flash", _CACHES, "2026-11-20", {"minimum": 2048}),
+    (KNOWN, "claude-opus-5-5 claude-sonnet-5-5", _PRICES, "2026-11-20", {"read": 0.05, "write": 1.25}),
+    (KNOWN, "claude-fable-5-1 claude-fable-5-2 claude-mythos-5-2", _PRICES, "2026-11-20", {"read": 0.025, "write": 1.25}),
+    (KNOWN, "claude-3-haiku", _PRICES, "2026-11-20", {"read": 0.12, "write": 1.2}),
+    (KNOWN, "deepseek-v4-pro", _PRICES, "2026-11-20", {"read": 0.033}),
+    (KNOWN, "deepseek-chat deepseek-reasoner", _PRICES, "2026-11-20", {"read": 0.26, "write": 1.0}),
+    (KNOWN, "deepseek-v3.1", _PRICES, "2026-11-20", {"read": 0.48, "write": 1.0}),
+    (KNOWN, "gemini-1.5-flash gemini-2.0-flash gemini-flash-1.5 gemini-pro-1.5", _PRICES, "2026-11-20", {"read": 0.25, "write": 1.0}),
+    (KNOWN, "gemini-flash-1.5-8b", _PRICES, "2026-11-20", {"read": 0.27, "write": 1.0}),
+    (KNOWN, "gemini-4-argon", _PRICES, "2026-11-20", {"read": 0.05, "write": 1.0}),
+    (KNOWN, "gpt-4.1 codex-mini o3 o4-mini", _PRICES, "2026-11-20", {"read": 0.25, "write": 1.0}),
+    (KNOWN, "gpt-4.5 gpt-4o o1 o3-mini", _PRICES, "2026-11-20", {"read": 0.5, "write": 1.0}),
+    (KNOWN, "gpt-6.1-sol gpt-6.1-terra", _PRICES, "2026-11-20", {"read": 0.05, "write": 1.25}),
+    (KNOWN, "minimax-m2.7", _PRICES, "2026-11-20", {"read": 0.2}),
+    (KNOWN, "minimax-m2.1-highspeed minimax-m2.5-highspeed", _PRICES, "2026-11-20", {"read": 0.05, "write": 0.625}),
+    (KNOWN, "minimax-m2.7-highspeed", _PRICES, "2026-11-20", {"read": 0.1, "write": 0.625}),
+    (KNOWN, "minimax-m3", _PRICES, "2026-11-20", {"read": 0.2, "write": 1.0}),
+    (KNOWN, "minimax-m3.1-flash", _PRICES, "2026-11-20", {"read": 0.1, "write": 1.0}),
+    # The newest models of Anthropic and OpenAI refuse a temperature, and Anthropic's SDK has lost the word.
+    ("anthropic", "", _API, "2026-11-20", {"response_format": _SCHEMA, "takes_effort": True}),
+    ("anthropic", "claude-haiku-4 claude-sonnet-4 claude-opus-4", _API, "2026-11-20", {"takes_effort": False}),
+    ("anthropic", "claude-sonnet-4-6 claude-opus-4-5 claude-opus-4-6 claude-opus-4-7 claude-opus-4-8", _API, "2026-11-20", {"takes_effort": True}),
+    ("openai", "", _API, "2026-11-20", {"response_format": _SCHEMA, "takes_effort": True}),
+    ("openai", "gpt-4o gpt-4.1", _API, "2026-11-20", {"takes_effort": False, "lowest_temperature": 0.0}),
+    # Google: below its own temperature Gemini 3 may loop.
+    ("gemini", "", _API, "2026-11-20", {"response_format": _SCHEMA, "lowest_temperature": 0.0}),
+    ("gemini", "gemini-3 gemini-4", _API, "2026-11-20", {"takes_effort": True, "lowest_temperature": None}),
+    ("deepseek", "", _API, "2026-11-20", {"response_format": _OBJECT, "lowest_temperature": 0.0}),
+    ("minimax", "", _API, "2026-11-20", {"response_format": _TEXT_IN, "lowest_temperature": 0.01}),
+    (f"{COMPATIBLE} {SCRIPTED}", "", _API, "2026-11-20", {"response_format": _SCHEMA, "lowest_temperature": 0.0, "takes_effort": True}),
+    (f"anthropic openai gemini deepseek minimax {COMPATIBLE} {GATEWAY} {SCRIPTED}", "", _API, "2026-11-27", {"takes_tools": True}),
+    # A model that is not known to take images gets none: DeepSeek's, MiniMax's and the program ``gemini`` read text.
+    (f"anthropic {SCRIPTED}", "", _VISION, "2026-11-22", {"images": _FINE}),
+    ("anthropic", "claude-3 claude-haiku-4 claude-sonnet-4 claude-opus-4", _VISION, "2026-11-22", {"images": _COARSE}),
+    ("anthropic", "claude-opus-4-7 claude-opus-4-8", _VISION, "2026-11-22", {"images": _FINE}),
+    ("openai", "", _VISION, "2026-11-22", {"images": _PATCHES}),
+    ("openai", "gpt-4o gpt-4.1", _VISION, "2026-11-22", {"images": ImageRules(_tiles_of_512)}),
+    ("gemini", "", _VISION, "2026-11-22", {"images": _GEMINI_3}),
+    ("gemini", "gemini-2", _VISION, "2026-11-22", {"images": _GEMINI_2}),
+    (COMPATIBLE, "", _VISION, "2026-11-22", {"images": _OWN_SERVER}),
+    (ANY, "chatgpt codex gpt- o1 o3 o4", "its vocabulary", "2026-11-22", {"ratio": 1000}),
+    # Up to Claude 4.6 1.16 for English prose, 1.2 to 1.3 for code; of later ones notes speak of up to 1.35 times more.
+    (ANY, "claude", _COUNTS, "2026-11-22", {"ratio": 1250}),
+    (ANY, "claude-haiku-5 claude-sonnet-5 claude-opus-4-7 claude-opus-4-8 claude-opus-5 claude-fable claude-mythos", _COUNTS, "2026-11-22", {"ratio": 1500}),
+    (ANY, "deepseek", _COUNTS, "2026-11-22", {"ratio": 1100}),
+    (ANY, "gemini", _COUNTS, "2026-11-22", {"ratio": 1150}),
+    ("gemini-cli", "", _COUNTS, "2026-11-22", {"ratio": 1150}),  # it chooses a model by itself
+    (ANY, "minimax", _COUNTS, "2026-11-22", {"ratio": 1050}),
+    # Context windows that the price list lacks or has wrong.
+    (ANY, "gemini-2.5 gemini-3", _WINDOWS, "2026-11-20", {"window": 1_048_576}),
+    (ANY, "deepseek-chat deepseek-reasoner", _WINDOWS, "2026-11-20", {"window": 131_072}),
+    (ANY, "deepseek-flash deepseek-v4", _WINDOWS, "2026-11-20", {"window": 1_000_000}),
+    (ANY, "minimax-m2", _WINDOWS, "2026-11-20", {"window": 204_800}),
+))  # fmt: skip
+AS_OF: Final = max(row.as_of for row in ROWS if row.source == _PRICES)
+_PROVIDERS: Final = frozenset(name for row in ROWS for name in row.providers.split()) - {KNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    cache: CachePolicy = NO_CACHE
+    takes: Capabilities = field(default_factory=Capabilities)
+    images: ImageRules | None = None
+    ratio: int | None = None  # thousandths
+    window: int | None = None
+    as_of: str = AS_OF  # when the ratio was read
+
+
+@lru_cache(maxsize=200)
+def known_model(provider: str, model: str) -> KnownModel:
+    family, name = api_family(provider, model), bare_model_name(model)
+    if provider == GATEWAY:
+        family = "anthropic" if name.startswith("claude") else COMPATIBLE
+    applies = {ANY, provider, family} | ({KNOWN} if family in _PROVIDERS - {COMPATIBLE} else set())
+    fitting = [
+        (len(start), row)
+        for row in ROWS
+        if applies & set(row.providers.split() or (ANY,))
+        for start in row.models.split() or ("",)
+        if name.startswith(start)
+    ]
+    said: dict[str, Any] = {}
+    for _, row in sorted(fitting, key=lambda found: found[0]):
+        said.update(row.says)
+        if "ratio" in row.says:
+            said["as_of"] = row.as_of
+    takes = {key: said.pop(key) for key in Capabilities.__slots__ if key in said}
+    own = {key: said.pop(key) for key in ("images", "ratio", "window", "as_of") if key in said}
+    cache = CachePolicy(**said) if said else NO_CACHE
+    return KnownModel(cache, Capabilities(**takes), **own)
+
+
+def policy_for(provider: str, model: str) -> CachePolicy:
+    return known_model(provider, model).cache
