@@ -138,7 +138,7 @@ def test_picks_are_evidence_and_pin_nothing(folder: Path) -> None:
     other = next(topic for topic in TOPICS if topic != "lantern")
     path = f"src/{other}.py"
     plain = composed(folder)
-    sure = composed(folder, Pick(path, "", 1.0, "holds it"), Pick(path, f"{other}_lower"))
+    sure = composed(folder, Pick(path, "", 1.0, "holds it"), Pick(path, f"{other}_upper"))
     unsure = composed(folder, Pick(path, "", 0.1))
     ranks = [
         next(choice for choice in made.choices if choice.path == path)
@@ -147,9 +147,9 @@ def test_picks_are_evidence_and_pin_nothing(folder: Path) -> None:
     scores = [choice.score or 0.0 for choice in ranks]
     assert scores == sorted(scores)
     assert scores[2] > 5 * scores[0]
-    assert f"def {other}_lower(value):" in sure.prompt.markdown
+    assert f"def {other}_upper(value):" in sure.prompt.markdown
     reasons = {reason.kind: reason for reason in ranks[2].reasons}
     assert (reasons["picked"].weight, reasons["picked"].matched) == (3.0, "holds it")
-    assert reasons["picked definition"].matched == f"{other}_lower"
+    assert reasons["picked definition"].matched == f"{other}_upper"
     assert not any(choice.pinned for choice in sure.choices)
     assert composed(folder, Pick("gone.py")).prompt.markdown == plain.prompt.markdown
