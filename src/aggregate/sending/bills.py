@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -52,6 +52,26 @@ class Bill:
             return dollars(self.price)
         forecast, saved = dollars(self.expected_price), dollars(self.saved)
         return f"{dollars(self.price)} ({forecast} expected, {saved} saved)"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the requests of a session have used and cost."""
+
+    requests: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: Decimal = Decimal(0)  # of those whose price is known
+    is_whole: bool = True  # whether the prices of all are
+
+    def plus(self, usage: Usage, price: Decimal | None) -> "Spent":
+        is_whole = self.is_whole and price is not None
+        return Spent(self.requests + 1, self.usage + usage, self.cost + (price or 0), is_whole)
+
+    @property
+    def price(self) -> str:
+        if not self.is_whole and not self.cost:
+            return "price unknown"
+        return dollars(self.cost) if self.is_whole else f"at least {dollars(self.cost)}"
 
 
 _FILE: Final = "charges.json"
