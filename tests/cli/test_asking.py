@@ -251,6 +251,21 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
     assert said.count("warning: no definition is called nowhere\n") == 1
 
 
+def test_a_guess_is_told_once(clone: Path) -> None:
+    """A line on standard error, the audit and the prompt's task say that no word names a place (rule T-9)."""
+    run = start(clone, "it does not work", "--budget", "4k")
+    prompt = (clone / run.out.split()[0]).read_text("utf-8")
+    sentence = "no word of the task names a place; likely areas: "
+    assert run.err.count(f"warning: the choice is a guess: {sentence}") == 1
+    assert prompt.count(f"The choice of files is a guess: {sentence}") == 1
+    audit = json.loads(start(clone, "explain", "--json").out)
+    assert audit["guess"]["reason"] in sentence
+    assert 0 < len(audit["guess"]["proposals"]) <= 5
+    told = start(clone, "fix `retri` in the loop", "--budget", "4k")
+    assert "warning: retri occurs nowhere: it is taken for retry\n" in told.err
+    assert "a guess" not in told.err
+
+
 def test_a_task_may_begin_with_an_options_name(clone: Path) -> None:
     """A sentence about an option of the user's own program is a task, also behind ``--task`` (rule T-1)."""
     sentence = "--max-count stops the retry too early"

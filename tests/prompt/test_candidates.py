@@ -103,7 +103,9 @@ def test_a_file_as_it_is_shown(tmp_path: Path) -> None:
     """The chosen lines stand in order with dots between, each with its origin (rules B-2, L-1)."""
     found = candidates(tmp_path, "a.py", MODULE)
     rendered = found.rendered(0, shown(found, (4, 4), (11, 12)))
-    assert rendered.content == "...\ndef first(x):\n...\n    def get(self):\n        return 1\n"
+    assert rendered.content == (
+        "# ... 3 lines\ndef first(x):\n# ... 6 lines\n    def get(self):\n        return 1\n"
+    )
     places = [(span.source_start, span.source_end) for span in rendered.spans]
     assert places == [(1, 3), (4, 4), (5, 10), (11, 12)]
     assert found.rendered(0, shown(found, ALL)).content == MODULE

@@ -119,30 +119,50 @@ def large(folder: Path, count: int) -> Request:
     return made(project(folder, files), "skeleton")
 
 
-def test_an_edit_makes_one_group(tmp_path: Path) -> None:
-    """What did not change is neither read nor made again, and a new or lost file moves few groups (rule I-6)."""
-    request = large(tmp_path / "p", 400)
+def test_an_edit_reads_what_was_edited(tmp_path: Path) -> None:
+    """What did not change is neither read nor looked at again, also where others come, go and move (rule I-6)."""
+    large(tmp_path / "p", 400)
+    files = {"base_dir": str(tmp_path / "p"), "paths": ["src/*.py"]}
+    request = request_for(open_project({"files": files}))
     index = in_index(tmp_path)
-    made_of: list[int] = []
+    read: list[int] = []
+    made: list[int] = []
 
-    def read() -> FileCorpus:
-        corpus, _ = corpus_of(request, index)
+    def files_with_common() -> int:
+        corpus = read_files(request, index=index, on_start=read.append).corpus
         index.flush()
-        made_of.append(corpus.known.grouped)
-        return corpus
+        made.append(corpus.known.grouped)
+        return len(corpus.files_with("common"))
 
-    assert len(read().files_with("common")) == 400
-    read()
-    (tmp_path / "p/src/200.py").write_text("def other():\n    pass\n")
-    assert len(read().files_with("common")) == 399
-    (tmp_path / "p/src/200_new.py").write_text("def common():\n    pass\n")
-    assert len(read().files_with("common")) == 400
-    (tmp_path / "p/src/300.py").unlink()
-    assert len(read().files_with("common")) == 399
-    (tmp_path / "p/src/100.py").rename(tmp_path / "p/src/100_moved.py")
-    assert len(read().files_with("common")) == 399
-    assert 4 <= made_of[0] <= 20
-    assert made_of[1:] == [0, 1, 1, 1, 0]
+    folder = tmp_path / "p/src"
+    assert files_with_common() == files_with_common() == 400
+    (folder / "200.py").write_text("def other():\n    pass\n")
+    assert files_with_common() == 399
+    (folder / "200_new.py").write_text("def common():\n    pass\n")
+    assert files_with_common() == 400
+    (folder / "300.py").unlink()
+    assert files_with_common() == 399
+    (folder / "100.py").rename(folder / "100_moved.py")
+    assert files_with_common() == 399
+    assert read == [400, 0, 1, 1, 0, 1]
+    assert 2 <= made[0] <= 20
+    assert made[1:] == [0, 1, 1, 0, 1]
+
+
+def test_a_group_of_which_much_changes_is_made_anew(tmp_path: Path) -> None:
+    """Many small edits end in a new large table, and whatever is changed back is known (rules I-2 and I-6)."""
+    request = large(tmp_path / "p", 30)
+    index = in_index(tmp_path)
+    first = told(request, index)
+    path = tmp_path / "p/src/000.py"
+    before = path.read_bytes()
+    for number in range(12):
+        name = tmp_path / f"p/src/{number:03}.py"
+        name.write_text(f"def other{number}():\n    return common\n")
+        assert told(request, index) == told(request, kept_nothing())
+    path.write_bytes(before)
+    assert told(request, index) == told(request, kept_nothing())
+    assert told(large(tmp_path / "p", 30), index) == first
 
 
 def test_random_edits_leave_what_a_fresh_look_finds(tmp_path: Path) -> None:

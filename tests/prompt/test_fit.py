@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import View, count
-from aggregate.code.views import focused
+from aggregate.code.views import focused, gap_line
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, as_runs, marked_runs
-from aggregate.prompt.fit.steps import Fittable, Run, StepOrder
+from aggregate.prompt.fit.steps import Fittable, Run, Share, StepOrder
 from aggregate.ranking.files import DefinedName, Piece
 
-FRAME = 8
-"""Tokens around a file in these tests."""
+FRAME, GAP = 8, 4
+"""Tokens around a file, and of a line that says how much is left out, in these tests."""
 
 
 def words(text: str) -> int:
@@ -28,6 +28,7 @@ class Source:
     text: str
     pieces: tuple[tuple[int, int, float], ...]
     definitions: tuple[DefinedName, ...] = ()
+    statements: tuple[int, ...] = ()
 
     @property
     def lines(self) -> list[str]:
@@ -62,14 +63,16 @@ def new_fit(
     )
 
     def open_file(number: int) -> FileLines:
-        return FileLines(sources[number].lines, lambda run: (run,), FRAME)
+        source = sources[number]
+        gap = count(gap_line("python", len(source.lines)))
+        return FileLines(source.lines, lambda run: (run,), FRAME, gap, statements=source.statements)
 
-    return Fit(StepOrder([ranked], signatures), open_file, count)
+    return Fit(StepOrder([Share([ranked])], signatures), open_file, count)
 
 
 def shown_text(source: Source, fit: Fit, number: int) -> str:
     state = fit.shown[number]
-    return focused(View(source.text), source.lines, state.runs()).text
+    return focused(View(source.text, language="python"), source.lines, state.runs()).text
 
 
 LINES = st.lists(
@@ -97,7 +100,12 @@ def sources(draw: st.DrawFn, lines: st.SearchStrategy[list[str]] = LINES) -> Sou
         last = min(len(texts), first + draw(st.integers(0, 12)))
         pieces.append((first, last, draw(st.integers(1, 100)) / 1000))
         first = last + 1
-    return Source("".join(texts), tuple(pieces))
+    statements = list(range(1, len(texts) + 1))
+    for _ in range(draw(st.integers(0, 4))):
+        one, other = draw(st.integers(1, len(texts))), draw(st.integers(1, len(texts)))
+        low, high = sorted((statements[one - 1], statements[other - 1]))
+        statements = [low if each == high else each for each in statements]
+    return Source("".join(texts), tuple(pieces), statements=tuple(statements))
 
 
 FILES = st.lists(sources(), min_size=1, max_size=5)
@@ -152,30 +160,56 @@ def test_what_does_not_fit_is_shown_in_part() -> None:
     fit.advance(60)
     text = shown_text(source, fit, 0)
     assert text.startswith("def f():\n    step_0()\n")
-    assert text.endswith("()\n...\n")
+    assert text.endswith("()\n# ... 32 lines\n")
     assert 50 < words(text) + FRAME <= 60
 
 
-@pytest.mark.parametrize("limit", [80, 150, 300])
-def test_a_table_is_cut_where_much_would_be_left_unused(limit: int) -> None:
-    """What has no end of a statement is cut at a line's end, rather than to leave more than 2 % (rule B-6)."""
-    source = Source("t = [\n" + "    1, 2, 3,\n" * 200, ((1, 201, 1.0),))
-    fit = new_fit([source])
+@given(files=FILES, limit=st.integers(0, 1_500))
+def test_statements_are_shown_whole_or_not_at_all(files: list[Source], limit: int) -> None:
+    """Of lines that belong together all are shown or none, while others may be shown that need not wait (rule B-2)."""
+    filler = Source("word word\n" * 400, tuple((n, n, 1e-9) for n in range(1, 401)))
+    fit = new_fit([*files, filler])
     fit.advance(limit)
-    used = FRAME + words(shown_text(source, fit, 0)) if fit.shown[0].runs() else 0
-    assert used == 0 if limit < 100 else limit - 8 <= used <= limit
+    for number, source in enumerate(files):
+        marks = fit.shown[number].marks if number in fit.shown else bytearray(len(source.lines))
+        shown = {first for first, mark in zip(source.statements, marks, strict=True) if mark}
+        missing = {first for first, mark in zip(source.statements, marks, strict=True) if not mark}
+        assert not shown & missing
 
 
-@pytest.mark.parametrize(
-    "leading", ["// Tells b.\n", "#[test]\n", "@cached\n", "/** Tells b. */\n@A\n"]
-)
-def test_a_cut_does_not_tear_a_comment_from_what_it_stands_above(leading: str) -> None:
-    """What leads to a definition that does not fit is not shown either (rule B-6)."""
-    before = "a = 1;\n\n"
-    text = f"{before}{leading}{'b = 2; ' * 200}\n"
-    fit = new_fit([Source(text, ((1, text.count("\n"), 0.1),))])
-    fit.advance(FRAME + 40)
-    assert shown_text(Source(text, ()), fit, 0) == "a = 1;\n...\n"
+def test_the_end_of_what_is_opened_is_shown_with_it() -> None:
+    """A head that is shown alone has its last bracket behind the mark for its body (rule B-2)."""
+    text = "func f() {\n" + "\tgo()\n" * 30 + "}\n\nvar x int\n"
+    definitions = (DefinedName("function", ("f",), 1, 1, 2, 32, -1),)
+    ends = (1, *range(2, 32), 1, 33, 34)
+    source = Source(text, ((1, 32, 0.0), (33, 34, 1.0)), definitions, ends)
+    fit = new_fit([source], signatures=0.5)
+    fit.advance(40)
+    assert shown_text(source, fit, 0) == "func f() {\n# ... 30 lines\n}\n\nvar x int\n"
+
+
+@pytest.mark.parametrize("limit", [80, 150, 300])
+def test_a_table_is_cut_where_nothing_else_is_left(limit: int) -> None:
+    """A statement that is longer than the budget is cut where else more than 2 % were unused (rule B-6)."""
+    text = "t = [\n" + "    1, 2, 3,\n" * 200
+    fit = new_fit([Source(text, ((1, 201, 1.0),), statements=(1,) * 201)])
+    fit.advance(limit)
+    used = FRAME + words(shown_text(Source(text, ()), fit, 0)) if fit.shown[0].runs() else 0
+    assert used == 0 if limit < 100 else limit - 12 <= used <= limit
+
+
+def test_a_share_gets_its_part_while_others_have_more() -> None:
+    """Files of a share enter for its part of what is spent, however unlikely they are (rules B-6, T-11)."""
+    likely = Source("likely words here\n" * 400, tuple((n, n, 0.9) for n in range(1, 401)))
+    tests = Source("test words here\n" * 400, tuple((n, n, 1e-9) for n in range(1, 401)))
+    order = StepOrder([Share([[likely.fittable(0)]]), Share([[tests.fittable(1)]], 0.1)], 0.12)
+    spent = [0, 0]
+    for step in order:
+        order.spend(step, 10)
+        spent[step.file] += 10
+        if sum(spent) == 3_000:
+            break
+    assert spent == [2_760, 240]
 
 
 def test_a_body_brings_the_signatures_around_it() -> None:
@@ -193,8 +227,9 @@ def test_a_body_brings_the_signatures_around_it() -> None:
     )
     source = Source("".join(lines), ((1, 32, 0.0), (33, 34, 1.0)), definitions)
     fit = new_fit([source])
-    fit.advance(FRAME + 22)
-    assert shown_text(source, fit, 0) == "class A:\n...\n    def f(self):\n        go()\n"
+    fit.advance(FRAME + 30)
+    shown = "class A:\n# ... 31 lines\n    def f(self):\n        go()\n"
+    assert shown_text(source, fit, 0) == shown
 
 
 def test_a_very_long_line_waits_until_it_is_a_small_part() -> None:
@@ -233,7 +268,7 @@ def test_runs_are_their_lines() -> None:
 
 def new_runs(text: str, *wanted: Run, shown: Run | None = None) -> list[Run]:
     """Return what of the wanted lines is new, where other lines may be shown before."""
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0))
+    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
     if shown:
         lines.show([shown])
     return lines.with_small_gaps(lines.new_runs(wanted))
@@ -263,7 +298,7 @@ MANY_LINES, LONG_LINES = "\n" * 1000, f"{' ' * 150}\n" * 2
 def test_many_blank_lines_are_a_gap(blank: str) -> None:
     """They would take tokens that tell nothing: dots stand for them, until they are shown themselves (rule B-6)."""
     text = f"a\n{blank}b\n"
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0))
+    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
     last = len(lines.marks)
     for line in (1, last):
         runs = lines.with_small_gaps(lines.new_runs([(line, line)]))
@@ -289,7 +324,7 @@ def test_many_blank_lines_are_a_gap(blank: str) -> None:
 )
 def test_no_blank_lines_stand_next_to_a_gap(text: str, shown: list[Run], runs: list[Run]) -> None:
     """The line of dots parts what it stands between; at the ends of a file and within they stay (rule B-2)."""
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0))
+    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
     lines.show(shown)
     assert lines.runs() == runs
 
@@ -309,7 +344,9 @@ def test_pieces_enter_by_their_chances_then_by_file_and_line() -> None:
         _file(number, chances) for number, chances in enumerate(product(_CHANCES, repeat=3), 1)
     ]
     files.insert(2, _file(0, ()))
-    entered = [(step.file, step.runs[-1][0] + 1) for step in StepOrder([files], signatures=0)]
+    entered = [
+        (step.file, step.runs[-1][0] + 1) for step in StepOrder([Share([files])], signatures=0)
+    ]
     pieces = [
         (-chance, place, line, file.number)
         for place, file in enumerate(files)
@@ -327,5 +364,5 @@ def test_what_tells_less_of_a_change_enters_later() -> None:
     code = Piece(5, 5, -1, 0, 40)
     pieces = (licence, imports, comments, half, code)
     file = Fittable(1, pieces=pieces, chances=(0.2,) * len(pieces))
-    entered = [step.runs[-1][0] + 1 for step in StepOrder([[file]], signatures=0)]
+    entered = [step.runs[-1][0] + 1 for step in StepOrder([Share([[file]])], signatures=0)]
     assert entered == [5, 2, 4, 3, 1]

@@ -11,12 +11,11 @@ from aggregate.ranking import term_hash, terms_in
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
-    NameGroup,
-    TermGroup,
+    FileTable,
+    TermTable,
     analyse,
     look_roughly,
-    pack_names,
-    pack_terms,
+    pack_tables,
 )
 from tests.ranking.test_pieces import LINES, PYTHON
 
@@ -81,7 +80,7 @@ def test_packed_it_is_the_same(lines: list[str], path: str) -> None:
     for name in ("problem", "definitions", "pieces", "references"):
         assert getattr(kept, name) == getattr(made, name)
     for definition in made.definitions:
-        named = kept.places_named(definition.path[-1])
+        named = kept.named[definition.path[-1]]
         assert [made.definitions[place].path[-1] for place in named] == [definition.path[-1]] * len(
             named
         )
@@ -172,7 +171,7 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=60).map("\n".join)
 FILES = st.lists(st.one_of(st.none(), TEXTS), max_size=8)
 
 
-def counted(group: TermGroup, term: str) -> dict[int, int]:
+def counted(group: TermTable, term: str) -> dict[int, int]:
     """Return how often a group finds a term, by file."""
     return dict(zip(*group.files_with(term_hash(term)), strict=True))
 
@@ -181,7 +180,8 @@ def counted(group: TermGroup, term: str) -> dict[int, int]:
 def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
     """Terms and names are found in the files that have them, and in no others (rules T-4 and I-6)."""
     files = [None if text is None else look_roughly("a.py", text) for text in texts]
-    group, names = TermGroup(pack_terms(files)), NameGroup(pack_names(files))
+    table, terms = pack_tables(files)
+    names, group = FileTable(table), TermTable(terms)
     counts = [terms_in(text or "") for text in texts]
     for term in {*(term for count in counts for term in count), "absent", ""}:
         expected = {
@@ -200,7 +200,7 @@ def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
 def test_a_full_group_counts_to_its_last_file() -> None:
     """A group may have as many files as one byte names, and counts end at 255 (rule I-6)."""
     files = [look_roughly("a.txt", "retry\n\n" * 20_000)] * MOST_MEMBERS
-    group = TermGroup(pack_terms(files))
+    group = TermTable(pack_tables(files)[1])
     assert counted(group, "retry") == dict.fromkeys(range(MOST_MEMBERS), 255)
 
 
@@ -210,7 +210,7 @@ def test_keys_of_data_are_no_names() -> None:
         look_roughly("a.json", '{"area": {"b": 1}}'),
         look_roughly("a.py", "def area(): pass\n"),
     ]
-    assert list(NameGroup(pack_names(files)).files_defining(term_hash("area"))) == [1]
+    assert list(FileTable(pack_tables(files)[0]).files_defining(term_hash("area"))) == [1]
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,18 @@
 
 import pytest
 
-from aggregate.ranking.kind_evidence import file_kinds, inner_tests, language_share
+from aggregate.ranking.kind_evidence import file_kinds, language_share
 from tests.fakes.corpus import FakeCorpus
-from tests.ranking.asking import ask, by_definition, by_path, inquiry, project
+from tests.ranking.asking import ask, by_path, inquiry, project
 
 
 @pytest.mark.parametrize(
     ("task", "of_test", "of_readme"),
     [
         ("the router is slow", 1.0, 1.0),
-        ("the router is slow\n\nTests pass.", 0.75, 1.0),
+        ("the router is slow\n\nTests pass.", 1.0, 1.0),
+        ("the router is slow\n\nA test shows it, and no other test does.", 0.75, 1.0),
+        ("the router is slow since we are testing it", 1.0, 1.0),
         ("flaky test of the router", 0.3, 1.0),
         ("docs: describe the router", 1.0, None),
         ("tests(router): cover wildcards", None, 1.0),
@@ -109,30 +111,6 @@ def test_what_is_no_program_counts_less_unless_it_is_asked_for(
     assert values.get("README.md") == of_readme
     assert values.get("settings.toml") == of_settings
     assert not file_kinds(put, frozenset(range(4)))[3].files
-
-
-def test_tests_within_the_source_are_told_by_their_names() -> None:
-    """``mod tests`` in a source file counts as a test, piece by piece; a file of tests is told as a whole."""
-    text = """\
-        fn area(side: u32) -> u32 {
-            let square = side * side;
-            square
-        }
-
-        #[cfg(test)]
-        mod tests {
-            fn measures_a_square() {
-                let four = area(2);
-                assert_eq!(four, 4);
-            }
-        }
-    """
-    corpus = FakeCorpus({"src/area.rs": text, "tests/all.rs": text})
-    put, candidates = inquiry(corpus, ask("anything"))
-    values = by_definition(corpus, inner_tests(put, candidates))
-    assert values["src/area.rs:tests.measures_a_square"] == 1.0
-    assert "src/area.rs:area" not in values
-    assert {name.partition(":")[0] for name in values} == {"src/area.rs"}
 
 
 def test_a_changelog_is_asked_for_by_its_name_alone() -> None:

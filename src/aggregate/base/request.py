@@ -188,9 +188,22 @@ class Missing(NamedTuple):
     reason: str
 
 
-def unknown_names(missing: Sequence[Missing]) -> list[str]:
-    """Return a sentence for each name of the user's that stands for nothing: what they name is asked for (T-2)."""
-    return [gap.reason for gap in missing if gap.evidence == "symbol"]
+class Guess(NamedTuple):
+    """A choice of files for a task that tells of no place (rule T-9)."""
+
+    reason: str
+    proposals: tuple[str, ...] = ()  # the likeliest definitions and files, the best first
+
+    @property
+    def sentence(self) -> str:
+        areas = f"; likely areas: {', '.join(self.proposals)}" if self.proposals else ""
+        return f"{self.reason}{areas}"
+
+
+def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
+    """Return a sentence for each name that stands for nothing or for another (rules T-2 and T-9), and for a guess."""
+    names = [gap.reason for gap in missing if gap.evidence in ("symbol", "spelling")]
+    return [*names, *([f"the choice is a guess: {guess.sentence}"] if guess else [])]
 
 
 class SentFile(NamedTuple):

@@ -13,7 +13,7 @@ import click
 
 from aggregate.base.disk.reading import is_inside
 from aggregate.base.errors import AggregateError
-from aggregate.base.request import unknown_names
+from aggregate.base.request import doubts
 from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import (
@@ -109,7 +109,7 @@ class WrittenPrompt:
     def warnings(self) -> list[str]:
         stream, tokens = self.stream, self.tokens
         warnings = [
-            *unknown_names(stream.missing),
+            *doubts(stream.missing, stream.guess),
             *with_meant(stream.warnings, stream.rows, self.request.base_dir),
         ]
         if tokens is None or tokens.document <= _ALWAYS_FITS:

@@ -205,7 +205,7 @@ def _definitions(corpus: FileCorpus, names: Sequence[str], below: dict[int, str]
     holding = corpus.files_naming(names[-1])
     numbers = [number for number in holding if number in below and corpus.files[number].is_code]
     for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
-        for place in analysis.places_named(names[-1]):
+        for place in analysis.named.get(names[-1], ()):
             definition = analysis.definitions[place]
             if definition.path[-len(names) :] == tuple(names):
                 where = f"{below[number]}:{definition.first}-{definition.last}"

@@ -9,7 +9,7 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Entry, FileEntry, FileRecord, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import AS_THEY_ARE
-from aggregate.base.request import FileChoice, Missing, Place
+from aggregate.base.request import Place
 from aggregate.base.values import CACHE_DIR, THRESHOLD
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
@@ -281,8 +281,7 @@ def compose_prompt(
     composition = assemble(request, rendered)
     if request.task is None:
         return composition
-    choices, missing = _scored_choices(request, index)
-    return replace(composition, choices=choices, missing=missing)
+    return _with_scores(composition, request, index)
 
 
 def stream_prompt(
@@ -302,16 +301,14 @@ def stream_prompt(
     files = stream_files(request, index=index, on_start=on_start, on_done=on_done)
     stream = Composition(request, files)
     if request.task is not None:
-        stream.choices, stream.missing = _scored_choices(request, index)
+        return _with_scores(stream, request, index)
     return stream
 
 
-def _scored_choices(
-    request: Request, index: Index
-) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
-    from aggregate.prompt.ranked_files import rank_files, scores_of  # as with a budget
+def _with_scores(composition: Composition, request: Request, index: Index) -> Composition:
+    from aggregate.prompt.ranked_files import rank_files, with_scores  # as with a budget
 
-    return scores_of(rank_files(request, index=index))
+    return with_scores(composition, rank_files(request, index=index))
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:

@@ -13,7 +13,7 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
-from aggregate.base.request import FileChoice, Finish, Missing
+from aggregate.base.request import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
 from aggregate.project.tables import BEADS_MODE
@@ -161,6 +161,7 @@ class Composition:
         choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
         cut: What else was shortened or left out for the budget.
         missing: Evidence that there was none of.
+        guess: Why the choice is one, where the task tells of no place.
         parts: What the other sections show where a budget decides on it.
         rows: What is told of each file.
     """
@@ -170,6 +171,7 @@ class Composition:
     choices: Sequence[FileChoice] = ()
     cut: Sequence[Cut] = ()
     missing: Sequence[Missing] = ()
+    guess: Guess | None = None
     lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None
     parts: Parts | None = None
     rows: list[FileRow] = field(default_factory=list)

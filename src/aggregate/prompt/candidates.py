@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import repeat
-from operator import gt
 from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
@@ -11,7 +10,7 @@ from aggregate.base.request import FileChoice, FileOrder, Level
 from aggregate.base.text import line_count, split_lines
 from aggregate.base.values import row_maker
 from aggregate.code.syntax import fence_tag
-from aggregate.code.views import focused, is_the_text, render_all
+from aggregate.code.views import focused, gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
@@ -22,9 +21,11 @@ from aggregate.prompt.fit.steps import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
+    SEEN_FILES,
     WITH_TASK,
     Fittable,
     Run,
+    Share,
     StepOrder,
     signature_run,
 )
@@ -36,6 +37,11 @@ from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import FileAnalysis, Piece
 
+# Files that score less are shown in this part of the tokens while there is more of the likelier ones: together with
+# tests and documents less than the 0.15 that may be (rule B-6).
+_LIKELY, _UNLIKELY = 0.002, 0.08
+# The parts of tests and of documents that belong to what was chosen (rule T-11).
+_PARTS: Final = {"tests": 0.1, "documents": 0.03}
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
 # The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
@@ -125,7 +131,7 @@ class Candidates:
     def new_fit(self, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
         """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
         share = _WITHOUT_TASK if self.ranked.question.is_empty else WITH_TASK
-        fit = Fit(StepOrder(self._groups(), share), self.lines, self.count)
+        fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
         fit.spent = 0
@@ -133,11 +139,35 @@ class Candidates:
             fit.keep(number, runs)
         return fit
 
-    def _groups(self) -> Iterator[Sequence[Fittable]]:
-        ranked = [each.number for each in self.in_rank_order if each.ranked.pieces]
+    def _shares(self) -> list[Share]:
+        """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
+        companions = self.ranked.ranking.companions
+        least = 0.0 if self.ranked.question.is_empty else _LIKELY
+        by_kind: dict[str, list[int]] = {}
+        for number, _, _, ranked in self.in_rank_order:
+            own = (
+                ""
+                if ranked.pieces and ranked.score >= least
+                else "unlikely"
+                if ranked.pieces
+                else "unread"
+            )
+            by_kind.setdefault(companions.get(number, own), []).append(number)
+        likely, unlikely, unread = (by_kind.get(kind, []) for kind in ("", "unlikely", "unread"))
+        return [
+            Share([self._fittables(likely)]),
+            *(
+                Share([self._fittables(by_kind.get(kind, []))], part, first=0)
+                for kind, part in _PARTS.items()
+            ),
+            Share(
+                self._groups(unlikely, unread), _UNLIKELY, first=max(0, SEEN_FILES - len(likely))
+            ),
+        ]
+
+    def _groups(self, ranked: Sequence[int], others: Sequence[int]) -> Iterator[Sequence[Fittable]]:
         if ranked:
             yield self._fittables(ranked)
-        others = [each.number for each in self.in_rank_order if not each.ranked.pieces]
         size = _FIRST_OTHERS
         while others:
             yield self._fittables(others[:size])
@@ -174,8 +204,9 @@ class Candidates:
         if number not in self._opened:
             reading = self._corpus.reading(number)
             candidate = self.by_number[number]._replace(file=reading.file)  # slices as in its text
+            statements = self._analysis(number).statements
             self._opened[number] = _open(
-                candidate, reading.source, self.count, is_numbered=self._is_numbered
+                candidate, reading.source, statements, self.count, is_numbered=self._is_numbered
             )
         opened = self._opened[number]
         return opened.lines if opened else None
@@ -387,11 +418,13 @@ class Candidates:
             return most
         if most is not Level.FULL:
             return Level.OUTLINE
-        signatures = bytearray(len(marks) + 1)
+        signatures: set[int] = set()
         for definition in self._analysis(number).definitions:
             first, last = signature_run(definition)
-            signatures[first - 1 : last] = b"\1" * (last - first + 1)
-        return Level.FOCUSED if any(map(gt, marks, signatures)) else Level.OUTLINE
+            signatures.update(range(first, last + 1))
+        signatures = opened.lines.whole(signatures)
+        bodies = (line for line, mark in enumerate(marks, 1) if mark and line not in signatures)
+        return Level.OUTLINE if next(bodies, None) is None else Level.FOCUSED
 
     def _definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
         opened, mode = self._opened.get(number), self.by_number[number].mode
@@ -426,7 +459,12 @@ def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
 
 
 def _open(
-    candidate: Candidate, source: SourceFile, count: Callable[[str], int], *, is_numbered: bool
+    candidate: Candidate,
+    source: SourceFile,
+    statements: Sequence[int],
+    count: Callable[[str], int],
+    *,
+    is_numbered: bool,
 ) -> _Opened | None:
     """Return a file's text and lines, ``None`` where its view cannot be made."""
     path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
@@ -449,10 +487,25 @@ def _open(
     is_cells = mode is ViewMode.FULL and not is_text
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND or is_cells
+    gap = count(gap_line(view.language, len(texts)))
+    shown = statements if is_text else _seen_through(view, statements)
+    shown = shown if len(shown) == len(texts) else ()
     # Its digits, a bar, and blanks that may part from those behind them.
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
-    lines = FileLines(texts, find, count(frame + SEPARATOR), is_whole, number)
+    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown)
     return _Opened(source, view, lines)
+
+
+def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
+    """Return the statements of a file's lines for the lines of a view of it."""
+    units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
+    for start, end, first, last in view.spans:
+        for line in range(start, end + 1):
+            place = first + (line - start if end - start == last - first else 0)
+            if line <= len(units) and place <= len(statements):
+                units[line - 1] = statements[place - 1]
+    firsts: dict[int, int] = {}
+    return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:

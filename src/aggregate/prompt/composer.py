@@ -15,7 +15,7 @@ from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt
 from aggregate.prompt.live_prompt import LivePrompt
-from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, scores_of
+from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, with_scores
 from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
@@ -175,8 +175,7 @@ class Composer:
         composition = self._live.compose(None if is_another else changed)
         self._last = request
         if request.task is not None:
-            choices, missing = scores_of(self._rank(request, self._disk).ranked)
-            composition = replace(composition, choices=choices, missing=missing)
+            composition = with_scores(composition, self._rank(request, self._disk).ranked)
         return composition, self._live.selection
 
 

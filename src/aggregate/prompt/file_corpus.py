@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from typing import Final, NamedTuple
@@ -15,22 +15,22 @@ from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
 from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
 from aggregate.prompt.known_files import (
+    GONE,
     USUAL,
     FileGroup,
     KnownFiles,
-    KnownGroup,
     analysed,
     content_hash,
     tables_of,
 )
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import term_hash, term_list
-from aggregate.ranking.files import Analysis, FileFacts, TermGroup
+from aggregate.ranking.files import Analysis, FileFacts, FileTable, TermTable
 
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 
 
-_GROUPS_AT_ONCE: Final = 32  # Groups whose terms are in memory at once: some megabytes
+_GROUPS_AT_ONCE: Final = 16  # Groups whose terms are in memory at once: some megabytes
 _READ_AT_ONCE: Final = 500  # Files whose texts are in memory while they are analysed
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
@@ -39,10 +39,10 @@ _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
 _FACTS: Final = row_maker(FileFacts)
 
 
-class NumberedGroup(NamedTuple):
-    """A group of files, and the numbers that these have in the corpus."""
+class NumberedPart(NamedTuple):
+    """The tables of some files, and the numbers that these have in the corpus."""
 
-    known: KnownGroup
+    table: FileTable
     key: bytes
     terms: bytes | None
     numbers: Sequence[int]
@@ -55,7 +55,7 @@ class FileCorpus:
     files: Sequence[FileFacts]
     shown: Sequence[ResolvedFile]
     identities: list[bytes]
-    groups: Sequence[NumberedGroup]
+    groups: Sequence[NumberedPart]
     others: Sequence[Reading]  # What could not be read, and remarks on what globs met
     known: KnownFiles
     reader: FileReader  # Reads texts once more; nobody looks at its notes
@@ -80,18 +80,18 @@ class FileCorpus:
             files.pop(_ABSENT, None)
             self._terms[term] = files
 
-    def _tables(self, groups: Sequence[NumberedGroup]) -> Iterator[TermGroup]:
+    def _tables(self, groups: Sequence[NumberedPart]) -> Iterator[TermTable]:
         wanted = [group.key for group in groups if group.terms is None]
         kept = dict(zip(wanted, self.known.terms(wanted), strict=True))
         for group in groups:
             table = group.terms or kept[group.key]
-            yield TermGroup(table or self._terms_again(group))
+            yield TermTable(table or self._terms_again(group))
 
-    def _terms_again(self, group: NumberedGroup) -> bytes:
+    def _terms_again(self, group: NumberedPart) -> bytes:
         """Return the table of a group that is gone from the index: another process has cleared it, or it was full."""
         present = [None if number == _ABSENT else self.shown[number] for number in group.numbers]
-        read = [file and self.reader.read(file, is_shown=False) for file in present]
-        return tables_of([each and (each.file.path, each.source.text) for each in read])[1]
+        read = [file and (file.path, read_file(file.file).text) for file in present]
+        return tables_of(read)[1]
 
     def files_with(self, term: str) -> Mapping[int, int]:
         if term not in self._terms:
@@ -106,7 +106,7 @@ class FileCorpus:
             start = bisect_left(defined, hashed)
             if start < len(defined) and defined[start] == hashed:
                 numbered = self.groups[group]
-                members = numbered.known.names.files_defining(hashed)
+                members = numbered.table.files_defining(hashed)
                 matches += map(numbered.numbers.__getitem__, members)
         return sorted(match for match in matches if match != _ABSENT)
 
@@ -120,7 +120,7 @@ class FileCorpus:
 
     @cached_property
     def _defined(self) -> "Sequence[memoryview[int]]":
-        return [numbered.known.names.defined for numbered in self.groups]
+        return [numbered.table.defined for numbered in self.groups]
 
     def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
@@ -211,114 +211,101 @@ def read_corpus(
 ) -> FileCorpus:
     """Return the corpus of ``files``, of which only those are read that the index does not know; these are counted."""
     known = KnownFiles(index)
-    reading = _CorpusReading(files, known, reader)
     groups = known.look_at(files)
-    missing = [group for group in groups if group.known is None]
+    missing = [(group, len(group.unknown)) for group in groups]
     if on_start:
-        on_start(sum(len(group.files) for group in missing))
-    with closing(known.find_out(missing, reading.read)) as made:
-        for group in made:
+        on_start(sum(count for _, count in missing))
+    with closing(known.find_out(group for group, count in missing if count)) as made:
+        for count in made:
             if on_done:
-                on_done(len(group.files))
-    return reading.corpus(groups, FileReader(redaction))
+                on_done(count)
+    table = _FileRows(files, reader)
+    for group in groups:
+        table.add(group)
+    return table.corpus(groups, known, FileReader(redaction))
 
 
-class _CorpusReading:
-    def __init__(
-        self, files: Sequence[ResolvedFile], known: KnownFiles, reader: FileReader
-    ) -> None:
+class _FileRows:
+    """What is known of all files, by their places among these."""
+
+    def __init__(self, files: Sequence[ResolvedFile], reader: FileReader) -> None:
         self._files = files
-        self._known = known
         self._reader = reader
-        # Files that were read in this run and are not as most: without their texts, by their paths.
-        self._unusual: dict[str, Reading] = {}
+        self._facts: list[FileFacts | None] = [None] * len(files)
+        self._identities = [b""] * len(files)
+        marks = reader.generated.marks
+        # What reading told of the files of which more is to be said than of most.
+        self._unusual = {
+            place: USUAL
+            for place, file in enumerate(files if marks else ())
+            if file.path in marks and not file.problem
+        }
 
-    def read(self, file: ResolvedFile) -> Reading:
-        """Read a file for its words alone: of these nothing is shown, so no secrets are looked for."""
-        reading = self._reader.read(file, hashed=True, is_shown=False)
-        is_as_asked = reading.file is file and not reading.is_listed
-        if not is_as_asked or reading.facts._replace(size=0) != USUAL:
-            bare = replace(reading.source, text="")
-            self._unusual[file.path] = reading._replace(source=bare, clean=bare)
-        return reading
+    def add(self, group: FileGroup) -> None:
+        for place, identity in zip(group.places, group.identities, strict=True):
+            self._identities[place] = identity
+        for part in group.parts:
+            if part.table is None:
+                raise ValueError("a table is found before its files are added")
+            # A loop for a hundred thousand files, of nearly all of which nothing else is to be said.
+            files = [None if member == GONE else group.places[member] for member in part.members]
+            paths = ["" if at is None else self._files[at].path for at in files]
+            rows = map(_FACTS, zip(paths, *part.table.columns(), repeat(False)))
+            for at, row in zip(files, rows, strict=True):
+                if at is not None:
+                    self._facts[at] = row
+        self._unusual |= {group.places[member]: facts for member, facts in group.facts.items()}
 
-    def corpus(self, groups: Sequence[FileGroup], reader: FileReader) -> FileCorpus:
+    def corpus(
+        self, groups: Sequence[FileGroup], known: KnownFiles, reader: FileReader
+    ) -> FileCorpus:
         """Return the corpus of groups that are known; the reader reads texts once more."""
-        facts: list[FileFacts | None] = [None] * len(self._files)  # by places, as the next two
-        shown, identities = list(self._files), [b""] * len(self._files)
+        shown = list(self._files)
         others = {
             place: unread(file)
             for place, file in enumerate(self._files)
             if file.problem and not file.is_remark
         }
-        for group in groups:
-            known = self._facts(group, shown, others)
-            for place, each, identity in zip(group.places, known, group.identities, strict=True):
-                facts[place], identities[place] = each, identity
-        places = [place for place, each in enumerate(facts) if each]
+        for place in sorted(self._unusual):
+            facts, self._facts[place] = self._facts[place], None
+            reading = self._reading(self._files[place], self._unusual[place])
+            if reading and reading.source.error:
+                others[place] = reading
+            elif reading and facts:
+                shown[place] = reading.file
+                is_generated = bool(self._reader.why_generated(reading.file, reading.facts))
+                self._facts[place] = facts._replace(is_generated=is_generated)
+        places = [place for place, each in enumerate(self._facts) if each]
         numbers = {place: number for number, place in enumerate(places)}
         return FileCorpus(
-            files=[each for each in facts if each],
+            files=[each for each in self._facts if each],
             shown=[shown[place] for place in places],
-            identities=[identities[place] for place in places],
+            identities=[self._identities[place] for place in places],
             groups=[
-                NumberedGroup(
-                    group.known,
-                    group.key,
-                    group.terms,
-                    [numbers.get(place, _ABSENT) for place in group.places],
+                NumberedPart(
+                    part.table,
+                    part.key,
+                    part.terms,
+                    [
+                        _ABSENT if each == GONE else numbers.get(group.places[each], _ABSENT)
+                        for each in part.members
+                    ],
                 )
                 for group in groups
-                if group.known
+                for part in group.parts
+                if part.table
             ],
             others=[
                 *(others[place] for place in sorted(others)),
                 *map(unread, self._reader.remarks(self._files)),
             ],
-            known=self._known,
+            known=known,
             reader=reader,
             notes=self._reader,
         )
 
-    def _facts(
-        self, group: FileGroup, shown: list[ResolvedFile], others: dict[int, Reading]
-    ) -> "list[FileFacts | None]":
-        """Return what is known of the files of a group, ``None`` of those that are not shown or cannot be read.
-
-        How the others are shown goes to ``shown``, what is wrong with those that cannot be read to ``others``.
-        """
-        if group.known is None:
-            raise ValueError("a group is known before its files are added")
-        columns, unusual = group.known.told(), group.facts
-        paths = [file.path for file in group.files]
-        # A loop for a hundred thousand files, of nearly all of which nothing else is to be said.
-        facts: list[FileFacts | None] = list(map(_FACTS, zip(paths, *columns, repeat(False))))
-        told = (self._reader.generated.marks, self._unusual)
-        members = set(unusual)
-        if not all(each.keys().isdisjoint(paths) for each in told):
-            members |= {
-                number for number, path in enumerate(paths) if any(path in each for each in told)
-            }
-        for number in sorted(members):
-            place, known = group.places[number], facts[number]
-            file, facts[number] = group.files[number], None
-            read = unusual.get(number, USUAL)
-            reading = self._unusual.get(file.path) or self._known_reading(file, read)
-            if reading is None or reading.is_listed:
-                continue
-            if reading.source.error:
-                others[place] = reading
-            elif known:
-                shown[place] = reading.file
-                is_generated = bool(self._reader.why_generated(file, read))
-                facts[number] = known._replace(is_generated=is_generated)
-        return facts
-
-    def _known_reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
-        """Return what reading a file would give that is known, ``None`` where it is only remarked on.
-
-        Guessing an encoding once more would take long.
-        """
+    def _reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
+        """Return what reading a file gives but for its text, ``None`` where it is only remarked on."""
         if not facts.generated and self._reader.why_generated(file, facts):
             # Only .gitattributes call it generated, and its size is not kept.
             facts = ReadFacts.of(file.path, read_file(file.file))

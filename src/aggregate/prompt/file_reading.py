@@ -85,21 +85,11 @@ class FileReader:
     _notes: dict[str, list[tuple[NoteKind, Note]]] = field(default_factory=dict, init=False)
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
-    def read(
-        self,
-        file: ResolvedFile,
-        *,
-        hashed: bool = False,
-        clean_hash: bytes = b"",
-        is_shown: bool = True,
-    ) -> Reading:
-        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any.
-
-        What is not to be shown, or kept in any words, need not be searched.
-        """
+    def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
+        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any."""
         source = self.open(file, hashed=hashed)
         is_clean = bool(clean_hash) and source.content_hash == clean_hash
-        is_searched = is_shown and not source.error and not is_clean
+        is_searched = not source.error and not is_clean
         return self.take(file, source, redact(source.text, self.redaction) if is_searched else None)
 
     def open(self, file: ResolvedFile, *, hashed: bool = False) -> SourceFile:

@@ -65,7 +65,10 @@ def fit_prompt(request: Request, files: Candidates) -> Composition:
         raise ValueError("a prompt without a budget is not fitted")
     changes = changes_for(request, files.in_rank_order, files.files.corpus.files)
     shares = shares_of(request, request.budget, files.count, changes=changes)
-    return _Filling(request, request.budget, files, shares, frame_of(request)).prompt()
+    guess = files.ranked.ranking.guess
+    note = f"The choice of files is a guess: {heading_text(guess.sentence)}." if guess else ""
+    frame = frame_of(request, note=note)
+    return _Filling(request, request.budget, files, shares, frame).prompt()
 
 
 class _Fitted(NamedTuple):
@@ -106,8 +109,14 @@ class _Filling:
         if not fit.is_exhausted:
             fit.advance(fit.spent + int(self.budget.tokens * _NEXT))
         choices = self.files.choices(shown, _marks(fit), fitted.file_tokens, fitted.named)
-        missing = tuple(self.files.ranked.ranking.missing)
-        return replace(fitted.composition, choices=choices, cut=fitted.cuts, missing=missing)
+        ranking = self.files.ranked.ranking
+        return replace(
+            fitted.composition,
+            choices=choices,
+            cut=fitted.cuts,
+            missing=ranking.missing,
+            guess=ranking.guess,
+        )
 
     def _whole(self) -> _Fitted | None:
         """Return the prompt that shows all (rule B-12), ``None`` where that, file by file, exceeds the budget."""

@@ -1,45 +1,43 @@
 """What the index knows of files and of groups of them by their contents, and how that lies there as bytes.
 
-Of each file its words are known, in tables of a group of files that follow each other by their paths; its definitions
-and pieces only where a question has asked for them.
+Of each file its words are known, in tables of a group of files that follow each other by their paths. What an edit
+changes stands in a small table beside the group's large one, in which these files count for nothing from then on. Its
+definitions and pieces are known only where a question has asked for them.
 """
 
 import json
-import struct
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
-from typing import Any, Final
+from struct import Struct
+from typing import Final
 from zlib import crc32
 
 from aggregate.base.concurrency import Call, in_children
 from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, naming_class, telling_names
-from aggregate.project.files import SourceFile
-from aggregate.project.index import FileState, Index, Kind, code_version, file_state
-from aggregate.prompt.file_reading import ReadFacts, Reading
+from aggregate.project.files import SourceFile, read_file
+from aggregate.project.index import Index, Kind, code_version, file_state, settled_mark
+from aggregate.prompt.file_reading import ReadFacts
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import (
     MOST_MEMBERS,
-    NO_TRAITS,
     Analysis,
-    NameGroup,
+    FileTable,
     RoughFile,
-    column,
     look_roughly,
-    numbers,
-    pack_names,
-    pack_terms,
+    pack_tables,
 )
 
-# Files of a group on average: an edit makes one group anew, in some hundredths of a second, and a project of 100,000
-# files has some 1,600 groups to look a term up in.
-_MEMBERS: Final = 64
-_GROUPS_AT_ONCE: Final = 32  # Of which the index is asked at once
-_SIZE: Final = struct.Struct("=I")
+_MEMBERS: Final = 128  # Files of a group on average
+GONE: Final = MOST_MEMBERS  # Stands in a table for a file that has changed since, or is no more
+# Of the files of a group so many may stand in its small table; with more all are looked at once more.
+_MOST_CHANGED: Final = 0.25
+_GROUPS_AT_ONCE: Final = 16  # Of which the index is asked at once
+_SIZE: Final = Struct("=I")
 # Characters of a text that does not wait for the others of its group, but is looked at at once.
 _LARGE: Final = 200_000
 # What to look at: a file's path and its text.
@@ -67,55 +65,29 @@ def _packed(path: str, text: str, problem: str = "") -> bytes:
 
 
 def tables_of(files: Sequence[Named | RoughFile | None]) -> tuple[bytes, bytes]:
-    """Return what is told of files and the names that they define, and the table of their terms."""
-    rough = [
-        look_roughly(*file) if file and not isinstance(file, RoughFile) else file for file in files
-    ]
-    traits = [file.traits if file else NO_TRAITS for file in rough]
-    languages = sorted({each.language for each in traits})
-    head = json.dumps([len(files), languages]).encode()
-    columns = (
-        bytes([languages.index(each.language) for each in traits]),
-        bytes([each.is_code for each in traits]),
-        column("I", [each.characters for each in traits]),
-        column("I", [each.terms for each in traits]),
-        column("I", [each.pieces for each in traits]),
+    """Return what ``pack_tables`` does of files by their texts."""
+    return pack_tables(
+        [
+            look_roughly(*file) if file and not isinstance(file, RoughFile) else file
+            for file in files
+        ]
     )
-    named = b"".join([_SIZE.pack(len(head)), head, *columns, pack_names(rough)])
-    return named, pack_terms(rough)
 
 
-class KnownGroup:
-    """What is known of a group of files: what is told of each, and which names they define.
+@dataclass(slots=True)
+class Part:
+    """A table of some files of a group.
 
-    Their terms are many times as much, and are looked up group by group.
+    Attributes:
+        key: By which the index knows it.
+        members: Which file of the group each of its files is, or ``GONE``.
+        terms: The table of their terms, where no index keeps it.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._start = int(_SIZE.unpack_from(data)[0]) + _SIZE.size  # of the columns
-
-    def told(self) -> list[Sequence[Any]]:
-        """Return what ``FileFacts`` tells of each file behind its path, by columns."""
-        count, languages = self._head
-        start = self._start
-        names, flags = self._data[start : start + count], self._data[start + count :][:count]
-        start += 2 * count
-        counts = numbers("I", memoryview(self._data)[start : start + 12 * count])
-        return [
-            [languages[number] for number in names],
-            [flag == 1 for flag in flags],
-            *(counts[number * count : (number + 1) * count] for number in range(3)),
-        ]
-
-    @cached_property
-    def _head(self) -> tuple[int, list[str]]:
-        count, languages = json.loads(self._data[_SIZE.size : self._start])
-        return count, languages
-
-    @cached_property
-    def names(self) -> NameGroup:
-        return NameGroup(memoryview(self._data)[self._start + 14 * self._head[0] :])
+    key: bytes
+    members: bytes
+    table: FileTable | None = None
+    terms: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -124,34 +96,56 @@ class FileGroup:
 
     Attributes:
         places: Of these among all files of the prompt.
-        name: What the index calls it by its files, whatever they hold.
-        identities: The files' identities, none while they are not known.
+        name: What the index calls it: by what it ends with, whatever else belongs to it.
+        marks: By which the index knows each file again.
+        identities: The files' identities, ``b""`` for one that is not known.
         facts: By a file's place in the group what reading it told, where that is not what it mostly is.
-        terms: The table of its terms, where no index keeps it.
+        parts: The tables of its files, the large one first.
     """
 
     files: Sequence[ResolvedFile]
     places: Sequence[int]
     name: bytes
+    marks: list[bytes] = field(default_factory=list)
     identities: list[bytes] = field(default_factory=list)
     facts: dict[int, ReadFacts] = field(default_factory=dict)
-    known: KnownGroup | None = None
-    terms: bytes | None = None
+    parts: list[Part] = field(default_factory=list)
 
     @property
-    def key(self) -> bytes:
-        return sha256(b"".join(self.identities)).digest()
+    def unknown(self) -> Sequence[int]:
+        """The files that no table is known of."""
+        known = {member for part in self.parts for member in part.members}
+        return [member for member in range(len(self.files)) if member not in known]
+
+    def key(self, members: Iterable[int]) -> bytes:
+        return sha256(b"".join([self.identities[member] for member in members])).digest()
 
     def pack(self) -> bytes:
-        """Return what the index keeps of it for as long as its files are unchanged."""
-        return b"".join(self.identities) + json.dumps(self.facts).encode()
+        """Return what the index keeps of it, and of each file for as long as that is unchanged."""
+        parts = [(part.key.hex(), part.members.hex()) for part in self.parts]
+        about = json.dumps([self.facts, parts]).encode()
+        return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
-    def unpack(self, kept: bytes) -> None:
-        end = len(self.files) * _IDENTITY_BYTES
-        starts = range(0, end, _IDENTITY_BYTES)
-        self.identities = [kept[start : start + _IDENTITY_BYTES] for start in starts]
-        facts = json.loads(kept[end:])
-        self.facts = {int(place): ReadFacts(*told) for place, told in facts.items()}
+    def unpack(self, kept: bytes, before: Sequence[int]) -> None:
+        """Take what was kept, where ``before`` says which file of the group each one was, ``-1`` for none."""
+        self.identities = [b""] * len(self.files)
+        if not kept:
+            return
+        start = _SIZE.size + _SIZE.unpack_from(kept)[0]
+        facts, parts = json.loads(kept[_SIZE.size : start])
+        starts = range(start, len(kept), _IDENTITY_BYTES)
+        old = [kept[start : start + _IDENTITY_BYTES] for start in starts]
+        now = bytearray([GONE]) * (GONE + 1)
+        for member, place in enumerate(before):
+            if place >= 0:
+                now[place] = member
+                self.identities[member] = old[place]
+        self.facts = {now[int(place)]: ReadFacts(*told) for place, told in facts.items()}
+        self.facts.pop(GONE, None)
+        moved = [
+            (bytes.fromhex(key), bytes.fromhex(members).translate(now)) for key, members in parts
+        ]
+        self.parts = [Part(key, members) for key, members in moved if members.strip(bytes([GONE]))]
 
 
 # Whose code takes part in analysing a file's bytes, and in making tables of that.
@@ -197,7 +191,7 @@ class KnownFiles:
     """
 
     _index: Index
-    grouped: int = 0  # Groups whose tables had to be made
+    grouped: int = 0  # Tables that had to be made
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     @property
@@ -210,14 +204,17 @@ class KnownFiles:
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             some = groups[start : start + _GROUPS_AT_ONCE]
             looks = self._index.look_at_groups(
-                [(group.name, [file.file for file in group.files]) for group in some]
+                [(group.name, [(file.file, file.path) for file in group.files]) for group in some]
             )
-            known = [group for group, kept in zip(some, looks, strict=True) if kept]
-            for group, kept in zip(known, filter(None, looks), strict=True):
-                group.unpack(kept)
-            tables = self._tables([group.key for group in known])
-            for group, table in zip(known, tables, strict=True):
-                group.known = table
+            for group, look in zip(some, looks, strict=True):
+                group.marks = look.marks
+                group.unpack(look.kept, look.places)
+            parts = [part for group in some for part in group.parts]
+            tables = self._tables([part.key for part in parts])
+            for part, table in zip(parts, tables, strict=True):
+                part.table = table
+            for group in some:
+                group.parts = [part for part in group.parts if part.table]
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
@@ -231,65 +228,78 @@ class KnownFiles:
             places.append(place)
             is_border = crc32(path.encode(errors="surrogatepass")) % _MEMBERS == 0
             if is_border or len(places) >= MOST_MEMBERS or number == len(placed):
-                members = [files[place] for place in places]
-                named = "\0".join([part for file in members for part in (file.file, file.path)])
-                name = settings + named.encode(errors="surrogatepass")
-                yield FileGroup(members, places, sha256(name).digest())
+                members = [files[each] for each in places]
+                # Whatever the last file is called, the last group is the same; other globs take other files.
+                end = "" if number == len(placed) else path
+                globs = sorted({file.item.path for file in members if file.by_glob})
+                named = "\0".join((files[place].file.removesuffix(path), end, *globs))
+                name = sha256(settings + named.encode(errors="surrogatepass")).digest()
+                yield FileGroup(members, places, name)
                 places = []
 
-    def find_out(
-        self, groups: Sequence[FileGroup], read: Callable[[ResolvedFile], Reading]
-    ) -> Generator[FileGroup, None, None]:
-        """Find out about groups that are not known as they were seen: their files are read."""
+    def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
+        """Read the files of groups that no table is known of, and make these; yield how many files of each."""
 
-        def calls() -> Iterator[Call[FileGroup, tuple[bytes, bytes]]]:
+        def calls() -> Iterator[Call[tuple[FileGroup, int], tuple[bytes, bytes]]]:
             for group in groups:
-                files = self._read(group, read)
-                (group.known,) = self._tables([group.key])
+                count = len(group.unknown)
+                files = self._new_part(group)
                 size = sum(len(file[1]) for file in files if file)
-                yield Call(group, None if group.known else tables_of, (files,), size)
+                yield Call((group, count), tables_of if files else None, (files,), size)
 
         with closing(in_children(calls())) as answered:
             for call in answered:
+                group, count = call.about
                 if call.function:
                     made = call.answer if isinstance(call.answer, tuple) else None
-                    self._keep(call.about, *(made or tables_of(*call.arguments)))
-                yield call.about
+                    self._keep(group.parts[-1], *(made or tables_of(*call.arguments)))
+                self._index.remember_group(group.name, group.marks, group.pack())
+                yield count
 
-    def _read(
-        self, group: FileGroup, read: Callable[[ResolvedFile], Reading]
-    ) -> list[Named | RoughFile | None]:
-        """Read the files of a group, note what they hold, and return their texts."""
-        seen_ns = self._index.now_ns()
-        group.identities, group.facts = [], {}
-        states: list[FileState] = []
-        texts: list[Named | RoughFile | None] = []
-        for place, file in enumerate(group.files):
-            reading = read(file)
-            source = reading.source
-            if source.info:
-                states.append(file_state(source.info, seen_ns=seen_ns))
-            group.identities.append(self.identity(file.path, source))
-            if (facts := reading.facts._replace(size=0)) != USUAL:  # most sizes are never told
-                group.facts[place] = reading.facts
-            named = file.path, source.text
-            is_large = len(source.text) > _LARGE
-            texts.append(None if facts.error else look_roughly(*named) if is_large else named)
-        if len(states) == len(group.files):
-            self._index.remember_group(group.name, states, group.pack())
-        return texts
+    def _new_part(self, group: FileGroup) -> list[Named | RoughFile | None]:
+        """Add the part of a group that is missing; return its files where the index does not know their table."""
+        texts = {
+            member: self._read(group, member)
+            for member, identity in enumerate(group.identities)
+            if not identity
+        }
+        members = sorted({*group.unknown, *(m for part in group.parts[1:] for m in part.members)})
+        members = [member for member in members if member != GONE]
+        del group.parts[1:]
+        if len(members) > _MOST_CHANGED * len(group.files):
+            members, group.parts = [*range(len(group.files))], []
+        (table,) = self._tables([group.key(members)])
+        if not table:
+            texts |= {each: self._read(group, each) for each in members if each not in texts}
+        group.parts.append(Part(group.key(members), bytes(members), table))
+        return [] if table else [texts[member] for member in members]
 
-    def _keep(self, group: FileGroup, named: bytes, terms: bytes) -> None:
-        group.known = KnownGroup(named)
-        self._index.put_many(_kind("name group"), [(group.key, named)])
-        self._index.put_many(_kind("term group"), [(group.key, terms)])
+    def _read(self, group: FileGroup, member: int) -> Named | RoughFile | None:
+        """Read a file for its words alone, and note what it holds: of these nothing is shown, so no secret is."""
+        file, seen_ns = group.files[member], self._index.now_ns()
+        source = read_file(file.file, hashed=True)
+        state = source.info and file_state(source.info, seen_ns=seen_ns)
+        group.marks[member] = settled_mark(state, file.path)
+        group.identities[member] = self.identity(file.path, source)
+        facts = ReadFacts.of(file.path, source)
+        group.facts.pop(member, None)
+        if facts._replace(size=0) != USUAL:  # most sizes are never told
+            group.facts[member] = facts
+        named = file.path, source.text
+        is_large = len(source.text) > _LARGE
+        return None if facts.error else look_roughly(*named) if is_large else named
+
+    def _keep(self, part: Part, named: bytes, terms: bytes) -> None:
+        part.table = FileTable(named)
+        self._index.put_many(_kind("name group"), [(part.key, named)])
+        self._index.put_many(_kind("term group"), [(part.key, terms)])
         if not self._index.is_used:
-            group.terms = terms
+            part.terms = terms
         self.grouped += 1
 
-    def _tables(self, keys: Sequence[bytes]) -> list[KnownGroup | None]:
+    def _tables(self, keys: Sequence[bytes]) -> list[FileTable | None]:
         rows = self._index.get_many(_kind("name group"), keys)
-        return [KnownGroup(row) if row else None for row in rows]
+        return [FileTable(row) if row else None for row in rows]
 
     def terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
         return self._index.get_many(_kind("term group"), keys)

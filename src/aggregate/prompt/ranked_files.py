@@ -30,6 +30,7 @@ from aggregate.ranking import (
 from aggregate.ranking.files import DefinedName
 
 if TYPE_CHECKING:
+    from aggregate.prompt.assemble import Composition
     from aggregate.prompt.fit.steps import Run
 
 # Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
@@ -256,7 +257,7 @@ class OpenFiles:
         selection = select_files(request)
         now = self._now()
         paths = (file.file for file in selection.files if not file.problem)
-        described = describe([look_at(path, seen_ns=now) for path in paths], settled=True)
+        described = describe([look_at(path, seen_ns=now) for path in paths])
         states = sha256(described).digest()
         last, self._last = self._last, None
         files = None
@@ -306,8 +307,8 @@ def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str,
     }
 
 
-def scores_of(ranked: RankedFiles) -> tuple[tuple[FileChoice, ...], tuple[Missing, ...]]:
-    """Return the files of a prompt that has a task and no budget, with their scores, and what evidence is missing.
+def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":
+    """Return a prompt that has a task and no budget with the scores of its files, and what is doubtful of them.
 
     Such a prompt shows what it would without a task (rule T-3).
     """
@@ -335,4 +336,5 @@ def scores_of(ranked: RankedFiles) -> tuple[tuple[FileChoice, ...], tuple[Missin
                 content_hash=corpus.content_hash(entry.file).hex(),
             )
         choices.append(choice)
-    return tuple(choices), tuple(ranked.ranking.missing)
+    ranking = ranked.ranking
+    return replace(composition, choices=choices, missing=ranking.missing, guess=ranking.guess)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from aggregate.base.request import Missing, Reason
+from aggregate.base.request import Guess, Missing, Reason
 from aggregate.base.values import row_maker
 
 PieceKey = tuple[int, int]
@@ -118,13 +118,14 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "definition text": 2.5,  # its text, its name three times, the names around it and its path
         "file text": 1.3,  # says where a word is at home that no definition is about
         "subject": 1.9,  # single pieces against the first line, which is free of side remarks
-        "names around": 1.0,  # names are chosen to say what a definition is about
-        "path words": 0.5,  # so are folders and files
+        "words of the name": 1.7,  # names are chosen to say what a definition is about
+        "words of the file's name": 2.5,  # set for questions, and fitted for changes, of which it says less
         "scope in the path": 1.4,  # ``router: ...`` in projects that write so
         # Mentions: what the task names outright.
         "named in the task": 1.7,  # a definition, surely or not
-        "joined words": 0.8,  # pieces that use what the task writes as several words
+        "all of the task": 6.0,  # set: who asks by a name alone wants its definition
         "identifier used": 1.0,  # pieces that use what the task names
+        "used as written": 4.0,  # set: the only use of ``_exit`` among many of ``exit``
         "file named in the first line": 3.0,
         "path named in the task": 1.3,
         "file named in the task": 0.5,  # set: bodies of messages mention files that were not changed
@@ -139,10 +140,12 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "changed together": 0.4,  # set: small beside similar changes, which mostly say the same
         # What files are for.
         "test": -7.3,  # set: from an earlier fit; a task is about the source unless it speaks of tests
-        "test code": -0.5,  # set: tests within the source change with it, but are not where to begin
         "auxiliary": -6.0,
+        "tests": 2.0,  # set: of what is likely, among tests; these have a share of their own
+        "documents": 2.0,  # set: likewise
         "kind in the task": 1.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "no program": -3.3,
+        "inner": -1.0,  # set, for questions alone
         "language": 0.9,  # the project's main language rather than its scripts
         # Size and shape.
         "file size": -5.3,  # a large file has many pieces, each of which adds to its chance
@@ -174,10 +177,15 @@ class RankedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All candidates, the likeliest first; those that are equal in the order of the corpus."""
+    """All candidates, the likeliest first; those that are equal in the order of the corpus.
+
+    ``companions`` are tests and documents that belong to likely sources, and which of the two each is.
+    """
 
     files: Sequence[RankedFile]
     missing: Sequence[Missing] = ()
+    companions: Mapping[int, str] = field(default_factory=dict)
+    guess: Guess | None = None  # why it is one; without a task there is none
 
 
 _MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place

@@ -191,10 +191,14 @@ def _messages_by_file(
 
 
 def last_changes(inquiry: Inquiry) -> Evidence:
-    """Return how lately each file was changed, by the order of the changes alone: 1 for the newest one."""
+    """Return how lately each file was changed, by the order of the changes alone: 1 for the newest one.
+
+    Who asks where something is need not go on with what was done last.
+    """
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
-    for place, commit in enumerate(inquiry.question.commits):
+    commits = () if inquiry.question.task.asks else inquiry.question.commits
+    for place, commit in enumerate(commits):
         for path in commit.paths:
             file = inquiry.paths.numbers.get(path)
             if file is not None and file not in values:

@@ -32,13 +32,16 @@ class TaskText:
 
     terms: Mapping[str, int] = field(default_factory=dict)
     subject: tuple[str, ...] = ()
+    # The roots of the first line's words with how much it is about each, 1 or less.
+    about: Mapping[str, float] = field(default_factory=dict)
     scopes: tuple[str, ...] = ()
+    asks: bool = False  # whether somebody asks where something is, rather than tells what to change
+    sole: str = ""  # the name that is all that the task says
     names: Mapping[str, float] = field(
         default_factory=dict
     )  # as written, with how surely each is one
     places: tuple[NamedPlace, ...] = ()  # places that it names, the most telling first
     text: str = ""
-    joined: tuple[str, ...] = ()
     change_words: tuple[str, ...] = ()
 
 
@@ -187,8 +190,7 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
             range(len(most_told)), key=lambda i: (most_told[i][0] not in subject, -most_told[i][1])
         )
         most_told = [most_told[i] for i in sorted(order[:_MOST_LOOKED_UP])]
-    # The joined words too, which ``ranking.mentions`` asks for: each pass reads the tables of the whole project.
-    corpus.look_up([*(term for term, _ in most_told), *task.joined])
+    corpus.look_up([term for term, _ in most_told])
     looked_up: list[QueryTerm] = []
     for term, count in most_told:
         files = corpus.files_with(term)

@@ -1,11 +1,13 @@
 """What files are for and how long they and their pieces are, whatever words a task and they share."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Set
 from functools import lru_cache
 from math import log1p
+from typing import Final
 
-from aggregate.ranking.evidence import Evidence, PieceKey, PieceValues
+from aggregate.ranking.evidence import Evidence, PieceValues
 from aggregate.ranking.files.analysis import FileFacts
 from aggregate.ranking.inquiry import Candidates, Inquiry, TaskText
 from aggregate.ranking.paths import PathKind
@@ -37,17 +39,42 @@ _DOCUMENTING = re.compile(
     r"\s*+(?:please\s++)?(?:re)?document\s++(?:a|all|an|and|each|every|how|its|new|our|that|the|this|what|when|where|which|why)\b",
     re.IGNORECASE,
 )  # how a task begins that asks for documentation, rather than speaks of a document
+_RULE: Final = r"\b[A-Z]{1,5}\d{3,5}\b"  # of a linter, such as ``CA1724`` and ``E501``
+_ON_PAGES: Final = "documentation"
+_CHORES: Final = {
+    "dependencies": re.compile(
+        r"\b(?:bump|upgrade|update|pin|unpin|renovate)\b.*\b(?:deps?|dependenc\w+|requirements|lockfile|packages)\b"
+        r"|\b(?:bump|upgrade|update)s? \S+ (?:from \S+ )?to v?\d|\(deps(?:-dev)?\)|\bpre-commit autoupdate\b",
+        re.IGNORECASE,
+    ),
+    "a release": re.compile(
+        r"^(?:prepare |cut |tag |start )?(?:for )?(?:the )?(?:next )?(?:release|version)\b(?! \w+ \w)"
+        r"|^v?\d+\.\d+[\w.-]*$|\b(?:bump|set|update)\b.*\bversion(?: number)?(?: to)?(?: v?\d[\w.]*)?$",
+        re.IGNORECASE,
+    ),
+    "lint": re.compile(
+        r"\b(?i:black|clang-format|clippy|eslint|flake8|gofmt|golangci\S*|isort|lint\w*|mypy|prettier|pylint|rubocop|ruff"
+        rf"|rustfmt|whitespace)\b|\b(?i:disable|enable|fix|ignore|suppress)\b.*{_RULE}"
+    ),
+    _ON_PAGES: re.compile(
+        r"\b(?:docs?|documentation|docstrings?|readme|changelog|typos?)\b", re.IGNORECASE
+    ),
+}  # what tasks are about that are done all over a project, or beside its source; by words of the first line
 # Documents that name everything that there is, and are asked for only by the word.
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
-_TEST_NAME = re.compile(r"tests?$|test_|Test[A-Z]")
+_INNER = re.compile(r"(?:^|/)(?:_[A-Za-z]|(?:compat|deprecated|internals?|legacy|private)/)")
 # What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
 _IN_SUBJECT = 0.3  # what is left of it where the first line speaks of them
 # The same of what counts against a file for being no program: ``config`` is mostly said of code that reads it.
 _NO_PROGRAM_IN_SUBJECT = 0.6
-# What is left of it where only the rest does, which often just asks for tests as well.
+# What is left of it where only the rest does, more than once, which often just asks for tests as well.
 _IN_TEXT = 0.75
+_OFTEN = 2
+# What people do before they report something: it asks for no test.
+_TRYING = re.compile(r"\b(?:testing|tested|sampled|benchmarked)\b", re.IGNORECASE)
+_MOST_READ = 40_000  # characters of a task: behind them it is a log
 
 
 def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
@@ -55,7 +82,7 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
 
     The share of a language tells a project's own from others; the last tells a page, a style or data from any program.
     """
-    penalties = {kind: _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    penalties = _penalties(inquiry.question.task)
     is_of_changes = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
     tests: dict[int, float] = {}
     auxiliary: dict[int, float] = {}
@@ -92,39 +119,44 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
     )
 
 
-def inner_tests(
-    inquiry: Inquiry, candidates: Candidates, pointed: Set[int] = frozenset()
-) -> Evidence:
-    """Return the pieces of tests that stand in the source, such as ``mod tests``, as far as the task speaks of none."""
-    penalty = _penalty(PathKind.TEST, inquiry.question.task)
-    pieces: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for file, analysis in candidates.items():
-        if not penalty or inquiry.kinds[file] is not PathKind.SOURCE or file in pointed:
-            continue
-        in_test: list[bool] = []
-        for definition in analysis.definitions:
-            is_test = bool(definition.path and _TEST_NAME.match(definition.path[-1]))
-            in_test.append(is_test or (definition.outer >= 0 and in_test[definition.outer]))
-        for place, piece in enumerate(analysis.pieces):
-            if piece.definition >= 0 and in_test[piece.definition]:
-                pieces[(file, place)] = penalty
-                matched[file] = "a test"
-    return Evidence("test code", pieces=pieces, matched=matched)
+def chore_of(task: TaskText) -> str:
+    """Return which work a task is about that is done beside the source or all over it, ``""`` for none."""
+    subject = task.text.lstrip().partition("\n")[0]
+    return next((name for name, words in _CHORES.items() if words.search(subject)), "")
 
 
-def _penalty(kind: PathKind, task: TaskText) -> float:
-    words = _TERMS[kind]
+def kind_of_chore(chore: str) -> PathKind | None:
+    """Return the kind of files that such work mostly changes; ``None`` where it is none."""
+    return (chore and (PathKind.DOCUMENT if chore == _ON_PAGES else PathKind.SETTINGS)) or None
+
+
+def _penalties(task: TaskText) -> Mapping[PathKind, float]:
+    """Return what is left of what counts against each kind of file, as far as the task speaks of it."""
     prefix = _PREFIX.match(task.text)
-    scopes = [*task.scopes, *(term_list(prefix["type"]) if prefix else ())]
-    is_asked = kind is PathKind.DOCUMENT and _DOCUMENTING.match(task.text)
-    if is_asked or not words.isdisjoint(scopes):
-        return _IN_SCOPE
-    if not (words - _AMBIGUOUS).isdisjoint(task.subject):
-        return _IN_SUBJECT
-    if not words.isdisjoint(task.terms):
-        return _IN_TEXT
-    return 1.0
+    scopes = {*task.scopes, *(term_list(prefix["type"]) if prefix else ())}
+    if _DOCUMENTING.match(task.text):
+        scopes.update(_TERMS[PathKind.DOCUMENT])
+    first, _, rest = _TRYING.sub(" ", task.text.lstrip()[:_MOST_READ]).partition("\n")
+    subject, counts = frozenset(term_list(first)), Counter(term_list(f"{first}\n{rest}"))
+    of_chore = kind_of_chore(chore_of(task))
+    penalties: dict[PathKind, float] = {}
+    for kind, words in _TERMS.items():
+        if not words.isdisjoint(scopes) or kind is of_chore is PathKind.SETTINGS:
+            penalties[kind] = _IN_SCOPE
+        elif not (words - _AMBIGUOUS).isdisjoint(subject):
+            penalties[kind] = _IN_SUBJECT
+        else:
+            is_told = not words.isdisjoint(subject) or sum(counts[each] for each in words) >= _OFTEN
+            penalties[kind] = _IN_TEXT if is_told else 1.0
+    return penalties
+
+
+def inner_files(inquiry: Inquiry) -> Evidence:
+    """Return the files that a path calls inner or outdated: who asks looks for what is there for others to use."""
+    files = inquiry.question.task.asks and [
+        file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)
+    ]
+    return Evidence("inner", files=dict.fromkeys(files or (), 1.0))
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
@@ -137,7 +169,7 @@ def language_share(inquiry: Inquiry) -> Evidence:
     most = max(characters.values(), default=0)
     shares = {language: size / most for language, size in characters.items() if size}
     values = {file: shares[name] for file, name in enumerate(languages) if name in shares}
-    lifted = {kind: 1 - _penalty(kind, inquiry.question.task) for kind in _TERMS}
+    lifted = {kind: 1 - penalty for kind, penalty in _penalties(inquiry.question.task).items()}
     for file, kind in enumerate(inquiry.kinds if any(lifted.values()) else ()):
         if share := lifted.get(kind):
             values[file] = max(values.get(file, 0.0), share)

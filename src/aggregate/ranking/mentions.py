@@ -6,17 +6,9 @@ from math import sqrt
 from typing import NamedTuple
 
 from aggregate.base.request import Missing
-from aggregate.ranking.evidence import Evidence, PieceKey, lift, rarity, scaled_evidence
+from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis
-from aggregate.ranking.inquiry import (
-    Candidates,
-    Inquiry,
-    NamedPlace,
-    keys,
-    pieces_holding,
-    pieces_of,
-    pieces_over,
-)
+from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
 from aggregate.ranking.paths import PathKind, PathTable
 from aggregate.ranking.references import Resolver
 from aggregate.ranking.terms import term_list, terms_in
@@ -60,7 +52,7 @@ def definitions_named(
         (file, place)
         for file, analysis in candidates.items()
         if inquiry.files[file].is_code
-        for place in analysis.places_named(written.name)
+        for place in analysis.named.get(written.name, ())
     ]
 
 
@@ -138,6 +130,8 @@ def _words(text: str) -> Sequence[str]:
 def _note_names(inquiry: Inquiry, word: str, values: dict[int, float]) -> None:
     # By their whole names, or ``pkg.module`` for ``pkg/module.py``.
     name = word.rpartition("/")[2]
+    if name == word and name.islower() and name.isalpha():
+        return  # a word of prose, as which a script may be called
     files = inquiry.paths.by_name.get(name, ())
     value = 1.0
     if not files and "." in name:
@@ -195,45 +189,61 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("named in the task", pieces=values, matched=matched)
 
 
-def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces that use an identifier which the task names, by the rarest that they use."""
+_WITHIN = 0.5  # what a definition within another one counts of one that stands by itself
+_NAMESPACES = frozenset({"module", "namespace", "package"})
+
+
+def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+    """Return the pieces of the definitions whose name is all that the task says, in the source where there are any."""
+    name = inquiry.question.task.sole
+    written = WrittenName.parse(name)
+    named = definitions_named(inquiry, candidates, written) if name else []
+    named = [*in_scope(named, written, candidates=candidates, paths=inquiry.paths)] or named
+    sources = [each for each in named if inquiry.kinds[each[0]] is PathKind.SOURCE]
     values: dict[PieceKey, float] = {}
+    for file, place in sources or named:
+        definitions = candidates[file].definitions
+        outer = definitions[place].outer
+        is_within = outer >= 0 and definitions[outer].kind not in _NAMESPACES
+        pieces = pieces_of(candidates[file], place)
+        lift(values, keys(file, pieces), _WITHIN if is_within else 1.0)
+    matched = {file: name for file, _ in values}
+    return scaled_evidence("all of the task", pieces=values, matched=matched)
+
+
+def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
+    """Return the pieces that use an identifier which the task names, by the rarest, and where its case and marks tell.
+
+    ``_exit`` has the term of a plain word, which stands in far more places than what is written so.
+    """
+    values: dict[PieceKey, float] = {}
+    written: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
-    rarities = {query.term: query.piece_rarity for query in inquiry.terms}
-    files_of = {query.term: query.files for query in inquiry.terms}
+    known = {query.term: query for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+        name = WrittenName.parse(text).name
         # The term of a whole identifier is the longest of its terms.
-        terms = terms_in(WrittenName.parse(text).name)
-        term = max(terms, key=lambda term: (len(term), term), default="")
-        if certainty < 1 or term not in rarities:
+        terms = terms_in(name)
+        query = known.get(max(terms, key=lambda term: (len(term), term), default=""))
+        if certainty < 1 or query is None:
             continue
-        for file in candidates:
-            if file not in files_of[term]:
-                continue
+        holding = [file for file in candidates if file in query.files]
+        for file in holding:
             matched.setdefault(file, text)
-            places = [place for place, _ in candidates[file].pieces_with(term)]
-            lift(values, keys(file, places), rarities[term])
-    return scaled_evidence("identifier used", pieces=values, matched=matched)
-
-
-def joined_words(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces that use an identifier which the task writes as several words."""
-    known = {query.term for query in inquiry.terms}
-    total = sum(facts.pieces for facts in inquiry.files)
-    values: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for term in inquiry.question.task.joined:
-        if term in known:
-            continue
-        files = inquiry.corpus.files_with(term)
-        worth = rarity(total, pieces_holding(inquiry.corpus, files))
-        for file in files:
-            if file not in candidates:
-                continue
-            matched.setdefault(file, term)
-            for place, _ in candidates[file].pieces_with(term):
-                values[(file, place)] = values.get((file, place), 0.0) + worth
-    return scaled_evidence("joined words", pieces=values, matched=matched)
+            places = [place for place, _ in candidates[file].pieces_with(query.term)]
+            lift(values, keys(file, places), query.piece_rarity)
+        exact = [
+            (file, place)
+            for file in (holding if len(terms) == 1 else ())
+            for reference in candidates[file].references
+            if reference.name == name
+            for place in pieces_over(candidates[file], reference.line, reference.line)
+        ]
+        lift(written, exact, 1 / sqrt(max(1, len(exact))))
+    return (
+        scaled_evidence("identifier used", pieces=values, matched=matched),
+        Evidence("used as written", pieces=written, matched=matched),
+    )
 
 
 _REST_OF_FILE = 0.3

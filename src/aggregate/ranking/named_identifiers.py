@@ -1,12 +1,11 @@
-"""The identifiers that a text names: quoted, written like code, capitalised, plain or joined words."""
+"""The identifiers that a text names: quoted, written like code, capitalised or plain words."""
 
 import re
-from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Final
 
 from aggregate.code.syntax import telling_names, telling_suffixes
-from aggregate.ranking.terms import NO_TERMS, STOP_WORDS
+from aggregate.ranking.terms import NO_TERMS
 
 
 def is_file_name(path: str) -> bool:
@@ -18,38 +17,6 @@ def is_file_name(path: str) -> bool:
     if stem and is_suffix and f"{dot}{suffix.lower()}" in telling_suffixes():
         return True
     return name.lower() in telling_names() and ("/" in path or "." in name)
-
-
-# Words of a task, from its beginning, whose neighbours are joined: each pair is looked up in the whole project.
-_MOST_WORDS: Final = 60
-# Characters of a joined term: shorter ones mean too much, longer ones are no terms.
-_LENGTHS: Final = range(5, 41)
-
-_JOINED_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,39}")
-_HYPHENED: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++){1,3}")
-
-
-def joined_neighbours(text: str) -> tuple[str, ...]:
-    """Return two and three neighbouring words of ``text`` as one, as an identifier's whole term has them."""
-    terms: dict[str, None] = {}
-    words = list(islice(_JOINED_WORD.finditer(text), _MOST_WORDS))
-    for hyphened in _HYPHENED.findall(text[: words[-1].end()] if words else ""):
-        terms[hyphened.replace("-", "").lower()] = None
-    for run in _runs([match[0].lower() for match in words]):
-        terms.update(dict.fromkeys("".join(pair) for pair in pairwise(run)))
-        terms.update(dict.fromkeys(map("".join, zip(run, run[1:], run[2:], strict=False))))
-    return tuple(term for term in terms if len(term) in _LENGTHS)
-
-
-def _runs(words: list[str]) -> Iterator[list[str]]:
-    run: list[str] = []
-    for word in words:
-        if word in STOP_WORDS:
-            yield run
-            run = []
-        else:
-            run.append(word)
-    yield run
 
 
 CERTAIN: Final = 1.0  # it is quoted, called, capitalised, or looks like code
@@ -120,6 +87,12 @@ def named_identifiers(text: str) -> dict[str, float]:
     return {**certain, **dict(islice(plain, MOST_POSSIBLE))}
 
 
+def sole_name(text: str) -> str:
+    """Return the name that is all of ``text``, as somebody asks who looks for its definition; ``""`` for none."""
+    match = _NAME.fullmatch(text.strip(" \t\n`'\""))
+    return match["name"].lstrip("@$") if match else ""
+
+
 def _add(
     name: str, is_certain: bool, certain: dict[str, float], possible: dict[str, float]
 ) -> None:
@@ -156,7 +129,7 @@ def _looks_like_code(name: str) -> bool:
     parts = _JOINT.split(name)
     if len(parts) > 1:
         return max(map(len, parts)) > 1  # not "e.g" and "i.e"
-    return "_" in name.strip("_$") or name.startswith("__") or bool(_CAMEL.search(name))
+    return "_" in name.strip("_$") or name.startswith("_") or bool(_CAMEL.search(name))
 
 
 def _begins_sentence(line: str, start: int) -> bool:

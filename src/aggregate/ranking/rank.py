@@ -7,6 +7,8 @@ from heapq import nsmallest
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.request import Missing
+from aggregate.ranking.companions import COMPANIONS, companions
+from aggregate.ranking.covered_names import definition_names, file_names
 from aggregate.ranking.evidence import (
     WEIGHTS,
     Evidence,
@@ -22,6 +24,7 @@ from aggregate.ranking.evidence import (
     scaled,
 )
 from aggregate.ranking.files.analysis import Corpus
+from aggregate.ranking.guess import guess_of, spelt
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
@@ -33,19 +36,19 @@ from aggregate.ranking.inquiry import Candidates, Inquiry, Question, keys
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
-    inner_tests,
+    inner_files,
     language_share,
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
     called_before,
     files_with_named_definitions,
-    joined_words,
     named_definitions,
     named_files,
     pointed_files,
     seed_files,
     seeds,
+    sole_definitions,
     traced_calls,
     traced_files,
     traced_places,
@@ -54,7 +57,7 @@ from aggregate.ranking.mentions import (
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.picked import picked
 from aggregate.ranking.references import MOST_SOURCES, Resolver, references
-from aggregate.ranking.text_evidence import file_text, path_scopes, path_words, piece_texts
+from aggregate.ranking.text_evidence import file_text, path_scopes, piece_texts
 
 # Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
 MOST_CANDIDATES = 300
@@ -84,13 +87,14 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     to_be_shown = seed_files(inquiry) | pointed_files(inquiry)
     whole = [
         file_text(inquiry),
-        path_words(inquiry),
+        file_names(inquiry),
         path_scopes(inquiry),
         *named_files(inquiry),
         changed_files(inquiry),
         message_text(inquiry),
         last_changes(inquiry),
         *file_kinds(inquiry, to_be_shown),
+        inner_files(inquiry),
         language_share(inquiry),
         file_sizes(inquiry),
     ]
@@ -102,18 +106,22 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
                 sources.setdefault(file, 1 / (rank + 1))
     together = changed_together(inquiry, sources)
     files = add_to_files(files, [together], weights)
+    penalties = {e.kind: e.files for e in whole if e.kind in ("test", "auxiliary")}
+    belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
+    files = add_to_files(files, belonging, weights)
     best = inquiry.load(_best_files(inquiry, files, weights))
     calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths, known=best))
-    candidates = inquiry.load([*best, *(call.file for call in calls)])
+    own = (file for evidence in belonging for file in evidence.files)
+    candidates = inquiry.load([*best, *(call.file for call in calls), *own])
     closely = [
         *piece_texts(inquiry, candidates),
+        definition_names(inquiry, candidates),
         named_definitions(inquiry, candidates),
-        used_identifiers(inquiry, candidates),
-        joined_words(inquiry, candidates),
+        sole_definitions(inquiry, candidates),
+        *used_identifiers(inquiry, candidates),
         traced_places(inquiry, candidates),
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
-        inner_tests(inquiry, candidates, to_be_shown),
         *seeds(inquiry, candidates),
         called_before(candidates, calls),
         *picked(inquiry, candidates),
@@ -136,7 +144,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     likely = _likely(pieces)
     referred = references(inquiry, candidates, resolver=resolver, likely=likely, kind="references")
     return Observation(
-        [*whole, together, *closely, near, referred],
+        [*whole, together, *belonging, *closely, near, referred],
         candidates,
         add_to_files(files, [*closely, near, referred], weights),
         add_to_pieces(pieces, [referred], weights),
@@ -283,7 +291,10 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     )
     why = reasons(evidences, STRUCTURE_WEIGHTS, best_pieces={}, files=[*candidates])
     files = in_order(len(corpus.files), pieces=pieces, others=others, why=why)
-    return Ranking(files, missing_evidence(inquiry, evidences, candidates))
+    # A task of which no word tells anything is answered so too.
+    has_task = bool(question.task.text.strip())
+    guess = guess_of(inquiry, (), candidates=candidates, files=files) if has_task else None
+    return Ranking(files, missing_evidence(inquiry, evidences, candidates), guess=guess)
 
 
 def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
@@ -345,6 +356,8 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     if question.is_empty:
         return rank_by_structure(corpus, question)
     inquiry = Inquiry.of(corpus, question)
+    if (spelled := spelt(inquiry)) is not question:
+        inquiry = Inquiry.of(corpus, spelled)
     observation = observe(inquiry, weights)
     # What the others' pieces would add is taken to be the least that it is for a candidate, so that they stand behind
     # those.
@@ -364,4 +377,12 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     explained = [*observation.candidates, *best_keys(rest, _MOST_EXPLAINED)]
     why = reasons(observation.evidences, weights, best_pieces=best_pieces, files=explained)
     files = in_order(len(corpus.files), pieces=pieces, others=rest, why=why)
-    return Ranking(files, missing_evidence(inquiry, observation.evidences, observation.candidates))
+    by_share = {
+        file: evidence.kind
+        for evidence in observation.evidences
+        if evidence.kind in COMPANIONS
+        for file in evidence.files
+    }
+    evidences, candidates = observation.evidences, observation.candidates
+    guess = guess_of(inquiry, evidences, candidates=candidates, files=files)
+    return Ranking(files, missing_evidence(inquiry, evidences, candidates), by_share, guess)

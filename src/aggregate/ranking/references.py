@@ -31,7 +31,7 @@ class Resolver:
         self._corpus = corpus
         self._paths = paths or PathTable(corpus.files)
         self.analyses: dict[int, FileAnalysis] = dict(known or {})
-        self._named: dict[str, Sequence[tuple[int, int]]] = {}
+        self._named: dict[str, list[tuple[int, int]]] = {}
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
 
@@ -96,14 +96,15 @@ class Resolver:
         return named if len(named) + len(others) <= MOST_NAMESAKES else ()
 
     def _definitions(self, name: str) -> Sequence[tuple[int, int]]:
-        if name not in self._named:
-            self._named[name] = [
-                (file, place)
-                for file in sorted(self.analyses)
-                if self._corpus.files[file].is_code
-                for place in self.analyses[file].places_named(name)
-            ]
-        return self._named[name]
+        if (
+            not self._named
+        ):  # all at once: a question asks for hundreds of names in hundreds of files
+            for file in sorted(self.analyses):
+                if self._corpus.files[file].is_code:
+                    for own, places in self.analyses[file].named.items():
+                        named = self._named.setdefault(own, [])
+                        named += [(file, place) for place in places]
+        return self._named.get(name, ())
 
     @staticmethod
     def _within(

@@ -15,7 +15,6 @@ from aggregate.ranking.files.analysis import FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own
-PATH_B = 0.5  # a path with many folders says less by each
 
 
 def file_text(inquiry: Inquiry) -> Evidence:
@@ -40,24 +39,6 @@ def file_text(inquiry: Inquiry) -> Evidence:
     return scaled_evidence("file text", files=values, matched=matched)
 
 
-def path_words(inquiry: Inquiry) -> Evidence:
-    worth = {query.term: query.weight * query.file_rarity for query in inquiry.terms}
-    average = average_of([len(facts.path) for facts in inquiry.files])
-    values: dict[int, float] = {}
-    for file, counts in inquiry.path_terms.items():
-        length = len(inquiry.files[file].path) / average
-        value = 0.0
-        for term, count in counts.items():
-            if term in worth:
-                value += worth[term] * saturation(count, length=length, b=PATH_B)
-        values[file] = value
-    matched: dict[int, str] = {}
-    for file in best_keys(values):
-        counts = inquiry.path_terms[file]
-        matched[file] = inquiry.told({term: worth[term] for term in counts if term in worth})
-    return scaled_evidence("path words", files=values, matched=matched)
-
-
 def path_scopes(inquiry: Inquiry) -> Evidence:
     scopes = tuple(dict.fromkeys(inquiry.question.task.scopes))
     values: dict[int, float] = {}
@@ -76,7 +57,6 @@ def average_of(lengths: Sequence[float]) -> float:
 
 PIECE_B = 0.75
 NAME_WEIGHT = 3  # a word in a definition's name counts as this many in its text
-_OWN_NAME = 2  # a word in a definition's own name counts as this many in the names around it
 
 Counts = Mapping[str, int]
 Postings = Mapping[int, Mapping[str, Sequence[tuple[int, int]]]]
@@ -100,13 +80,10 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
     return (
         _definition_text(inquiry, candidates, postings=postings, names=names),
         _subject(inquiry, candidates, postings),
-        _names_around(inquiry, candidates, names),
     )
 
 
-def _name_counts(
-    analysis: FileAnalysis, names: Sequence[tuple[str, ...]], own_weight: int
-) -> Sequence[Counts]:
+def _name_counts(analysis: FileAnalysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
     # Nothing where no name holds any, which is so for most files.
     if not names:
         return ()
@@ -115,7 +92,7 @@ def _name_counts(
     for definition, own in zip(analysis.definitions, names, strict=True):
         outer = around[definition.outer] if definition.outer >= 0 else _NOTHING
         around.append(_with(outer, own, 1) if own else outer)
-        counted.append(_with(outer, own, own_weight) if own else outer)
+        counted.append(_with(outer, own, NAME_WEIGHT) if own else outer)
     return counted
 
 
@@ -178,7 +155,7 @@ def _documents(
         for place, count in places:
             held = texts.setdefault(owners[place], {})
             held[term] = held.get(term, 0) + count
-    named = _name_counts(analysis, names, NAME_WEIGHT)
+    named = _name_counts(analysis, names)
     documents: dict[int, Mapping[str, int]] = {}
     for unit in dict.fromkeys(owners) if texts or named or path else ():
         around = named[unit] if named and unit >= 0 else _NOTHING
@@ -224,26 +201,3 @@ def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Ev
         rows[file] = values
         matched[file] = inquiry.told(gains)
     return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)
-
-
-def _names_around(
-    inquiry: Inquiry, candidates: Candidates, names: Mapping[int, Sequence[tuple[str, ...]]]
-) -> Evidence:
-    worth = {query.term: query.weight * query.piece_rarity for query in inquiry.terms}
-    rows: dict[int, list[float]] = {}
-    matched: dict[int, str] = {}
-    for file, analysis in candidates.items():
-        if not names[file]:
-            continue
-        scores = [
-            sum(
-                worth[term] * (K1 + 1) * n / (n + K1) for term, n in counts.items() if term in worth
-            )
-            for counts in _name_counts(analysis, names[file], _OWN_NAME)
-        ]
-        best = max(scores, default=0.0)
-        if best:
-            matched[file] = ".".join(analysis.definitions[scores.index(best)].path)
-            scores.append(0.0)  # of -1, which is no definition
-            rows[file] = [scores[piece.definition] for piece in analysis.pieces]
-    return Evidence("names around", pieces=PieceValues(rows).scaled(), matched=matched)

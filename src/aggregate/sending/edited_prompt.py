@@ -31,6 +31,7 @@ class EditedPrompt:
     """
 
     choices = missing = ()
+    guess = None
 
     def __init__(
         self,

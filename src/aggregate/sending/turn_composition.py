@@ -13,7 +13,7 @@ from typing import Final
 from aggregate.base.disk.reading import is_file, project_root
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.request import Budget, SentFile, unknown_names
+from aggregate.base.request import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import is_trusted
@@ -253,20 +253,20 @@ class TurnComposer:
         images, refused = _images(request, client)
         is_off = selection.cache == CacheLifetime.OFF
         policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
-        doubts = (*secrets, *refused)
+        told = (*secrets, *refused)
         if (
             learned.distrusts_hours
             and policy.long_seconds
             and selection.cache == CacheLifetime.AUTO
         ):
             policy = replace(policy, long_seconds=0)
-            doubts += (_NO_HOURS,)
+            told += (_NO_HOURS,)
         # No older version saves anything where nothing is cached: that turns diffs off.
         ordering = policy if diffs else NO_CACHE
         effort = client.planned(request_of(selection)).effort or ""
         last = _find_last_request(request, client, system, effort, lifetime=ordering.seconds)
         composer = cls(client, learned, selection, policy, ordering, system, images, last)
-        return composer, doubts
+        return composer, told
 
     def compose(
         self,
@@ -403,7 +403,7 @@ class TurnComposer:
             self._record(turn, asked),
             report,
             None,
-            (*unknown_names(turn.composition.missing), *turn.composition.warnings),
+            (*doubts(turn.composition.missing, turn.composition.guess), *turn.composition.warnings),
             learned=self.learned,
         )
 

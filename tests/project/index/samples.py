@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from aggregate.project.index import Index, Kind, look_at
+from aggregate.project.index import Index, Kind, look_at, settled_mark
 
 VIEW, TOKENS = Kind("view", "1"), Kind("tokens", "1")
 LIMIT = 100_000_000
@@ -69,12 +69,13 @@ def note(index: Index, path: str, content_hash: bytes, *, seen_ns: int) -> None:
     """Keep something of one file for as long as it is unchanged."""
     state = look_at(path, seen_ns=seen_ns)
     assert state is not None
-    index.remember_group(_name_of(path), [state], content_hash)
+    index.remember_group(_name_of(path), [settled_mark(state, path)], content_hash)
 
 
 def known(index: Index, paths: Sequence[str]) -> list[bytes | None]:
     """Return what was noted of each file, if it is unchanged."""
-    return index.look_at_groups([(_name_of(path), [path]) for path in paths])
+    looks = index.look_at_groups([(_name_of(path), [(path, path)]) for path in paths])
+    return [look.kept if list(look.places) == [0] else None for look in looks]
 
 
 def _name_of(path: str) -> bytes:

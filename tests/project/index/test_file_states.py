@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.index import look_at
+from aggregate.project.index import look_at, settled_mark
 from tests.project.index.samples import (
     HOUR_NS,
     fill,
@@ -30,7 +30,7 @@ def known_hash(folder: Path, file: Path, *, now: Callable[[], int] = in_an_hour)
 
 def remember(folder: Path, file: Path, *, seen_ns: int) -> None:
     """Read a file as a run does at some time, and note the hash of its content."""
-    with opened(folder) as index:
+    with opened(folder, now=lambda: seen_ns) as index:
         note(index, str(file), key(1), seen_ns=seen_ns)
         index.flush()
 
@@ -110,7 +110,8 @@ def test_an_mtime_in_the_future_proves_nothing(tmp_path: Path, file: Path) -> No
         state = look_at(str(file), seen_ns=in_an_hour())
         assert state is not None
         for far in (10**30, -(10**30)):
-            index.remember_group(key(2), [state._replace(mtime_ns=far, ctime_ns=-far)], key(1))
+            mark = settled_mark(state._replace(mtime_ns=far, ctime_ns=-far))
+            index.remember_group(key(2), [mark], key(1))
 
 
 def test_a_clock_that_ran_backwards_proves_nothing(tmp_path: Path, file: Path) -> None:
@@ -142,29 +143,39 @@ def test_what_was_noted_is_known_before_it_is_written(tmp_path: Path, file: Path
 
 
 def test_files_are_known_together(tmp_path: Path) -> None:
-    """What was kept of a group is there as long as each file is the same, in the same order (rule I-4)."""
+    """What was kept of a group is there, and which of its files are as they were then (rule I-4)."""
     files = write_files(tmp_path / "files", 3)
     name, kept = key(7), b"what was found out"
 
-    def look(paths: Sequence[str] = files, now: Callable[[], int] = in_an_hour) -> bytes | None:
-        with opened(tmp_path, now=now) as index:
-            assert index.look_at_groups([(key(8), files)]) == [None]
-            return index.look_at_groups([(name, paths)])[0]
+    def look(
+        paths: Sequence[str] = files, now: Callable[[], int] = in_an_hour, *, verify: bool = False
+    ) -> tuple[bytes, list[int]]:
+        named = [(path, Path(path).name) for path in paths]
+        with opened(tmp_path, now=now, verify=verify) as index:
+            other, group = index.look_at_groups([(key(8), named), (name, named)])
+            assert (other.kept, list(other.places)) == (b"", [])
+            return group.kept, list(group.places)
 
     def keep(seen: Callable[[], int] = in_an_hour) -> None:
         with opened(tmp_path, now=seen) as index:
-            states = [look_at(path, seen_ns=index.now_ns()) for path in files]
-            index.remember_group(name, [state for state in states if state], kept)
+            states = [(path, look_at(path, seen_ns=seen())) for path in files]
+            marks = [settled_mark(state, Path(path).name) for path, state in states]
+            index.remember_group(name, marks, kept)
             index.flush()
 
     changed = Path(files[2]).stat().st_mtime_ns
     keep(lambda: changed + SECOND_NS)  # just before: its time proves nothing
-    assert look() is None
+    assert look() == (kept, [-1, -1, -1])
     keep()
-    assert (look(), look(files[::-1])) == (kept, None)
-    assert look(now=lambda: in_an_hour() - 2 * HOUR_NS) is None
+    assert look() == (kept, [0, 1, 2])
+    assert look(files[::-1]) == (kept, [2, 1, 0])
+    assert look(files[2:]) == (kept, [2])
+    assert look(now=lambda: in_an_hour() - 2 * HOUR_NS) == (b"", [])
+    assert look(verify=True) == (b"", [])
     Path(files[1]).write_text("next")
-    assert look() is None
+    assert look() == (kept, [0, -1, 2])
     keep()
     Path(files[1]).unlink()
-    assert look() is None
+    assert look() == (kept, [0, -1, 2])
+    Path(files[0]).rename(files[1])
+    assert look()[1] == [-1, -1, 2]

@@ -111,7 +111,7 @@ class Own(NamedTuple):
             found[folder] = names_hash(())
             folder = os.path.dirname(folder)
         for each in (folder, os.path.dirname(folder)):
-            found[each] = names_in(each, self)
+            found[each] = names_in(each, self).hash
         return found
 
 
@@ -123,7 +123,7 @@ class Witnesses(NamedTuple):
         followed: Paths that may be links: of the program, and what links lead to.
         folders: Listed folders.
         names: The hash of the names in each of them.
-        absent: Paths at which there was nothing.
+        absent: Paths at which there was nothing, but for those of which the names in a folder say so.
         ways: Other folders above all of these; one that becomes a link leads elsewhere.
         states: Five numbers for each file, each followed path and each folder.
     """
@@ -153,11 +153,14 @@ class Witnesses(NamedTuple):
         """
         files: dict[str, os.stat_result] = {}
         beyond = {path: os.stat(path) for path in followed}
-        folders: list[str] = []
         absent: list[str] = []
         paths = {*paths}
         ways = _ways_to(paths)
+        listed: dict[str, Names] = {}
         for path in sorted(paths | {way for way, is_link in ways.items() if is_link}):
+            folder, name = os.path.split(path)
+            if folder in listed and not listed[folder].may_hold(name, own):
+                continue  # the names in its folder, which comes before it, say that it is absent
             try:
                 info = os.lstat(path)
                 if stat.S_ISLNK(info.st_mode):
@@ -166,11 +169,10 @@ class Witnesses(NamedTuple):
                 absent.append(path)
             else:
                 if stat.S_ISDIR(info.st_mode):
-                    folders.append(path)
+                    # Before it is described: what comes between the two shows in its times.
+                    listed[path] = names_in(path, own)
                 else:
                     files[path] = info
-        # Before the folders are described: what comes between the two shows in their times.
-        names = [names_in(path, own) for path in folders]
         settled_ns = began_ns - RACY_NS
         states = [*map(described, (*files.values(), *beyond.values()))]
         young = [number for number, state in enumerate(states) if max(state[-2:]) > settled_ns]
@@ -178,16 +180,17 @@ class Witnesses(NamedTuple):
             return None
         for number in young:
             states[number] = _UNKNOWN
-        for path, now in zip(folders, names, strict=True):
+        for path, now in listed.items():
             state = described(os.lstat(path))
             is_settled = max(state[-2:]) <= settled_ns
-            if not is_settled and before.get(path) != now:
+            if not is_settled and before.get(path) != now.hash:
                 return None
             # One that we write to is known by its names alone.
             states.append(state if is_settled else _UNKNOWN)
         numbers = array("q", chain.from_iterable(states))
-        others = sorted(ways.keys() - {*files, *folders})
-        return cls(own, [*files], [*beyond], folders, names, absent, others, numbers)
+        others = sorted(ways.keys() - {*files, *listed})
+        names = [each.hash for each in listed.values()]
+        return cls(own, [*files], [*beyond], [*listed], names, absent, others, numbers)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
         """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
@@ -209,7 +212,7 @@ class Witnesses(NamedTuple):
             for path, names, row in zip(self.folders, self.names, rows, strict=False):
                 info = os.lstat(path)
                 if described(info) != row and (
-                    not stat.S_ISDIR(info.st_mode) or names_in(path, self.own) != names
+                    not stat.S_ISDIR(info.st_mode) or names_in(path, self.own).hash != names
                 ):
                     return None
             if not all(stat.S_ISDIR(os.lstat(path).st_mode) for path in self.ways):
@@ -249,9 +252,19 @@ def described(info: os.stat_result) -> tuple[int, ...]:
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
 
-def names_in(folder: str, own: Own) -> str:
-    """Return a hash of the names in a folder and of what they are: a file, a folder, or a link and where it leads."""
-    entries = []
+class Names(NamedTuple):
+    """The names in a folder, and a hash of them and of what they are: files, folders, or links and where these lead."""
+
+    folder: str
+    names: frozenset[str]
+    hash: str
+
+    def may_hold(self, name: str, own: Own) -> bool:
+        return name in self.names or own.passes_over(self.folder, name)
+
+
+def names_in(folder: str, own: Own) -> Names:
+    entries = {}
     is_near = own.folder.startswith(folder)
     with os.scandir(folder) as listing:
         for entry in listing:
@@ -264,8 +277,8 @@ def names_in(folder: str, own: Own) -> str:
                 kind = "d"
             elif entry.is_symlink():
                 kind = os.readlink(entry.path)
-            entries.append(f"{entry.name}\0{kind}")
-    return names_hash(entries)
+            entries[entry.name] = f"{entry.name}\0{kind}"
+    return Names(folder, frozenset(entries), names_hash(entries.values()))
 
 
 def names_hash(entries: Iterable[str]) -> str:

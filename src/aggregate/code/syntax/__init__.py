@@ -7,15 +7,17 @@ if TYPE_CHECKING:
     from aggregate.code.syntax.languages import *
     from aggregate.code.syntax.parsing import *
     from aggregate.code.syntax.references import *
+    from aggregate.code.syntax.statements import *
     from aggregate.code.syntax.symbols import *
 else:
     __getattr__ = door(
         __name__,
         {
             "definitions": "Module",
-            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
+            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind comment_of fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
             "parsing": "shared_parse",
             "references": "read_references",
+            "statements": "guess_statements read_statements",
             "symbols": "read_definitions read_module",
         },
     )

@@ -34,6 +34,10 @@ class Language:
     interpreters: tuple[str, ...] = ()  # programs on a `#!` line, without version
     tag: str = ""  # the tag of fences, where it is not the name
     mark: str = ""  # what stands for lines that are left out between others
+    # What begins a comment, and ends it behind a blank where not the line does; "" where there are none.
+    comment: str = "//"
+    # Nodes of its grammar that list statements without brackets around them, beside those of ``statements``.
+    lists: str = ""
     # Yields the spans, in order and apart, that the parser must not see.
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
 
@@ -60,7 +64,7 @@ def _is_installed(module: str) -> bool:
 
 LANGUAGES = (
     Language("python", (".py", ".pyi", ".pyw"), "tree_sitter_python", placeholder="...",
-        interpreters=("python", "pypy")),
+        interpreters=("python", "pypy"), comment="#"),
     Language("c", (".c", ".h"), "tree_sitter_c", hidden=hidden_in_c),
     Language("cpp",
         (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl",
@@ -77,52 +81,63 @@ LANGUAGES = (
     Language("ruby", (".rb", ".rake", ".gemspec", ".ru"), "tree_sitter_ruby", placeholder="# ...",
         own_line=True,
         names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
-        interpreters=("ruby", "jruby")),
+        interpreters=("ruby", "jruby"), comment="#"),
     Language("php", (".php", ".phtml"), "tree_sitter_php", function="language_php",
         interpreters=("php",)),
     Language("bash", (".sh", ".bash"), "tree_sitter_bash", placeholder="{ : ...; }",
         names=(".bashrc", ".bash_profile", ".profile"),
-        interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh")),
+        interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"), comment="#",
+        lists="if_statement elif_clause else_clause"),
     Language("kotlin", (".kt", ".kts"), "tree_sitter_kotlin"),
     Language("swift", (".swift",), "tree_sitter_swift"),
     Language("scala", (".scala", ".sc"), "tree_sitter_scala"),
     Language("dart", (".dart",), "tree_sitter_dart"),
     Language("lua", (".lua",), "tree_sitter_lua", placeholder="--[[ ... ]]", mark="-- ...",
-        interpreters=("lua", "luajit")),
+        interpreters=("lua", "luajit"), comment="--"),
     Language("elixir", (".ex", ".exs"), "tree_sitter_elixir", placeholder="do ... end",
-        mark="# ...", interpreters=("elixir",)),
+        mark="# ...", interpreters=("elixir",), comment="#"),
     Language("zig", (".zig",), "tree_sitter_zig", placeholder="// ...", own_line=True),
     Language("julia", (".jl",), "tree_sitter_julia", placeholder="# ...", own_line=True,
-        interpreters=("julia",)),
+        interpreters=("julia",), comment="#",
+        lists="function_definition macro_definition if_statement elseif_clause else_clause for_statement"
+        " while_statement let_statement try_statement catch_clause finally_clause do_clause"
+        " struct_definition module_definition compound_statement"),
     Language("haskell", (".hs",), "tree_sitter_haskell", placeholder="_ {- ... -}", mark="-- ...",
-        interpreters=("runghc", "runhaskell")),
+        interpreters=("runghc", "runhaskell"), comment="--"),
     Language("ocaml", (".ml",), "tree_sitter_ocaml", function="language_ocaml",
-        placeholder="( (* ... *) )", mark="(* ... *)", interpreters=("ocaml",)),
+        placeholder="( (* ... *) )", mark="(* ... *)", interpreters=("ocaml",), comment="(* *)",
+        lists="structure"),
     Language("ocaml_interface", (".mli",), "tree_sitter_ocaml",
-        function="language_ocaml_interface", placeholder="(* ... *)", tag="ocaml"),
-    Language("markdown", (".md", ".markdown"), "tree_sitter_markdown", kind=LanguageKind.DATA),
-    Language("html", (".html", ".htm", ".xhtml"), "tree_sitter_html", kind=LanguageKind.DATA),
-    Language("css", (".css",), "tree_sitter_css", kind=LanguageKind.DATA),
+        function="language_ocaml_interface", placeholder="(* ... *)", tag="ocaml", comment="(* *)",
+        lists="signature"),
+    Language("markdown", (".md", ".markdown"), "tree_sitter_markdown", kind=LanguageKind.DATA,
+        comment="<!-- -->", lists="list"),
+    Language("html", (".html", ".htm", ".xhtml"), "tree_sitter_html", kind=LanguageKind.DATA,
+        comment="<!-- -->"),
+    Language("css", (".css",), "tree_sitter_css", kind=LanguageKind.DATA, comment="/* */"),
     Language("json",
         (".json", ".jsonc", ".jsonl", ".ndjson", ".geojson", ".ipynb", ".webmanifest"),
-        "tree_sitter_json", kind=LanguageKind.DATA, names=("composer.lock", "pipfile.lock")),
-    Language("yaml", (".yaml", ".yml"), "tree_sitter_yaml", kind=LanguageKind.DATA),
+        "tree_sitter_json", kind=LanguageKind.DATA, names=("composer.lock", "pipfile.lock"),
+        comment=""),
+    Language("yaml", (".yaml", ".yml"), "tree_sitter_yaml", kind=LanguageKind.DATA, comment="#"),
     Language("toml", (".toml",), "tree_sitter_toml", kind=LanguageKind.DATA,
-        names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock")),
+        names=("cargo.lock", "pipfile", "poetry.lock", "uv.lock"), comment="#"),
     # Markup with a script and a style in one file, read by HTML's grammar.
     Language("vue", (".vue",), "tree_sitter_html", placeholder="...", kind=LanguageKind.MIXED,
-        hidden=hidden_in_components),
+        hidden=hidden_in_components, comment="<!-- -->"),
     Language("svelte", (".svelte",), "tree_sitter_html", placeholder="...",
-        kind=LanguageKind.MIXED, hidden=hidden_in_components),
+        kind=LanguageKind.MIXED, hidden=hidden_in_components, comment="<!-- -->"),
     Language("dockerfile", (".dockerfile", ".containerfile"), "tree_sitter_containerfile",
-        kind=LanguageKind.DATA, names=("dockerfile", "containerfile")),
+        kind=LanguageKind.DATA, names=("dockerfile", "containerfile"), comment="#"),
     Language("fortran", (".f90", ".f95", ".f03", ".f08", ".f18"), "tree_sitter_fortran",
-        placeholder="! ...", own_line=True),
-    Language("hcl", (".hcl", ".tf", ".tfvars"), "tree_sitter_hcl", kind=LanguageKind.DATA),
-    Language("nix", (".nix",), "tree_sitter_nix", kind=LanguageKind.DATA),
+        placeholder="! ...", own_line=True, comment="!",
+        lists="module subroutine function if_statement do_loop"),
+    Language("hcl", (".hcl", ".tf", ".tfvars"), "tree_sitter_hcl", kind=LanguageKind.DATA,
+        comment="#"),
+    Language("nix", (".nix",), "tree_sitter_nix", kind=LanguageKind.DATA, comment="#"),
     Language("objectivec", (".m",), "tree_sitter_objc", hidden=hidden_in_c),
     Language("perl", (".pl", ".pm", ".t", ".psgi"), "tree_sitter_perl", placeholder="{ ... }",
-        names=("cpanfile",), interpreters=("perl",)),
+        names=("cpanfile",), interpreters=("perl",), comment="#"),
     Language("solidity", (".sol",), "tree_sitter_solidity"),
 )  # fmt: skip
 TAG_BY_SUFFIX = {
@@ -145,6 +160,16 @@ TAG_BY_INTERPRETER = {
     "make": "makefile", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip
+# What begins the comments of kinds of files without a grammar.
+_COMMENTS = {
+    "#": "awk cmake gitattributes gitignore graphql makefile nim powershell r tcl",
+    "%": "erlang",
+    "--": "sql",
+    ";": "clojure ini scheme",
+    "//": "fsharp groovy less protobuf sass scss",
+    "<!-- -->": "xml",
+    "rem": "bat",
+}
 HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
 
 _HEADER_IS_CPP = re.compile(
@@ -216,6 +241,15 @@ def fence_tag(path: str, text: str = "") -> str:
     if tag is None and text.startswith("#!"):
         tag = TAG_BY_INTERPRETER.get(_interpreter(text))
     return tag or "text"
+
+
+@cache
+def comment_of(tag: str) -> str:
+    """Return what begins a comment in what is called ``tag``, with what ends it behind a blank; ``""`` for none."""
+    for language in LANGUAGES:
+        if tag in (language.name, language.fence):
+            return language.comment
+    return next((mark for mark, tags in _COMMENTS.items() if tag in tags.split()), "")
 
 
 def _language_at(path: str, text: str) -> Language | None:

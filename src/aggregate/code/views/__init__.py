@@ -12,6 +12,6 @@ else:
         {
             "ast_parser": "ASTParser",
             "full": "EXCLUDED",
-            "rendering": "GAP NOTEBOOK_SUFFIX PARSED focused is_the_text render_all render_view summarise_file view_of",
+            "rendering": "NOTEBOOK_SUFFIX PARSED focused gap_line is_the_text render_all render_view summarise_file view_of",
         },
     )

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
 from aggregate.base.files import PackedView, Span, View, ViewMode, ViewRequest
-from aggregate.code.syntax.languages import language_of
+from aggregate.code.syntax.languages import comment_of, language_of
 from aggregate.code.views.full import full, none
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
@@ -138,17 +138,21 @@ def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[Vi
             yield view if isinstance(view, str) else View.unpack(view)
 
 
-GAP = "..."
+def gap_line(language: str, lines: int) -> str:
+    """Return what stands for ``lines`` that are left out: a comment in ``language``, dots where that has none."""
+    mark, _, end = comment_of(language).partition(" ")
+    number = f"{lines} line{'s' * (lines != 1)}"
+    return f"{mark} ... {number} {end}".rstrip() + "\n" if mark else "...\n"
 
 
 def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:
-    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line ``...``."""
+    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line that says so."""
     pieces: list[str] = []
     kept: list[Span] = []
     line, behind = 1, 1  # of the new text, and the first line of the view that was not passed yet
     for first, last in runs:
         if first > behind:
-            pieces.append(f"{GAP}\n")
+            pieces.append(gap_line(view.language, first - behind))
             kept.append(Span(line, line, behind, first - 1))
             line += 1
         pieces += lines[first - 1 : last]
@@ -158,7 +162,7 @@ def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -
     if behind <= len(lines):
         if pieces and not pieces[-1].endswith("\n"):
             pieces.append("\n")
-        pieces.append(f"{GAP}\n")
+        pieces.append(gap_line(view.language, len(lines) - behind + 1))
         kept.append(Span(line, line, behind, len(lines)))
     spans = _composed(kept, view.spans) if view.spans else kept
     return View("".join(pieces), tuple(spans), view.language, view.problems)

@@ -33,9 +33,10 @@ _PENDING_BYTES: Final = 16_000_000
 _MOST_BYTES: Final = 8_000_000  # Of one entry
 _PORTION: Final = 1_000  # Rows that are in memory twice while they are checked
 _ROW_BYTES: Final = 250  # What a row that waits takes in memory besides its data
-_UNCHANGED: Final = Kind("unchanged", "1")  # What is kept of files as long as these are unchanged
-_SEEN: Final = Struct("<q")
+_UNCHANGED: Final = Kind("unchanged", "2")  # What is kept of files as long as these are unchanged
+_SEEN: Final = Struct("<qI")  # When a group of files was seen, and how many bytes describe them
 _DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
+_MARK: Final = b"%d %d %d %d %d "  # Them
 
 
 def index_path() -> Path | None:
@@ -93,29 +94,64 @@ def look_at(path: str, *, seen_ns: int) -> FileState | None:
     return file_state(info, seen_ns=seen_ns) if stat.S_ISREG(info.st_mode) else None
 
 
-def describe(states: Sequence[FileState | None], *, settled: bool = False) -> bytes:
-    """Return what files are known again by, ``b""`` where one is none, or not ``settled`` and that is asked for."""
-    parts: list[bytes] = []
-    for state in states:
-        if state is None or (settled and not state.is_settled):
-            return b""
-        parts.append(b"%d %d %d %d %d\n" % state[:_DESCRIBED])
-    return b"".join(parts)
+def describe(states: Sequence[FileState | None]) -> bytes:
+    """Return what files are known again by, ``b""`` where one is none, or its times would not show a change."""
+    marks = [settled_mark(state) for state in states]
+    return b"\n".join(marks) if all(marks) else b""
 
 
-def state_row(states: Sequence[FileState], kept: bytes) -> bytes | None:
-    """Return a row that keeps something of files while they are as seen; nothing where times prove nothing."""
-    described = describe(states, settled=True)
-    return described and described + _SEEN.pack(max(state.seen_ns for state in states)) + kept
+def settled_mark(state: FileState | None, name: str = "") -> bytes:
+    """Return what a file of that name is known again by; nothing where its times would not show a later change."""
+    return _mark(state, name) if state and state.is_settled else b""
 
 
-def kept_of(row: bytes | None, states: Sequence[FileState | None], *, now_ns: int) -> bytes | None:
-    """Return what a row keeps if its files are unchanged and the clock has not run backwards, else ``None``."""
-    described = describe(states)
-    if row is None or not described or not row.startswith(described):
-        return None
-    (seen_ns,) = _SEEN.unpack_from(row, len(described))
-    return row[len(described) + _SEEN.size :] if seen_ns <= now_ns else None
+def _mark(state: FileState, name: str) -> bytes:
+    # No name holds a zero byte, which stands between the marks of a group.
+    return _MARK % state[:_DESCRIBED] + name.encode(errors="surrogatepass")
+
+
+def _mark_at(path: str, name: str) -> bytes:
+    """Return the mark of a file as it is now, ``b""`` where it is none: a loop for a hundred thousand files."""
+    try:
+        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path
+    except (OSError, ValueError):
+        return b""
+    if not stat.S_ISREG(info.st_mode):
+        return b""
+    described = info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    return _MARK % described + name.encode(errors="surrogatepass")
+
+
+class GroupLook(NamedTuple):
+    """Files that were looked at together.
+
+    Attributes:
+        marks: What each is known again by, ``b""`` where it is none.
+        kept: What was kept of the group when it was remembered last.
+        places: Where each stood in it then, ``-1`` where it is new or may have changed.
+    """
+
+    marks: list[bytes]
+    kept: bytes = b""
+    places: Sequence[int] = ()
+
+
+def group_row(marks: Sequence[bytes], kept: bytes, *, seen_ns: int) -> bytes:
+    described = b"\0".join(marks)
+    return _SEEN.pack(seen_ns, len(described)) + described + kept
+
+
+def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLook:
+    """Return which files of a group are as they were; none where the clock has run backwards since."""
+    seen_ns, size = _SEEN.unpack_from(row) if row else (0, 0)
+    if row is None or seen_ns > now_ns:
+        return GroupLook(marks)
+    start = _SEEN.size
+    before, kept = row[start : start + size], row[start + size :]
+    if before == b"\0".join(marks) and all(marks):
+        return GroupLook(marks, kept, range(len(marks)))
+    places = {mark: place for place, mark in enumerate(before.split(b"\0")) if mark}
+    return GroupLook(marks, kept, [places.get(mark, -1) for mark in marks])
 
 
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
@@ -193,19 +229,23 @@ class Index:
         """Return the time that files are seen at which are looked at behind this."""
         return self._now()
 
-    def look_at_groups(self, groups: Sequence[tuple[bytes, Sequence[str]]]) -> list[bytes | None]:
-        """Look at groups of files; return what was kept of each, if all of its files are known to be unchanged."""
+    def look_at_groups(
+        self, groups: Sequence[tuple[bytes, Sequence[tuple[str, str]]]]
+    ) -> list[GroupLook]:
+        """Look at groups of files, each under a key, with their paths on the disk and the names that they go by."""
         seen_ns = self._now()
-        note(path for _, paths in groups for path in paths)
-        return self._unchanged(
-            [(key, [look_at(path, seen_ns=seen_ns) for path in paths]) for key, paths in groups],
-            seen_ns,
-        )
+        note(path for _, files in groups for path, _ in files)
+        keys = [key for key, _ in groups]
+        rows = [None] * len(keys) if self._verify else self.get_many(_UNCHANGED, keys)
+        looks: list[GroupLook] = []
+        for row, (_, files) in zip(rows, groups, strict=True):
+            marks = [_mark_at(path, name) for path, name in files]
+            looks.append(look_again(row, marks, now_ns=seen_ns))
+        return looks
 
-    def remember_group(self, key: bytes, states: Sequence[FileState], kept: bytes) -> None:
-        """Keep something of a group of files for as long as these are unchanged, unless one was changed just before."""
-        if row := state_row(states, kept):
-            self.put_many(_UNCHANGED, [(key, row)])
+    def remember_group(self, key: bytes, marks: Sequence[bytes], kept: bytes) -> None:
+        """Keep something of a group of files, known again by their marks, of which ``b""`` knows none."""
+        self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
         if self._file is None or not kind.version:
@@ -254,15 +294,6 @@ class Index:
             self._unsealed = {}
             if file := self.__dict__.get("_file"):
                 file.close()
-
-    def _unchanged(
-        self, groups: Sequence[tuple[bytes, Sequence[FileState | None]]], now_ns: int
-    ) -> list[bytes | None]:
-        if self._verify:
-            return [None] * len(groups)
-        rows = self.get_many(_UNCHANGED, [key for key, _ in groups])
-        pairs = zip(rows, groups, strict=True)
-        return [kept_of(row, states, now_ns=now_ns) for row, (_, states) in pairs]
 
     def _get_portion(
         self, file: "IndexFile", kind: Kind, keys: Sequence[bytes]

@@ -15,6 +15,7 @@ from aggregate.base.request import (
     Budget,
     FileChoice,
     FileOrder,
+    Guess,
     Level,
     Missing,
     Place,
@@ -49,6 +50,7 @@ class Audit:
     rows: tuple[FileChoice, ...]  # each candidate, in the order of the configuration
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
+    guess: Guess | None = None
     size: int = 0  # bytes of the prompt, ``0`` where it was not written
     source_map: SourceMap | None = field(default=None, repr=False)
 
@@ -97,6 +99,7 @@ def audit_of(
         rows=rows,
         cut=tuple(prompt.cut),
         missing=tuple(prompt.missing),
+        guess=prompt.guess,
         size=size,
         source_map=source_map,
     )
@@ -125,6 +128,7 @@ def audit_data(audit: Audit) -> dict[str, Any]:
         "generated": audit.generated,
         "bytes": audit.size,
         "missing": [missing._asdict() for missing in audit.missing],
+        "guess": audit.guess and audit.guess._asdict(),
         "cut": [cut._asdict() for cut in audit.cut],
         "rows": [_row_data(row) for row in audit.rows],
     }
@@ -213,6 +217,7 @@ def parse_audit(text: str) -> Audit:
 def _audit(data: Mapping[str, Any]) -> Audit:
     rows = tuple(map(_row, data["rows"]))
     seeds, budget, packed = data["seeds"], data["budget"], data.get("source_map")
+    guess = data.get("guess")
     focus = tuple(Place.parse(str(place)) for place in seeds["focus"])
     source_map = None
     if packed is not None:
@@ -244,6 +249,7 @@ def _audit(data: Mapping[str, Any]) -> Audit:
         missing=tuple(
             Missing(str(missing["evidence"]), str(missing["reason"])) for missing in data["missing"]
         ),
+        guess=guess and Guess(str(guess["reason"]), tuple(map(str, guess["proposals"]))),
         size=int(data["bytes"]),
         source_map=source_map,
     )

@@ -32,17 +32,17 @@ _WIDE = 90  # Columns from which there is room for bars
 
 # Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear.
 _PLAIN_WORDS = {
+    "all of the task": "what the task asks for",
     "auxiliary": "beside the source",
     "definition text": "words in a definition",
     "file text": "words in the file",
     "identifier used": "uses a name of the task",
-    "joined words": "a name that the task writes as words",
     "kind in the task": "the task speaks of",
     "messages of changes": "words of its changes' messages",
-    "names around": "named like the task",
     "near a seed": "near what you named",
-    "path words": "words in the path",
     "subject": "words of the first line",
+    "words of the file's name": "named like the task",
+    "words of the name": "named like the task",
 }
 
 
@@ -129,6 +129,8 @@ def _footing_lines(audit: Audit) -> Iterator[str]:
             yield f"{tokens:>9,} in {section.value}"
     for cut in audit.cut:
         yield f"cut: {cut.section}: {cut.what}, {cut.tokens:,} tokens: {cut.reason}"
+    if audit.guess:
+        yield f"a guess: {audit.guess.sentence}"
     for missing in audit.missing:
         yield f"no evidence of {missing.evidence}: {missing.reason}"
 
@@ -219,6 +221,11 @@ _BUDGET: dict[str, _Key] = {
 
 _MISSING = {"evidence": ("Its kind.", _TEXT), "reason": ("Why there was none.", _TEXT)}
 
+_GUESS: dict[str, _Key] = {
+    "reason": ("Why it is one.", _TEXT),
+    "proposals": ("Names that may help, the likeliest first.", _TEXTS),
+}
+
 _CUT: dict[str, _Key] = {
     "section": ("Which one.", _TEXT),
     "what": ("Which turn, result or list.", _TEXT),
@@ -275,6 +282,10 @@ _AUDIT: dict[str, _Key] = {
     ),
     "bytes": ("Of the prompt in UTF-8.", _COUNT),
     "missing": ("Evidence that there was none of.", _list(_object(_MISSING))),
+    "guess": (
+        "Why the choice is a guess, as the task tells of no place; null where it is none.",
+        _or_null(_object(_GUESS)),
+    ),
     "cut": ("What else than files was shortened or left out.", _list(_object(_CUT))),
     "rows": (
         "The candidates, in the order of the configuration.",

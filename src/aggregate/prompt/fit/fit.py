@@ -5,13 +5,13 @@ taken in order until one does not fit, of which the first lines are taken that d
 shows are always among those that a larger one does.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import chain
 from operator import not_, or_
 from typing import NamedTuple
 
-from aggregate.code.views import GAP
 from aggregate.prompt.fit.steps import Run, Step, StepOrder
 
 # Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
@@ -20,18 +20,16 @@ _SMALL_GAP = 40
 # White space in such lines, and in blank ones alone, with the line breaks; dots stand for lines with more.
 _FEW_BLANKS = 200
 _MARGIN = 1  # Tokens for each run of lines: apart, two lines may have more tokens than together
-# A line enters only behind so many times its own tokens, since no part of it can be shown: the last line that does not
-# fit leaves at most a fortieth of the budget unused, half of what may be (rule B-6).
+# A statement enters only behind so many times its own tokens, since no part of it can be shown: the last one that does
+# not fit leaves at most a fortieth of the budget unused, half of what may be (rule B-6).
 _PATIENCE = 40
-# Characters up to which a line is none that this is asked of; they are some hundred tokens.
-_SHORT_LINE = 400
-# What a line ends with whose statement goes on, so that it is no place to cut.
-_UNFINISHED = ("(", "[", "{", ",", "\\", "=", "+", "|", "&", ".", "->", "=>")
-# What comments, decorators and attributes begin with, which belong to what follows them.
-_LEADING = ("#", "//", "/*", "* ", "@", "--")
-_MOST_LEADING = 3  # Such lines that a cut leaves out; a longer comment tells something by itself
-# Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement, such as a table of
-# numbers, which has no other place (rule B-6).
+# Tokens of one that need not wait: a fortieth of 8,000, from which the rule holds. Characters that are surely fewer.
+_SHORT, _FEW_CHARACTERS = 200, 400
+# Tokens up to which a longer one has entered, for which so many times its further tokens are enough to wait: it is
+# full where the rule begins to hold.
+_SOON, _SOON_PATIENCE = 6_500, 4
+# Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement where nothing else
+# is left to be shown (rule B-6).
 _MUCH, _MUCH_OF_ALL = 100, 0.02
 
 
@@ -43,20 +41,43 @@ class FileLines:
         texts: Its lines, each with its line break.
         find: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
         frame: Tokens of all that stands around them: heading, fence, separators.
+        gap: Tokens of a line that says how many are left out, at most.
         is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
         number: The most tokens of what stands before each line.
+        statements: For each line the first one of those that are shown with it or not at all, ``()`` where each is
+            alone.
         blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
+        together: The lines of a statement of several by the first one.
     """
 
     texts: Sequence[str]
     find: Callable[[Run], Iterable[Run]]
     frame: int
+    gap: int
     is_whole: bool = False
     number: int = 0
+    statements: Sequence[int] = ()
     blank: bytes = field(init=False, repr=False)
+    together: Mapping[int, Sequence[int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
+        together: dict[int, list[int]] = {}
+        for line, first in enumerate(self.statements, start=1):
+            if line != first:
+                together.setdefault(first, [first]).append(line)
+        object.__setattr__(self, "together", together)
+
+    def statement(self, line: int) -> Sequence[int]:
+        first = self.statements[line - 1] if self.statements else line
+        return self.together.get(first, (line,))
+
+    def whole(self, lines: Iterable[int]) -> set[int]:
+        """Return lines with all of the statements that they are part of."""
+        found = set(lines)
+        for first in {self.statements[line - 1] for line in found} if self.together else ():
+            found.update(self.together.get(first, ()))
+        return found
 
     def shown_or_blank(self, marks: bytes | bytearray) -> bytes:
         return bytes(map(or_, marks, self.blank))
@@ -98,6 +119,7 @@ class ShownLines:
         for run in wanted:
             for first, last in self.lines.find(run):
                 numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
+        numbers = self.lines.whole(numbers)
         return as_runs(sorted(number for number in numbers if not self.marks[number - 1]))
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
@@ -111,20 +133,23 @@ class ShownLines:
         numbers: set[int] = set()
         for first, last in runs:
             above = marks.rfind(1, 0, first - 1) + 1
-            begin = above + 1 if self._is_small(above + 1, first - 1) else first
+            begin = above + 1 if self._is_small(above + 1, first - 1, marks) else first
             below = marks.find(1, last)
             below = len(marks) if below < 0 else below
-            end = below if self._is_small(last + 1, below) else last
+            end = below if self._is_small(last + 1, below, marks) else last
             numbers.update(range(begin, end + 1))
         return as_runs(sorted(numbers))
 
-    def _is_small(self, first: int, last: int) -> bool:
-        """Tell whether lines say so little that a line of dots in their place would be worse."""
+    def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
+        """Tell whether lines say so little that a mark in their place would be worse, and end all that they begin."""
         if last < first:
             return False
         if not self.lines.has_text(first, last):
             return self.lines.are_few_blanks(first, last)
         if last - first >= _SMALL_GAP:
+            return False
+        own = range(first, last + 1)
+        if any(number not in own and not marks[number - 1] for number in self.lines.whole(own)):
             return False
         texts = self.lines.texts[first - 1 : last]
         characters = sum(len(text.strip()) for text in texts)
@@ -170,6 +195,7 @@ class _Entering(NamedTuple):
     state: ShownLines
     runs: list[Run]
     opens: bool
+    is_last: bool  # whether nothing is left that need not wait
 
 
 @dataclass(slots=True)
@@ -185,17 +211,15 @@ class Fit:
     _steps: Iterator[Step] = field(init=False)
     _waiting: tuple[_Entering, int] | None = field(init=False, default=None)
     _postponed: list[tuple[int, int, Step]] = field(init=False, default_factory=list)
-    _gap: int = field(init=False)
     _unusable: set[int] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self._steps = iter(self.order)
-        self._gap = self.count(f"{GAP}\n")
 
     def pin(self, file: int, runs: Iterable[Run]) -> None:
         if state := self._state(file):
             step = Step(file, tuple(runs), is_body=True)
-            self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty))
+            self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty, False))
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
         """Show lines that were shown before, of those that may be, at no price: the caller knows what they take."""
@@ -210,25 +234,30 @@ class Fit:
             if not self._try(entering, limit):
                 return
         while due := self._next_step():
-            step, is_due = due
+            step, patience = due
+            is_last = patience > self.spent
             state = self._state(step.file)
             runs = state.with_small_gaps(state.new_runs(step.runs)) if state else []
             if state is None or not runs:
                 continue
-            patience = self._longest_line(state, runs) * _PATIENCE
-            if not is_due and patience > self.spent:
-                heappush(self._postponed, (patience, len(self._postponed), step))
-            elif not self._try(_Entering(step, state, runs, state.is_empty), limit):
+            wait = 0 if patience else self._patience(state, runs)
+            if wait > self.spent:
+                heappush(self._postponed, (wait, len(self._postponed), step))
+            elif not self._try(_Entering(step, state, runs, state.is_empty, is_last), limit):
                 return
         self.is_exhausted = True
 
-    def _next_step(self) -> tuple[Step, bool] | None:
+    def _next_step(self) -> tuple[Step, int] | None:
+        """Return the next step, and how many tokens it has waited for, ``0`` for none."""
         if self._postponed and self._postponed[0][0] <= self.spent:
-            return heappop(self._postponed)[2], True
-        step = next(self._steps, None)
-        if step is not None:
-            return step, False
-        return (heappop(self._postponed)[2], True) if self._postponed else None
+            patience, _, step = heappop(self._postponed)
+            return step, patience
+        if following := next(self._steps, None):
+            return following, 0
+        if self._postponed:
+            patience, _, step = heappop(self._postponed)
+            return step, patience
+        return None
 
     def _try(self, entering: _Entering, limit: int) -> bool:
         """Take a step, or what fits of it; return whether all did. Its price is the same if a part was taken before."""
@@ -236,7 +265,7 @@ class Fit:
             self._take(entering)
             return True
         self._waiting = entering, self.spent
-        much = int(max(_MUCH, limit * _MUCH_OF_ALL))
+        much = int(max(_MUCH, limit * _MUCH_OF_ALL)) if entering.is_last else limit
         if part := self._beginning(entering, limit - self.spent, much=much):
             self.spent += self._price(entering, part)
             entering.state.show(part)
@@ -252,42 +281,54 @@ class Fit:
         """Return what showing ``runs`` adds at most: their tokens, a gap before each, and what stands around a file."""
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
-        gap = self._gap + _MARGIN + lines.number
+        gap = lines.gap + _MARGIN + lines.number
         tokens += sum(last - first + 1 for first, last in runs) * lines.number
         return tokens + len(runs) * gap + (lines.frame + gap if entering.opens else 0)
 
-    def _longest_line(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return the tokens of the longest line or run of blank ones, ``0`` where all are of usual length."""
+    def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:
+        """Return how many tokens are to be spent before lines may enter of which no part can be shown."""
         lines = state.lines
         longest = ""
         for first, last in runs:
-            longest = max(longest, *lines.texts[first - 1 : last], key=len)
-            for start, end in marked_runs(lines.blank[first - 1 : last]):
-                blank = lines.texts[first + start - 2 : first + end - 1]
-                if sum(map(len, blank)) > len(longest):
-                    longest = "".join(blank)
-        return self.count(longest) if len(longest) > _SHORT_LINE else 0
+            texts = lines.texts[first - 1 : last]
+            if sum(map(len, texts)) > max(_FEW_CHARACTERS, len(longest)):
+                for part in _by_statement(range(first, last + 1), lines):
+                    text = "".join(lines.texts[number - 1] for number in part)
+                    longest = max(longest, text, key=len)
+        tokens = self.count(longest) if len(longest) > _FEW_CHARACTERS else 0
+        if tokens <= _SHORT:
+            return 0
+        soon = _SOON_PATIENCE * (tokens - _SHORT)
+        return soon if max(soon, self.spent) + tokens <= _SOON else tokens * _PATIENCE
 
     def _beginning(self, entering: _Entering, limit: int, *, much: int) -> list[Run]:
-        """Return the lines that cost ``limit``, up to a statement's end unless that leaves ``much`` unused."""
+        """Return the first statements that cost ``limit``, and lines of the next where else ``much`` were unused."""
         lines = entering.state.lines
         if lines.is_whole:
             return []
         numbers = [number for first, last in entering.runs for number in range(first, last + 1)]
-        low, high = 0, len(numbers)
+        parts = _by_statement(numbers, lines)
+        fitting = self._fitting(entering, parts, limit)
+        if limit - (self._price(entering, fitting) if fitting else 0) > much:
+            fitting = self._fitting(entering, [[number] for number in numbers], limit)
+        return fitting
+
+    def _fitting(
+        self, entering: _Entering, parts: Sequence[Sequence[int]], limit: int
+    ) -> list[Run]:
+        """Return the first parts of some lines that cost ``limit``, without blank ones at the end."""
+        blank = entering.state.lines.blank
+        low, high = 0, len(parts)
         while low < high:
             middle = (low + high + 1) // 2
-            if self._price(entering, as_runs(numbers[:middle])) <= limit:
+            runs = as_runs(sorted(chain.from_iterable(parts[:middle])))
+            if self._price(entering, runs) <= limit:
                 low = middle
             else:
                 high = middle - 1
-        end = _end_of_statement([lines.texts[number - 1] for number in numbers[:low]])
-        part = as_runs(numbers[:end])
-        if limit - (self._price(entering, part) if part else 0) <= much:
-            return part
-        while low and lines.blank[numbers[low - 1] - 1]:
+        while low and all(blank[number - 1] for number in parts[low - 1]):
             low -= 1
-        return as_runs(numbers[:low])
+        return as_runs(sorted(chain.from_iterable(parts[:low])))
 
     def _state(self, file: int) -> ShownLines | None:
         if file not in self.shown and file not in self._unusable:
@@ -299,20 +340,17 @@ class Fit:
         return self.shown.get(file)
 
 
-def _end_of_statement(lines: Sequence[str]) -> int:
-    """Return how many lines there are up to the last end of a statement, without the few that lead to another."""
-    end = _without_unfinished(lines, len(lines))
-    leading = end
-    while leading and lines[leading - 1].lstrip().startswith(_LEADING):
-        leading -= 1
-    is_few = leading < end <= leading + _MOST_LEADING
-    return _without_unfinished(lines, leading) if is_few else end
-
-
-def _without_unfinished(lines: Sequence[str], end: int) -> int:
-    while end and (not (text := lines[end - 1].rstrip()) or text.endswith(_UNFINISHED)):
-        end -= 1
-    return end
+def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
+    """Return lines in groups: those of one statement, and blank ones that follow each other."""
+    parts: dict[int, list[int]] = {}
+    first = 0  # of the group, negative of blank lines
+    for number in numbers:
+        statement = lines.statement(number)
+        is_blank = lines.blank[number - 1] and len(statement) == 1
+        if not (is_blank and first < 0):
+            first = -number if is_blank else statement[0]
+        parts.setdefault(first, []).append(number)
+    return list(parts.values())
 
 
 def as_runs(numbers: Iterable[int]) -> list[Run]:

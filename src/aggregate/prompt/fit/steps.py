@@ -28,8 +28,10 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
 # what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
+# Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
+_A_STEP = 60
 # The likeliest files show at least a signature each before signatures go by their own worth.
-_SEEN_FILES = 20
+SEEN_FILES = 20
 _OF_ITS_FILE = 0.01  # The part of its file's probability that each signature shares
 _LONGEST_SIGNATURE = 12  # Lines; what is longer is shown with the body
 # What a signature of so many lines is divided by.
@@ -91,30 +93,40 @@ class _BestFirst:
 
 
 @dataclass(slots=True)
-class StepOrder:
-    """The steps in order: bodies by how likely each of their tokens is to matter, among them signatures."""
+class Share:
+    """Files that get a part of what is spent: bodies by how likely each of their tokens is to matter, and signatures.
+
+    Attributes:
+        groups: The files, those of one group behind all of the one before.
+        part: Of the tokens that are spent; the first share of an order gets what the others leave.
+        first: How many of the likeliest show a signature before others do.
+    """
 
     groups: Iterable[Sequence[Fittable]]
-    signatures: float = WITH_TASK
-    _seen: set[int] = field(init=False, default_factory=set)
-    _spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
+    part: float = 0.0
+    first: int = SEEN_FILES
+    spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
+    seen: set[int] = field(init=False, default_factory=set)
 
-    def spend(self, step: Step, tokens: int) -> None:
-        self._spent[step.is_body] += tokens
-        self._seen.add(step.file)
+    @property
+    def tokens(self) -> int:
+        return sum(self.spent.values())
 
-    def __iter__(self) -> Iterator[Step]:
-        """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
-        share = self.signatures / (1 - self.signatures)
+    def is_due(self, spent: int) -> bool:
+        """Tell whether so much of its part is left that a step or two fit into it."""
+        return self.tokens + _A_STEP <= self.part * spent
+
+    def steps(self, signatures: float) -> Iterator[Step]:
+        ratio = signatures / (1 - signatures)
         opened: dict[int, tuple[Run, ...]] = {}
         for files in self.groups:
             masses = [_masses(file) for file in files]
             bodies = _BestFirst([_body_values(file) for file in files])
-            signatures = _BestFirst(list(map(_signature_values, files, masses)))
-            unseen = deque(_likeliest_signatures(files, masses))
-            while bodies or signatures:
-                wants_signature = self._spent[False] < share * self._spent[True]
-                if bodies and not (wants_signature and signatures):
+            heads = _BestFirst(list(map(_signature_values, files, masses)))
+            unseen = deque(_likeliest_signatures(files, masses, self.first))
+            while bodies or heads:
+                wants_signature = self.spent[False] < ratio * self.spent[True]
+                if bodies and not (wants_signature and heads):
                     number, piece = bodies.pop()
                     file = files[number]
                     if file.number not in opened:
@@ -122,9 +134,37 @@ class StepOrder:
                     runs = (*opened[file.number], *_piece_runs(file, file.pieces[piece]))
                     yield Step(file.number, runs, is_body=True)
                     continue
-                while unseen and unseen[0].file in self._seen:
+                while unseen and unseen[0].file in self.seen:
                     unseen.popleft()
-                yield unseen.popleft() if unseen else _signature_step(files, *signatures.pop())
+                yield unseen.popleft() if unseen else _signature_step(files, *heads.pop())
+
+
+@dataclass(slots=True)
+class StepOrder:
+    """The steps in order: of the first share, and of each other one while it has less than its part."""
+
+    shares: Sequence[Share]
+    signatures: float = WITH_TASK
+    _owners: dict[int, Share] = field(init=False, default_factory=dict)
+
+    def spend(self, step: Step, tokens: int) -> None:
+        share = self._owners.get(step.file, self.shares[0])  # what is pinned has none
+        share.spent[step.is_body] += tokens
+        share.seen.add(step.file)
+
+    def __iter__(self) -> Iterator[Step]:
+        """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
+        running = [(share, share.steps(self.signatures)) for share in self.shares]
+        while running:
+            spent = sum(share.tokens for share in self.shares)
+            turn = next((each for each in running if each[0].is_due(spent)), running[0])
+            share, steps = turn
+            step = next(steps, None)
+            if step is None:
+                running.remove(turn)
+                continue
+            self._owners[step.file] = share
+            yield step
 
 
 def signature_run(definition: DefinedName) -> Run:
@@ -205,11 +245,11 @@ def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float
 
 
 def _likeliest_signatures(
-    files: Sequence[Fittable], masses: Sequence[Mapping[int, float]]
+    files: Sequence[Fittable], masses: Sequence[Mapping[int, float]], most: int
 ) -> Iterator[Step]:
     sums = [sum(own.values()) for own in masses]
     likeliest = sorted(range(len(files)), key=sums.__getitem__, reverse=True)  # stable
-    for number in likeliest[:_SEEN_FILES]:
+    for number in likeliest[:most]:
         own, definitions = masses[number], range(len(files[number].definitions))
         if definitions:
             best = max(definitions, key=lambda each: (own.get(each, 0.0), -each))

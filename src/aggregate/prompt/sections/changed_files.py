@@ -143,7 +143,7 @@ _TITLE = "## Files (Changed)\n\nThese files have changed since they were "
 CHANGED = f"{_TITLE}shown above. Each diff leads from the content above to the content now."
 CHANGED_OR_MORE = f"""{_TITLE}shown above, or more of them is shown now. \
 Each diff leads from the content above to the content now; where there is no diff, the file stands here as it is shown \
-now. `...` stands for lines that are not shown."""
+now. `...`, also in a comment, stands for lines that are not shown."""
 CHANGED_SINCE = f"""{_TITLE}last shown above. Each diff leads from what was shown last, with the diffs \
 above applied, to the content now; where there is no diff, the file stands here as it is now."""
 _SHORT = 1_000  # Characters of a diff that is shown however short the file

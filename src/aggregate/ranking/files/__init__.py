@@ -11,9 +11,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "analysis": "Analysis Corpus DefinedName FileAnalysis FileFacts Piece column numbers",
+            "analysis": "Analysis Corpus DefinedName FileAnalysis FileFacts Piece",
             "analyse": "analyse",
-            "rough": "NO_TRAITS RoughFile look_roughly",
-            "tables": "MOST_MEMBERS NameGroup TermGroup pack_names pack_terms",
+            "rough": "RoughFile look_roughly",
+            "tables": "FileTable MOST_MEMBERS TermTable pack_tables",
         },
     )

@@ -4,7 +4,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate, chain, count, takewhile
+from operator import sub
 from typing import Final
 
 from aggregate.base.errors import DeadlineError
@@ -12,8 +13,10 @@ from aggregate.code.syntax import (
     Language,
     LanguageKind,
     Module,
+    guess_statements,
     read_definitions,
     read_references,
+    read_statements,
     shared_parse,
 )
 from aggregate.ranking.files.analysis import (
@@ -87,11 +90,14 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
         lines = []
     definitions: Sequence[DefinedName] = ()
     references: Sequence[Reference] = ()
+    statements: Sequence[int] = ()
     if language and is_parsed and not problem:
-        definitions, references = _read(text, lines, language)
+        definitions, references, statements = _read(text, lines, language)
+    if is_code and is_parsed and not statements:
+        statements = guess_statements(lines, name)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
     kinds = line_kinds(lines, name) if is_code and is_parsed else ()
-    runs = list(cut(owned, lines, kinds=kinds)) if lines else []
+    runs = list(cut(owned, lines, kinds=kinds, statements=statements)) if lines else []
     if not is_parsed:
         sizes = (sum(map(len, lines[run.first - 1 : run.last])) for run in runs)
         before = accumulate(sizes, initial=0)
@@ -107,20 +113,24 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
             deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
             deflated(_ENCODE(references).encode()),
             deflated(postings),
+            deflated(column("i", map(sub, count(1), statements))),
         ]
     )
 
 
 def _read(
     text: str, lines: Sequence[str], language: Language
-) -> tuple[Sequence[DefinedName], Sequence[Reference]]:
+) -> tuple[Sequence[DefinedName], Sequence[Reference], Sequence[int]]:
+    """Return what a text defines, what it refers to and its statements, as far as there is time."""
     definitions: Sequence[DefinedName] = ()
+    statements: Sequence[int] = ()
     try:
         with shared_parse():
             definitions = _defined_names(read_definitions(text, language), lines, language)
-            return definitions, _references(text, language, definitions)
+            statements = read_statements(text, language)[: len(lines)]
+            return definitions, _references(text, language, definitions), statements
     except DeadlineError:
-        return definitions, ()
+        return definitions, (), statements
 
 
 def _references(

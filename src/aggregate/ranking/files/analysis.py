@@ -6,7 +6,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, count, pairwise
+from operator import sub
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from aggregate.base.values import row_maker
@@ -59,11 +60,16 @@ class FileAnalysis(Protocol):
     @property
     def references(self) -> Sequence[Reference]: ...
 
+    @property
+    def statements(self) -> Sequence[int]:
+        """For each line the first one of those that are shown with it or not at all; ``()`` where each is alone."""
+
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``."""
 
-    def places_named(self, name: str) -> Sequence[int]:
-        """Return the places of the definitions whose own name is ``name``."""
+    @property
+    def named(self) -> Mapping[str, Sequence[int]]:
+        """The places of the definitions by their own names."""
 
 
 class FileFacts(NamedTuple):
@@ -153,11 +159,8 @@ class Analysis:
             row[1:3] = (path,)
         return list(map(_DEFINED_NAME, rows))
 
-    def places_named(self, name: str) -> Sequence[int]:
-        return self._places.get(name, ())
-
     @cached_property
-    def _places(self) -> Mapping[str, Sequence[int]]:
+    def named(self) -> Mapping[str, Sequence[int]]:
         places: dict[str, list[int]] = {}
         for place, definition in enumerate(self.definitions):
             if definition.path:
@@ -167,14 +170,19 @@ class Analysis:
     @cached_property
     def pieces(self) -> Sequence[Piece]:
         values = numbers("i", inflated(self._sections[2])).tolist()
-        count = len(values) // _PIECE_COLUMNS
-        columns = [values[column * count :][:count] for column in range(_PIECE_COLUMNS)]
-        firsts = [1, *(last + 1 for last in columns[0][:-1])][:count]
+        rows = len(values) // _PIECE_COLUMNS
+        columns = [values[column * rows :][:rows] for column in range(_PIECE_COLUMNS)]
+        firsts = [1, *(last + 1 for last in columns[0][:-1])][:rows]
         return list(map(_PIECE, zip(firsts, *columns, strict=True)))
 
     @cached_property
     def references(self) -> Sequence[Reference]:
         return list(map(_REFERENCE, _rows(self._sections[3])))
+
+    @cached_property
+    def statements(self) -> Sequence[int]:
+        above = numbers("i", inflated(self._sections[5]))
+        return list(map(sub, count(1), above))
 
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``; ``255`` where it is more."""
@@ -187,11 +195,11 @@ class Analysis:
     @cached_property
     def _postings(self) -> tuple[memoryview, memoryview, bytes]:
         data = inflated(self._sections[4])
-        count = len(data) // 9
+        rows = len(data) // 9
         return (
-            numbers("I", data[: 4 * count]),
-            numbers("I", data[4 * count : 8 * count]),
-            data[8 * count :],
+            numbers("I", data[: 4 * rows]),
+            numbers("I", data[4 * rows : 8 * rows]),
+            data[8 * rows :],
         )
 
     def pack(self) -> bytes:
@@ -200,8 +208,8 @@ class Analysis:
 
     @classmethod
     def unpack(cls, data: bytes) -> "Analysis":
-        (count,) = numbers("I", data[:4])
-        start = 4 + 4 * count
+        (sections,) = numbers("I", data[:4])
+        start = 4 + 4 * sections
         bounds = [0, *numbers("I", data[4:start])]
         return cls([data[start + begin : start + end] for begin, end in pairwise(bounds)])
 

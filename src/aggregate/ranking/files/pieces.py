@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from itertools import accumulate, groupby, pairwise
-from operator import xor
+from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
+from aggregate.code.syntax import comment_of
 from aggregate.ranking.files.analysis import DefinedName
 
 
@@ -20,16 +20,6 @@ class LineKind(IntEnum):
     LICENCE = 4
 
 
-_LANGUAGES: Final = {
-    "#": "bash dockerfile elixir hcl julia make makefile nix perl powershell r ruby sh shell toml yaml",
-    '#"""': "python",
-    "#//": "php",
-    "--": "ada haskell lua sql vhdl",
-    ";": "clojure lisp racket scheme",
-    "%": "erlang matlab prolog tex",
-}
-# What a language's comments begin with, where that is not ``//``.
-_FAMILIES: Final = {name: mark for mark, names in _LANGUAGES.items() for name in names.split()}
 _QUOTES: Final = ('"""', "'''")
 _ENDS: Final = {"/*": "*/", "<!--": "-->", "{-": "-}", "(*": "*)", "=begin": "=end"}
 _IMPORT: Final = (
@@ -50,7 +40,8 @@ _MOST_IMPORTED: Final = 200
 
 
 def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
-    begins = _PATTERNS[_FAMILIES.get(language, "//")]
+    family = _FAMILIES.get(language) or comment_of(language)
+    begins = _PATTERNS.get(family, _PATTERNS["//"])
     kinds: list[LineKind] = []
     end = ""  # of the comment or string that goes on, whose lines are of the kind ``within``
     within = LineKind.COMMENT
@@ -102,6 +93,8 @@ _PATTERNS: Final = {
     ";": _pattern(";", r"#\|"),
     "%": _pattern("%", r"/\*"),
 }
+# Languages whose comments are of more than one kind.
+_FAMILIES: Final = {"python": '#"""', "php": "#//"}
 _KINDS: Final = {
     "blank": LineKind.BLANK,
     "comment": LineKind.COMMENT,
@@ -132,8 +125,8 @@ _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
 _GOES_ON: Final = re.compile(
     r"\s*+(?:[)\]}.?:+]|&&|\|\||(?:and|catch|elif|else|elsif|elseif|ensure|except|finally|or|rescue|then)\b)"
 )
-_STRING: Final = '"""'
-_FENCE: Final = "```"
+# What a docstring, a comment of many lines or a block of code in prose ends with.
+_TEXT_ENDS: Final = ('"""', "'''", "*/", "```")
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
 # Lines of one kind that are a part of their own: a single import among constants stays with them.
 _FEWEST_ALIKE: Final = 2
@@ -186,10 +179,16 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
 
 
 def cut(
-    runs: Sequence[Run], lines: Sequence[str], *, kinds: Sequence[LineKind] = ()
+    runs: Sequence[Run],
+    lines: Sequence[str],
+    *,
+    kinds: Sequence[LineKind] = (),
+    statements: Sequence[int] = (),
 ) -> Iterator[Run]:
-    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it."""
-    mark = _STRING if kinds else _FENCE
+    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it.
+
+    A part ends where a statement does, unless that is longer than a part may be.
+    """
     whole: list[Run] = []  # runs of one owner as one, blank ones with what stands before
     for run in runs:
         is_same = whole and whole[-1].owner == run.owner
@@ -200,7 +199,7 @@ def cut(
     if kinds:
         whole = [part for run in whole for part in _by_purpose(run, kinds)]
     last: Run | None = None
-    for part in _parts(whole, lines, mark):
+    for part in _parts(whole, lines, statements):
         if last and _CLOSING.fullmatch("\n".join(lines[part.first - 1 : part.last])):
             last = last._replace(last=part.last)
             continue
@@ -211,18 +210,13 @@ def cut(
         yield last
 
 
-def _parts(runs: Sequence[Run], lines: Sequence[str], mark: str) -> Iterator[Run]:
+def _parts(runs: Sequence[Run], lines: Sequence[str], statements: Sequence[int]) -> Iterator[Run]:
     for run in runs:
         first = run.first
-        if run.last - first >= MOST_LINES + _FEWEST_LEFT:
-            # For each line whether a string of many lines, or a block of code, goes on behind it.
-            odd = (line.count(mark) % 2 == 1 for line in lines[first - 1 : run.last])
-            open_strings = list(accumulate(odd, xor))
-            while run.last - first >= MOST_LINES + _FEWEST_LEFT:
-                start = first - run.first
-                last = _best_end(lines, first, open_strings[start : start + MOST_LINES])
-                yield Run(first, last, run.owner)
-                first = last + 1
+        while run.last - first >= MOST_LINES + _FEWEST_LEFT:
+            last = _best_end(lines, first, statements)
+            yield Run(first, last, run.owner)
+            first = last + 1
         yield Run(first, run.last, run.owner)
 
 
@@ -245,20 +239,17 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
     yield run._replace(first=first)
 
 
-def _best_end(lines: Sequence[str], first: int, open_strings: Sequence[bool]) -> int:
-    # The last blank line or end of a docstring outside of strings, else the last blank line, else the one before the
-    # least indented that begins a statement.
-    best, least, last_blank = 0, 1 << 30, 0
+def _best_end(lines: Sequence[str], first: int, statements: Sequence[int]) -> int:
+    # The last blank line or end of a text between statements, else the one before the least indented that begins one.
+    best, least = 0, 1 << 30
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
-        line = lines[last - 1]
-        is_blank = not line or line.isspace()
-        if not open_strings[last - first] and (is_blank or open_strings[last - first - 1]):
-            return last
-        if is_blank:
-            last_blank = last_blank or last
+        line, following = lines[last - 1], lines[last]
+        own = statements[last - 1] if statements else last
+        if statements and own == statements[last]:
             continue
-        following = lines[last]
+        if not line or line.isspace() or (own < last and line.rstrip().endswith(_TEXT_ENDS)):
+            return last
         indentation = len(following) - len(following.lstrip())
         if following.strip() and indentation < least and not _GOES_ON.match(following):
             best, least = last, indentation
-    return last_blank or best or first + MOST_LINES - 1
+    return best or first + MOST_LINES - 1

@@ -1,29 +1,68 @@
-"""Tables over a group of files: which of them hold a term, and which seem to define a name."""
+"""Tables over some files: what is told of each, which of them hold a term, and which seem to define a name."""
 
+import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import Final
+from typing import Any, Final
 
 from aggregate.ranking.files.analysis import column, numbers
-from aggregate.ranking.files.rough import RoughFile
+from aggregate.ranking.files.rough import NO_TRAITS, RoughFile
 
-MOST_MEMBERS: Final = 128  # files of a group: a file's place in its group is kept in one byte
+MOST_MEMBERS: Final = 255  # files of a table: the place of each is kept in one byte
 _MOST_COUNT: Final = 255
-_TERM_HEADER: Final = 2
+_SIZE: Final = 4  # bytes of a number
+_COUNTS: Final = 3  # columns of numbers that are told of a file
 
 
-class TermGroup:
-    """The terms of a group of files, read where they lie."""
+class FileTable:
+    """What is told of files and which names they seem to define, read where it lies.
+
+    Their terms are many times as much, and lie in a ``TermTable``.
+    """
+
+    __slots__ = ("_count", "_defining", "_languages", "_traits", "defined")
+
+    def __init__(self, data: bytes) -> None:
+        view = memoryview(data)
+        size = int(numbers("I", view[:_SIZE])[0])
+        self._count, self._languages = json.loads(data[_SIZE : _SIZE + size])
+        start = _SIZE + size
+        self._traits = view[start:]
+        named = view[start + (2 + _COUNTS * _SIZE) * self._count :]
+        names = len(named) // (_SIZE + 1)
+        # The hashes of the names, sorted: one that is not among them need not be asked for.
+        self.defined = numbers("I", named[: _SIZE * names])
+        self._defining = named[_SIZE * names :]
+
+    def columns(self) -> list[Sequence[Any]]:
+        """Return what ``FileFacts`` tells of each file behind its path, but for the last."""
+        count = self._count
+        names, flags = self._traits[:count], self._traits[count : 2 * count]
+        counts = numbers("I", self._traits[2 * count :][: _COUNTS * _SIZE * count])
+        return [
+            [self._languages[number] for number in names],
+            [flag == 1 for flag in flags],
+            *(counts[number * count : (number + 1) * count] for number in range(_COUNTS)),
+        ]
+
+    def files_defining(self, name: int) -> Sequence[int]:
+        """Return the places of the files that seem to define a name, given by its hash."""
+        start = bisect_left(self.defined, name)
+        return self._defining[start : bisect_right(self.defined, name, start)]
+
+
+class TermTable:
+    """The terms of some files, read where they lie."""
 
     __slots__ = ("_counts", "_ends", "_holding", "_terms")
 
-    def __init__(self, data: "bytes | memoryview[int]") -> None:
+    def __init__(self, data: bytes) -> None:
         view = memoryview(data)
-        terms, postings = numbers("I", view[: 4 * _TERM_HEADER])
-        bounds = accumulate((4 * terms, 4 * terms, postings, postings), initial=4 * _TERM_HEADER)
-        parts = [view[start:end] for start, end in pairwise(bounds)]
+        terms, postings = numbers("I", view[: 2 * _SIZE])
+        sizes = (_SIZE * terms, _SIZE * terms, postings, postings)
+        parts = [view[start:end] for start, end in pairwise(accumulate(sizes, initial=2 * _SIZE))]
         self._terms = numbers("I", parts[0])
         self._ends = numbers("I", parts[1])
         self._counts = parts[2]
@@ -40,25 +79,33 @@ class TermGroup:
         return self._holding[start:end], self._counts[start:end]
 
 
-class NameGroup:
-    """The names that a group of files seems to define, read where they lie."""
-
-    __slots__ = ("_defining", "defined")
-
-    def __init__(self, data: "bytes | memoryview[int]") -> None:
-        view = memoryview(data)
-        names = len(view) // 5
-        # The hashes of the names, sorted: one that is not among them need not be asked for.
-        self.defined = numbers("I", view[: 4 * names])
-        self._defining = view[4 * names :]
-
-    def files_defining(self, name: int) -> Sequence[int]:
-        """Return the places of the files that seem to define a name, given by its hash."""
-        start = bisect_left(self.defined, name)
-        return self._defining[start : bisect_right(self.defined, name, start)]
+def pack_tables(files: Sequence[RoughFile | None]) -> tuple[bytes, bytes]:
+    """Return the table of files, ``None`` for one that cannot be read, and that of their terms."""
+    return _packed_traits(files) + _packed_names(files), _packed_terms(files)
 
 
-def pack_terms(files: Sequence[RoughFile | None]) -> bytes:
+def _packed_traits(files: Sequence[RoughFile | None]) -> bytes:
+    traits = [file.traits if file else NO_TRAITS for file in files]
+    languages = sorted({each.language for each in traits})
+    head = json.dumps([len(files), languages]).encode()
+    columns = (
+        bytes([languages.index(each.language) for each in traits]),
+        bytes([each.is_code for each in traits]),
+        column("I", [each.characters for each in traits]),
+        column("I", [each.terms for each in traits]),
+        column("I", [each.pieces for each in traits]),
+    )
+    return b"".join([column("I", [len(head)]), head, *columns])
+
+
+def _packed_names(files: Sequence[RoughFile | None]) -> bytes:
+    defined = sorted(
+        name << 8 | member for member, file in enumerate(files) if file for name in file.names
+    )
+    return column("I", [key >> 8 for key in defined]) + bytes([key & 0xFF for key in defined])
+
+
+def _packed_terms(files: Sequence[RoughFile | None]) -> bytes:
     postings: list[int] = []
     for member, file in enumerate(files):
         # One number for each term: its hash, the file, how often.
@@ -78,10 +125,3 @@ def pack_terms(files: Sequence[RoughFile | None]) -> bytes:
             bytes([key >> 8 & 0xFF for key in postings]),
         ]
     )
-
-
-def pack_names(files: Sequence[RoughFile | None]) -> bytes:
-    defined = sorted(
-        name << 8 | member for member, file in enumerate(files) if file for name in file.names
-    )
-    return column("I", [key >> 8 for key in defined]) + bytes([key & 0xFF for key in defined])

@@ -1,0 +1,233 @@
+"""Which lines of a text stand or go together: those of one statement, of one definition's head and end.
+
+A tree is taken apart into units. Where it lists statements, each that begins its line is a unit of its own, and so is
+what stands in its own lists; all other lines of a statement, such as its head, its ``else`` and its last bracket, are
+one unit. Lines of one unit are shown together or not at all, so that what is shown closes what it opens.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from tree_sitter import Node
+
+from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
+from aggregate.code.syntax.languages import Language, LanguageKind, comment_of
+from aggregate.code.syntax.parsing import (
+    Deadline,
+    macros_by_end,
+    parse_source,
+    query_matches,
+    without_macros,
+)
+
+# What lists statements, members, cases or sections without brackets around them, in one grammar or another.
+_LISTS: Final = re.compile(
+    r"(?:program|module|chunk|source|source_file|source_code|stream|document|fragment|stylesheet|config_file|haskell"
+    r"|translation_unit|compilation_unit|statement_list|statements|declarations|section|raw_text"
+    r"|block|body|body_statement|block_body|colon_block|indented_block|indented_cases|template_body|then|do|begin"
+    r"|do_group|(?:do|after|else|rescue|catch)_block|case|case_statement|case_clause|case_item|switch_case"
+    r"|switch_default|(?:expression|type|communication|default)_case|switch_section|switch_entry|default_statement"
+    r"|switch_block_statement_group|switch_statement_(?:case|default)|preproc_(?:if|el).*|const_declaration"
+    r"|type_declaration|import_spec_list|var_spec_list|class_interface|class_implementation|element|block_mapping"
+    r"|block_sequence|table|table_array_element|binding_set)"
+)
+# Parts of a statement that begin their lines, and the rest of what a list is of.
+_CLAUSES: Final = re.compile(
+    r"(?:.*_)?(?:el(?:se|s?e?if).*|except|catch|finally|rescue|ensure)(?:_.*)?|.*_tag"
+)
+# Tokens that belong to a list, also in the line of its last statement.
+_ENDS: Final = frozenset({"}", ")", "]", "end"})
+# What stands above what it belongs to, as a child of the same list.
+_LEADING: Final = re.compile(r"decorator|attribute_item|attribute|annotation|file_annotation")
+# Tokens alone, whatever grammars see in them.
+_SOLID: Final = re.compile(
+    r".*(?:string|heredoc|comment|regex|char|code_block|html_block|jsx_text|token_tree).*"
+)
+# What holds elements of a value, not statements, also where it has one and no comma.
+_TABLES: Final = re.compile(
+    r".*(?:object|dict|comprehension|initializer|literal|hash|map|table|pattern).*|(?:.*_)?(?:set|tuple|enum[a-z]*)(?:_.*)?"
+)
+# Lines up to which such a value, and what commas part, is shown as a whole; a longer one is cut between its elements.
+_MOST_ELEMENTS: Final = 25
+_DEEPEST: Final = (
+    150  # Levels below which all lines of a statement go together; programs are not as deep
+)
+_WANTED: Final = frozenset({"embedded"})
+
+
+def read_statements(text: str, language: Language) -> list[int]:
+    """Return for each line of ``text`` the first one of its unit; ``DeadlineError`` where that takes too long."""
+    source = text.encode(errors="surrogatepass")
+    deadline = Deadline(len(source))
+    units = _Units(source, language, deadline)
+    if language.kind is not LanguageKind.CODE:
+        captured = EmbeddedCaptures()
+        for match in query_matches(units.tree, language, _WANTED, deadline):
+            captured.add(match)
+        for block, inner in read_blocks(source, captured.blocks(), _Units, wanted=_WANTED):
+            units.add(inner.heads(), source.count(b"\n", 0, block.start))
+    return units.heads()
+
+
+class _Units:
+    """The units of one tree: for each row the number of its own, and which of them are one."""
+
+    def __init__(self, source: bytes, language: Language, deadline: Deadline) -> None:
+        self._source = without_macros(source, macros_by_end(source, language))
+        self._lists = frozenset(language.lists.split())
+        self._deadline = deadline
+        self._owners = [0] * (source.count(b"\n") + 2)
+        self._same = [0]  # of each unit another one that it is one with, or itself
+        self.tree = parse_source(self._source, language, {}, deadline=deadline)
+        self._visit(self.tree.root_node, self._new(), 0)
+
+    def heads(self) -> list[int]:
+        """Return for each row the 1-based number of the first one of its unit."""
+        same = self._same
+        return _firsts(
+            _root(same, owner) if owner else -row for row, owner in enumerate(self._owners)
+        )
+
+    def add(self, heads: Sequence[int], by: int) -> None:
+        """Take the units of a part that begins in row ``by`` for rows that have none."""
+        units: dict[int, int] = {}
+        for row, head in enumerate(heads[: len(self._owners) - by], start=by):
+            if not self._owners[row]:
+                self._owners[row] = units.get(head) or units.setdefault(head, self._new())
+
+    def _new(self) -> int:
+        self._same.append(len(self._same))
+        return len(self._same) - 1
+
+    def _mark(self, first: int, last: int, unit: int) -> None:
+        owners = self._owners
+        for row in range(first, last + 1):
+            if not owners[row]:
+                owners[row] = unit
+            elif owners[row] != unit:
+                _join(self._same, owners[row], unit)
+
+    def _visit(self, node: Node, unit: int, depth: int) -> int:
+        """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
+        first, last = self._rows(node)
+        if node.type == "raw_text":  # a part in another language
+            return -1
+        if not node.child_count or depth > _DEEPEST or _SOLID.fullmatch(node.type):
+            self._mark(first, last, unit)
+            return last
+        if not depth % 10:
+            self._deadline.check()
+        if self._is_list(node, last - first):
+            self._visit_list(node, unit, depth)
+            return -1
+        behind = first  # the row that goes on, -1 behind a list, whose rows are its own matter
+        for child in node.children if last > first else ():
+            begin, end = self._rows(child)
+            behind = begin if behind < 0 else behind
+            if begin == end == behind:  # most
+                continue
+            is_list = self._is_list(child, end - begin)
+            self._mark(behind, behind if is_list else begin, unit)
+            behind = self._visit(child, unit, depth + 1)
+        if behind >= 0:
+            self._mark(behind, last, unit)
+        return behind
+
+    def _is_list(self, node: Node, lines: int) -> bool:
+        if node.is_error or _LISTS.fullmatch(node.type) or node.type in self._lists:
+            return node.is_named
+        if not lines or not node.child_count or _SOLID.fullmatch(node.type):
+            return False
+        types = [child.type for child in node.children if not child.is_named]
+        if "{" not in types and (types[:1] != ["["] or "]" not in types):
+            return False
+        is_table = "," in types or types[0] == "[" or _TABLES.fullmatch(node.type)
+        return lines >= _MOST_ELEMENTS if is_table else True
+
+    def _visit_list(self, node: Node, unit: int, depth: int) -> None:
+        owners = self._owners
+        leading = 0  # the unit of decorators that wait for what they stand above
+        for child in node.children:
+            first = self._rows(child)[0]
+            own = owners[first]
+            if child.is_named and not _CLAUSES.fullmatch(child.type):
+                is_leading = _LEADING.fullmatch(child.type)
+                if not own:
+                    begins = node.is_error or self._begins_line(child)
+                    own = leading or (self._new() if begins else unit)
+                if "heredoc" in child.type and first and owners[first - 1]:
+                    own = owners[first - 1]
+                leading = own if is_leading or (leading and "comment" in child.type) else 0
+            elif node.is_error or (own and child.type not in _ENDS):
+                continue
+            else:
+                own = unit
+            self._visit(child, own, depth + 1)
+
+    def _begins_line(self, node: Node) -> bool:
+        start = node.start_byte
+        return not self._source[self._source.rfind(b"\n", 0, start) + 1 : start].strip()
+
+    def _rows(self, node: Node) -> tuple[int, int]:
+        """Return the first and last row of a node without the white space that some grammars add to it."""
+        first, last = node.start_point[0], node.end_point[0]
+        source, start, end = self._source, node.start_byte, node.end_byte
+        if first < last:
+            while start < end and source[end - 1 : end].isspace():
+                end -= 1
+                last -= source[end] == 10
+            while start < end and source[start : start + 1].isspace():
+                first += source[start] == 10
+                start += 1
+        return first, max(first, last)
+
+
+_QUOTED: Final = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'""")
+_BRACKETS: Final = re.compile(r"[(\[{}\])]")
+_CLOSED_BY: Final = {")": "(", "]": "[", "}": "{"}
+# What a line ends with whose statement goes on.
+_UNFINISHED: Final = (",", "\\", "=", "+", "|", "&", ".", "->", "=>")
+
+
+def guess_statements(lines: Sequence[str], language: str) -> list[int]:
+    """Return what ``read_statements`` does by brackets and ends of lines alone, for a language without a grammar."""
+    same = list(range(len(lines)))
+    opened: list[tuple[str, int]] = []
+    for row, bracket in _brackets(lines, comment_of(language).partition(" ")[0]):
+        if bracket not in _CLOSED_BY:
+            opened.append((bracket, row))
+        elif opened and opened[-1][0] == _CLOSED_BY[bracket]:
+            first = opened.pop()[1]
+            for between in range(first, row) if bracket != "}" else ():
+                _join(same, between, row)
+            _join(same, first, row)
+    for row, line in enumerate(lines[:-1]):
+        if line.rstrip().endswith(_UNFINISHED):
+            _join(same, row, row + 1)
+    return _firsts(_root(same, row) for row in range(len(lines)))
+
+
+def _brackets(lines: Sequence[str], comment: str) -> Iterator[tuple[int, str]]:
+    for row, line in enumerate(lines):
+        plain = _QUOTED.sub("", line)
+        if comment:
+            plain = plain.partition(comment)[0]
+        for bracket in _BRACKETS.findall(plain):
+            yield row, bracket
+
+
+def _root(same: list[int], number: int) -> int:
+    while same[number] != number:
+        same[number] = number = same[same[number]]
+    return number
+
+
+def _join(same: list[int], one: int, other: int) -> None:
+    same[_root(same, one)] = _root(same, other)
+
+
+def _firsts(units: Iterable[int]) -> list[int]:
+    """Return for each row the 1-based number of the first one of its unit."""
+    firsts: dict[int, int] = {}
+    return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]
