@@ -280,7 +280,7 @@ def main(parser: ArgumentParser) -> None:
     options = parser.parse_args()
     roles = ("coordinate", "work", "work") if options.postgres else ("conduct",)
     chance, kills, repeated, number, broken = random.Random(7), 0, 0, 0, 0
-    with TemporaryDirectory() as scratch, _server(options.postgres) as url:
+    with TemporaryDirectory() as scratch, server(options.postgres) as url:
         folder = write_track(Path(scratch) / "p", TRACK, _TICKETS, files="code.py")
         while kills < options.kills:
             number += 1
@@ -294,7 +294,8 @@ def main(parser: ArgumentParser) -> None:
     sys.exit(bool(broken))
 
 
-def _server(wanted: bool) -> AbstractContextManager[str]:
+def server(wanted: bool) -> AbstractContextManager[str]:
+    """Return a Postgres server of its own, or nothing in its place."""
     from tests.fakes.postgres import postgres_server
 
     return postgres_server() if wanted else nullcontext("")

@@ -78,6 +78,7 @@ ONE_MODULE = (
     "prompt.results",
     "prompt.source_map",
     "prompt.turns",
+    "sending.calls",
     "sending.models",
 )
 

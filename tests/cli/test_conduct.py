@@ -5,12 +5,14 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command_line import Ended, aggregate, begin, succeeded
 from tests.fakes.conducting import TRACK, track_project
+from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
 from tests.hostile.running import ends
 
 ROOT = Path(__file__).parents[2]
@@ -137,7 +139,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     ended = conducted(folder, "status", "demo")
     assert ended.out.splitlines()[1:] == [
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
-        "  b: not run",
+        "  b: not run, a has failed",
         "so far: 0 tokens",
         "aggregate conduct resume demo runs what failed once more",
     ]
@@ -212,6 +214,34 @@ def test_workers_in_other_processes(tmp_path: Path) -> None:
         worker.command.interrupt(signal.SIGTERM)
         errors, code = worker.err.read(), worker.command.wait()
     assert (code, errors.startswith(b"working as ")) == (0, True)
+
+
+def test_a_worker_waits_for_its_database(tmp_path: Path) -> None:
+    """One that is started while the server is away says so, waits, and obeys SIGTERM; a wrong database ends it."""
+    away = "postgresql://u@/d?host=/nowhere"
+    with begin(tmp_path, "conduct", "worker", "--database", away, load=CONDUCTOR) as worker:
+        said = worker.err.readline()
+        worker.command.interrupt(signal.SIGTERM)
+        assert worker.command.wait() == 0
+    assert said.startswith(b"waiting for the database: postgresql+psycopg://u@/d")
+    assert aggregate("conduct", "worker", "--database", "mysql://h/d").code == 1
+
+
+@pytest.mark.slow
+def test_a_worker_whose_server_comes_and_goes(tmp_path: Path) -> None:
+    """It begins to work once the server is there, and ends at SIGTERM while it is away again."""
+    if find_programs() is None:
+        pytest.skip(HOW_TO_GET_IT)
+    folder = track_project(tmp_path, TICKETS)
+    arguments = ("conduct", "worker", "--database")
+    with postgres_server() as url, ExitStack() as stack:
+        with outage(url):
+            worker = stack.enter_context(begin(tmp_path, *arguments, url, load=CONDUCTOR))
+            assert worker.err.readline().startswith(b"waiting for the database")
+        assert conduct(folder, "run", "demo", "--no-work", "--database", url).code == 0
+        with outage(url):
+            worker.command.interrupt(signal.SIGTERM)
+            assert worker.command.wait() == 0
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """A server that answers the three protocols with one sentence, and keeps what it was asked."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,15 +83,20 @@ def reply_to(path: str) -> dict[str, Any]:
 
 
 @contextmanager
-def chat_server(answer: str = ANSWER) -> Iterator[ChatServer]:
+def chat_server(
+    answer: str = ANSWER, *, reply: Callable[[str, Any], dict[str, Any]] | None = None
+) -> Iterator[ChatServer]:
+    """Serve; ``reply`` gives the whole JSON for the path and the JSON of a request, else it is that of an answer."""
     server = ChatServer()
 
     class Handler(QuietHandler):
         def take(self) -> None:
-            server.requests.append((self.path, json.loads(self.body() or b"{}")))
+            asked = json.loads(self.body() or b"{}")
+            server.requests.append((self.path, asked))
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
-            reply = json.dumps(reply_to(self.path.split("?")[0]))
-            data = reply.replace(json.dumps(ANSWER), json.dumps(answer)).encode()
+            path = self.path.split("?")[0]
+            text = json.dumps(reply(path, asked) if reply else reply_to(path))
+            data = text.replace(json.dumps(ANSWER), json.dumps(answer)).encode()
             self.answer(200, data, content_type="application/json")
 
     with serving(Handler) as port:

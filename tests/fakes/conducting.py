@@ -18,6 +18,7 @@ from aggregate.agents.tracks.assignment import (
 )
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment, complete_assignment
 from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
+from aggregate.agents.tracks.run_ledger import RunLedger
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track_run import TrackRun
@@ -134,6 +135,9 @@ class MemoryEndings:
     def record(self, key: str, ending: Ending) -> Ending:
         return self.there.setdefault(key, ending)
 
+    def raise_rounds(self, rounds: Mapping[str, int]) -> None:
+        """Count no rounds: those of a run that is asked for are given."""
+
 
 @dataclass
 class Conducted:
@@ -169,19 +173,17 @@ def conducted(
     who = worker or Says()
     in_memory = queue or MemoryQueue(who)
     events: list[TicketEvent] = []
+    files = RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)})
     result = TrackRun(
-        track,
         RunOutcomes(
             tickets,
             queue=in_memory,
             keys=TicketKeys("demo/1", rounds or {}),
             endings=endings or MemoryEndings(),
         ),
-        contexts=WorkerContexts(loaded),
-        max_cost=max_cost,
-        files=RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)}),
+        WorkerContexts(loaded),
+        RunLedger(track, files, observe=events.append, max_cost=max_cost),
         polling=polling or PollingOptions(poll=0.001),
-        observe=events.append,
         cancelled=cancelled,
         changed=changed,
     ).run()

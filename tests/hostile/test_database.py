@@ -184,11 +184,25 @@ def write_run(engine: sa.Engine, *, tickets: str) -> None:
     execute(engine, text, **columns)
 
 
+def recorded(tickets: object) -> str:
+    """Return the row of a run with these tickets."""
+    return json.dumps({"record": 2, "run": {"tickets": tickets}})
+
+
+def test_a_run_of_an_earlier_version(engine: sa.Engine, project: Project) -> None:
+    """Its record is refused in a sentence instead of being misread, and can be ended and deleted."""
+    write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look."}]}')
+    said = f"the run {RUN} in the database was begun by another version and is not read"
+    with pytest.raises(StateError, match=said):
+        status(project, TRACK, database=url_of(engine))
+    end_and_delete(project, engine)
+
+
 @pytest.mark.parametrize(
     ("tickets", "what"),
     [
-        ('{"tickets": 7}', f"the run {RUN}"),
-        ('{"tickets": [{"id": "a", "prompt": "Look."}]}', "the outcome of a"),
+        (recorded(7), f"the run {RUN}"),
+        (recorded([{"id": "a", "prompt": "Look."}]), "the outcome of a"),
     ],
 )
 def test_a_run_that_is_not_ours(
@@ -211,7 +225,7 @@ def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
         {"id": one, "prompt": "Look.", "depends_on": [other]}
         for one, other in (("a", "b"), ("b", "a"))
     ]
-    row = RunRow("r", 1, "running", json.dumps({"tickets": circle}))
+    row = RunRow("r", 1, "running", recorded(circle))
     with pytest.raises(StateError, match="the run r in the database"):
         _ = row.tickets
 
@@ -246,7 +260,7 @@ def test_an_ending_of_somebody_else(
     engine: sa.Engine, project: Project, state: str, text: str
 ) -> None:
     """What became of a ticket, where a stranger wrote it, is named and not read; its run can be ended and deleted."""
-    write_run(engine, tickets='{"tickets": [{"id": "a", "prompt": "Look.", "for_each": "[1]"}]}')
+    write_run(engine, tickets=recorded([{"id": "a", "prompt": "Look.", "for_each": "[1]"}]))
     row = {"run_id": RUN, "key": f"{RUN}/a", "state": state, "text": text}
     with engine.begin() as connection:
         connection.execute(ENDINGS.insert().values(**row))

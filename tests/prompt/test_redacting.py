@@ -10,16 +10,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import (
-    FuzzyAnchor,
-    Prompt,
-    View,
-    compose_prompt,
-    load_config,
-    open_project,
-    request_for,
-    run,
-)
+from aggregate import FuzzyAnchor, View, compose_prompt, load_config, open_project, request_for, run
 from aggregate.agents.goals import ChatModel
 from aggregate.agents.goals.questions import Question, QuestionKind
 from aggregate.prompt import redaction_for
@@ -312,7 +303,7 @@ def test_questions_of_the_engine_are_redacted() -> None:
     """What a tool found reaches the model without secrets; each is told once."""
     transport_client = scripted_client(["ok", "ok"])
     told: list[str] = []
-    model = ChatModel(transport_client.through(redacting(tell=told.append)), prompt=Prompt(()))
+    model = ChatModel(transport_client.through(redacting(tell=told.append)))
     for _ in range(2):
         model.ask(Question(QuestionKind.ANSWER, f"The file says {KEY}."))
     assert isinstance(transport_client.transport, ScriptedTransport)

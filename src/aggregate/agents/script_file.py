@@ -33,6 +33,10 @@ class ScriptedReply(BaseModel):
         allow_inf_nan=False,
         description="What it costs, in US dollars; to try limits.",
     )
+    calls: list[dict[str, Any]] = Field(
+        default_factory=list,
+        description="The tools that are called before the answer, one a turn: tool, and its arguments.",
+    )
     refuse: bool = Field(
         default=False, description="The failure is a refusal: asking again does not help."
     )

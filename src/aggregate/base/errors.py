@@ -189,5 +189,9 @@ class StateError(AggregateError):
     """The store of saved state, or of durable runs, cannot be used."""
 
 
+class DatabaseAwayError(StateError):
+    """The database of durable runs does not answer now; later it may."""
+
+
 class ModelError(AggregateError):
     """A model gave no answer, or has no script for the question."""

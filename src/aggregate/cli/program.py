@@ -94,13 +94,26 @@ COMMANDS: Mapping[str, Row] = {
     "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
-_RUNS = "conduct.runs"  # which cannot be loaded without the extra "agents"
+# Which cannot be loaded without the extra "agents".
+_RUNS, _STATUS = "conduct.runs", "conduct.status"
 CONDUCT: Mapping[str, Row] = {
     "run": Row(
         "conduct.run",
         "Run the tickets of TRACK, or go on with its unfinished run; print the report's path.",
     ),
-    "status": Row(_RUNS, "Show how the latest run of TRACK stands."),
+    "status": Row(
+        _STATUS,
+        "Show how the latest run of TRACK stands, or each attempt at TICKET with its calls.",
+    ),
+    "diff": Row(
+        _STATUS,
+        "Print what TICKET of the latest run of TRACK has changed, or all that is merged, as a patch.",
+    ),
+    "apply": Row(
+        _STATUS,
+        "Write what the latest run of TRACK has changed into your files; print their paths.",
+    ),
+    "drop": Row(_STATUS, "Forget what the latest run of TRACK has changed, with its branches."),
     "resume": Row(
         _RUNS, "Go on with the latest run of TRACK: what is open, and what failed, is run."
     ),

@@ -400,8 +400,17 @@ class ConductTable(Table):
     max_seconds: float | None = key(
         "The most seconds of one attempt; what the ticket says by default.", default=None, gt=0
     )
-    max_steps: int | None = key(
-        "The most steps of a ticket with tools; 4 by default.", default=None, ge=1
+    max_turns: int | None = key(
+        "The most turns of a ticket with tools, each a request; 40 by default.", default=None, ge=1
+    )
+    commands: list[str] = key(
+        'Beginnings of commands that tickets may run in their own work trees, such as "pytest -q"; it counts '
+        "in your own configuration, or in that of a project that you trust.",
+        default_factory=list,
+    )
+    sandbox: bool = key(
+        "false runs these commands on the machine itself; it counts in your own configuration only.",
+        default=True,
     )
 
 

@@ -37,6 +37,7 @@ class Capabilities:
     lowest_temperature: float | None = None
     response_format: ResponseFormat = ResponseFormat.TEXT
     takes_effort: bool = False
+    takes_tools: bool = False  # else calls are written and read as text
 
     def temperature(self, requested: float | None) -> float | None:
         if requested is None or self.lowest_temperature is None:
@@ -158,6 +159,7 @@ ROWS: Final = tuple(Row(*row) for row in (
     ("deepseek", "", _API, "2026-11-20", {"response_format": _OBJECT, "lowest_temperature": 0.0}),
     ("minimax", "", _API, "2026-11-20", {"response_format": _TEXT_IN, "lowest_temperature": 0.01}),
     (f"{COMPATIBLE} {SCRIPTED}", "", _API, "2026-11-20", {"response_format": _SCHEMA, "lowest_temperature": 0.0, "takes_effort": True}),
+    (f"anthropic openai gemini deepseek minimax {COMPATIBLE} {GATEWAY} {SCRIPTED}", "", _API, "2026-11-27", {"takes_tools": True}),
     # A model that is not known to take images gets none: DeepSeek's, MiniMax's and the program ``gemini`` read text.
     (f"anthropic {SCRIPTED}", "", _VISION, "2026-11-22", {"images": _FINE}),
     ("anthropic", "claude-3 claude-haiku-4 claude-sonnet-4 claude-opus-4", _VISION, "2026-11-22", {"images": _COARSE}),

@@ -6,6 +6,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
+from aggregate.sending.calls import ToolCall
+
 # The clouds that serve models of other makers: their caches, prices and limits go by the maker.
 AZURE, BEDROCK, VERTEX = "azure", "bedrock", "vertex"
 CLOUDS: Final = frozenset({AZURE, BEDROCK, VERTEX})
@@ -126,7 +128,8 @@ class Reply:
     model: str = ""  # the model that answered, as the provider calls it
     # The provider's own account of usage and stop, for what the other fields do not say.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    calls: tuple[Any, ...] = ()  # of tools that the model wants to be called
+    calls: tuple[ToolCall, ...] = ()  # the tools that the model wants called before it answers
+    native: Any = field(default=None, repr=False)  # what a request with their results sends back
     price: Decimal | None = None  # US dollars, ``None`` where that is not known
     read_price: float = 1.0  # of a token that a cache gave, in prices of an input token
     first_piece: float | None = None  # seconds until the first piece came, ``None`` where none did

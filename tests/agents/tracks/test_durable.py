@@ -409,7 +409,7 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
     """Work of an earlier process is found by a later one: the version does not follow the code."""
     DbosQueue(engine).put(assigned("a"))
-    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-3"]
+    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-4"]
 
 
 @pytest.mark.parametrize(

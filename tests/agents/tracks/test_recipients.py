@@ -144,9 +144,9 @@ def test_the_user_allows_more_than_a_project(
     """The user's own configuration says what is allowed, options before it, and workers carry it."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert user_limits() == TicketLimits()
-    by_user("[conduct]\nmax_tokens = 500000\nmax_steps = 9\n")
+    by_user("[conduct]\nmax_tokens = 500000\nmax_turns = 9\n")
     assert user_limits() == TicketLimits(500_000, None, 9)
-    assert user_limits(max_steps=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
+    assert user_limits(max_turns=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
 
 
 def test_workers_by_name() -> None:

@@ -1,8 +1,9 @@
-"""Tickets with tools, and what tickets cost: every request counts, whatever became of its attempt."""
+"""Tickets with tools: the loop, what it is told, its limits, and what tickets cost."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,14 +20,18 @@ from aggregate import (
     Usage,
     count,
     open_project,
-    standard_tools,
 )
+from aggregate.agents.tools import make_tool
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
-from aggregate.agents.tracks.terms import check_prices
+from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.attempt import Attempt
+from aggregate.agents.tracks.terms import check_prices, worker_tools
+from aggregate.agents.tracks.tool_loop import SHOWN
 from aggregate.sending.clients import cost
+from tests.fakes.acting import Turns, call, calls
 from tests.fakes.conducting import asking, assigned, attempted, tickets_of, track_project
 from tests.fakes.prompts import part
-from tests.fakes.transports import requests_of, scripted, whole_text
+from tests.fakes.transports import scripted, whole_text
 from tests.fakes.user_files import by_user
 
 CONTEXT = Prompt((part("files", "## Files\n\n" + "many words of files " * 300),))
@@ -35,137 +40,12 @@ ASKED = assigned(
     prompt=CONTEXT,
     message="## Task: a\n\nSay which number notes.txt holds.",
     persona="Be brief.",
-    tools=("read_file",),
-    task="Say which number notes.txt holds.",
+    tools=("read_file", "search_files"),
 )
-PLAN = {
-    "Split the goal": "1. Read notes.txt",
-    "Give the arguments": '{"path": "notes.txt"}',
-    "Which tool": "read_file",
-}
-FINAL = {"What the steps found": "It holds forty-two."}
-
-
-@dataclass
-class Script:
-    answers: dict[str, str | Reply]
-    asked: list[Any] = field(default_factory=list)
-
-    def __call__(self, request: Any) -> str | Reply:
-        self.asked.append(request)
-        text = whole_text(request)
-        return next((reply for words, reply in self.answers.items() if words in text), "yes")
-
-    @property
-    def texts(self) -> list[str]:
-        return [whole_text(request) for request in self.asked]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "notes.txt").write_text("forty-two", encoding="utf-8")
-    return tmp_path
-
-
-def attempt(
-    root: Path, script: Script, *, max_tokens: int | None = None, max_steps: int | None = None
-) -> Any:
-    worker = asking(scripted(script), root=root)
-    asked = replace(ASKED, max_tokens=max_tokens, max_steps=max_steps)
-    return attempted(worker, asked)
-
-
-def test_the_context_stands_before_the_plan_and_the_answer_alone(root: Path) -> None:
-    """Both begin with the same bytes; questions of steps carry what they need, and tools read the rest."""
-    script = Script({**FINAL, **PLAN})
-    made = attempt(root, script)
-    assert (made.status, made.text, made.warning) == (RunStatus.SUCCESS, "It holds forty-two.", "")
-    with_context = ["many words of files" in text for text in script.texts]
-    assert (with_context[0], with_context[-1]) == (True, True)
-    assert not any(with_context[1:-1])
-    assert len(with_context) > 2
-    beginning = f"Be brief.\n\n{CONTEXT.markdown}\n\n"
-    assert all(script.texts[place].startswith(beginning) for place in (0, -1))
-    assert script.asked[0].schema is None  # a form would stand before the context
-    assert all(len(text) < 2_000 for text in script.texts[1:-1])
-    assert "forty-two" in script.texts[-1]
-    assert script.texts[-1].endswith(ASKED.message)
-
-
-def test_the_second_request_reads_the_context_from_a_cache(root: Path) -> None:
-    """What the plan has written to a provider's cache the answer reads."""
-    client = scripted(Script({**FINAL, **PLAN}))
-    large = Prompt((part("files", "## Files\n\n" + "word " * 9_000),))
-    begun: list[None] = []
-    reply = asking(client, root=root).work(replace(ASKED, prompt=large), lambda: begun.append(None))
-    assert begun  # once the plan is there, others may start
-    usages = [each.plan for each in requests_of(client)]
-    assert usages[0].layout.breakpoints[-1] in usages[-1].layout.ends
-    assert 18_000 < reply.tokens < 20_000
-
-
-@pytest.mark.parametrize(
-    ("answers", "fields", "error"),
-    [
-        ({**PLAN, "Split the goal": "1. Read lost.txt", "Give the arguments": '{"path": "lost.txt"}'}, {}, "no file of the project"),
-        ({**PLAN, "Split the goal": "1. Read notes.txt\n2. Read lost.txt", "lost.txt\nParameters": '{"path": "lost.txt"}'}, {}, 'its last step, "Read lost.txt", failed'),
-        ({**PLAN, "What the steps found": Reply(" \n", Usage())}, {}, "the model answered nothing (end)"),
-        ({**PLAN, "What the steps found": Reply("", Usage(), FinishReason.REFUSED)}, {}, "the model refused to answer"),
-        ({**PLAN, **FINAL}, {"max_tokens": 3_000}, "is sent with the plan and with the answer, which exceeds max_tokens, 3,000"),
-    ],
-)  # fmt: skip
-def test_what_is_no_answer_has_failed(
-    root: Path, answers: dict[str, str | Reply], fields: dict[str, int], error: str
-) -> None:
-    """A ticket whose last step did not produce an answer is no success with what an earlier one gave."""
-    ordered = {words: answers[words] for words in reversed(answers)}
-    made = attempt(root, Script(ordered), **fields)
-    assert made.status is RunStatus.ERROR
-    assert error in made.text
-    assert (made.tokens > 0) is ("max_tokens" not in fields)  # else nothing was sent
-
-
-def test_warnings_of_steps_are_not_dropped(root: Path) -> None:
-    """A step that failed before the last one is named beside the answer, and the model is told of it."""
-    lost = {"lost.txt\nParameters": '{"path": "lost.txt"}'}
-    plan = {"Split the goal": "1. Read the file lost.txt\n2. Read the file notes.txt"}
-    script = Script({**FINAL, **lost, **PLAN, **plan})
-    made = attempt(root, script)
-    assert (made.status, made.text) == (RunStatus.SUCCESS, "It holds forty-two.")
-    assert "Step 1 (Read the file lost.txt) failed" in made.warning
-    assert "This step failed:" in script.texts[-1]
-
-
-def test_steps_are_limited(root: Path) -> None:
-    """No more steps are planned than the ticket allows, and the worker's user may allow fewer."""
-    plan = {"Split the goal": "1. Read notes.txt\n2. Read it again\n3. Read more"}
-    script = Script({**FINAL, **PLAN, **plan})
-    made = attempt(root, script, max_steps=2)
-    assert "2 at the most" in script.texts[0]
-    assert "the most is 2" in made.warning
-
-
-def test_own_tools(root: Path) -> None:
-    """Tools of the user's own folder are called as those that come with the package."""
-
-    def count_words(text: str) -> int:
-        """Count the words of a text."""
-        return len(text.split())
-
-    registry = standard_tools(roots=(root,))
-    registry.register("count_words", count_words)
-    plan = {"Split the goal": "1. Count words", "Give the arguments": '{"text": "a b c"}'}
-    script = Script({**FINAL, **plan, "Which tool": "count_words"})
-    worker = asking(scripted(script), root=root, terms=WorkerTerms(tools=registry))
-    made = attempted(worker, replace(ASKED, tools=("count_words",)))
-    assert (made.status, "3" in script.texts[-1]) == (RunStatus.SUCCESS, True)
-    assert "read_file" not in "".join(script.texts)
-    unknown = attempted(worker, replace(ASKED, tools=("fly",)))
-    assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
-
-
-MODEL = "claude-sonnet-5"
+READ = call("read_file", path="notes.txt")
+ANSWER = "It holds forty-two."
 USAGE = Usage(fresh=1_000, output=100)
+MODEL = "claude-sonnet-5"
 
 
 @pytest.fixture(autouse=True)
@@ -173,81 +53,255 @@ def _no_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
 
 
-@dataclass
-class Counted:
-    script: Script
-    usage: Usage = field(default_factory=Usage)
-
-    def __call__(self, request: Any) -> Reply:
-        answer = self.script(request)
-        reply = answer if isinstance(answer, Reply) else Reply(answer, USAGE)
-        self.usage += reply.usage
-        return reply
-
-    @property
-    def dollars(self) -> float:
-        return float(cost(self.usage, MODEL, provider="anthropic") or Decimal(0))
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "notes.txt").write_text("  forty-two\n\tor  so\n", encoding="utf-8")
+    return tmp_path
 
 
-def charged(
-    root: Path, answer: Callable[[Any], str | Reply], *, asked: Any = ASKED, model: str = MODEL
-) -> Any:
-    (root / "notes.txt").write_text("forty-two", encoding="utf-8")
-    client = scripted(answer, "anthropic", model=model)
-    return attempted(asking(client, root=root), asked)
+def attempt(
+    root: Path,
+    model: Callable[[Any], Reply | str],
+    asked: Assignment = ASKED,
+    provider: str = "scripted",
+) -> Attempt:
+    """Let a model make an attempt at a ticket over a folder."""
+    terms = WorkerTerms(tools=worker_tools(root))
+    return attempted(asking(scripted(model, provider, model=MODEL), root=root, terms=terms), asked)
 
 
-def test_an_answer_has_its_price(tmp_path: Path) -> None:
-    """The plan, the steps and the answer are counted, so that max_cost can be kept."""
-    counted = Counted(Script({**FINAL, **PLAN}))
-    made = charged(tmp_path, counted)
-    assert made.status is RunStatus.SUCCESS
-    assert made.cost == pytest.approx(counted.dollars)
-    assert made.tokens == counted.usage.input + counted.usage.output
+def test_a_loop_sees_everything(root: Path) -> None:
+    """Each request has the context, the task and every result as it stands, blanks and line breaks included (K-1)."""
+    model = Turns([calls(READ), calls(call("search_files", text="forty")), ANSWER])
+    made = attempt(root, model)
+    assert (made.status, made.text, made.warning) == (RunStatus.SUCCESS, ANSWER, "")
+    texts = [whole_text(each) for each in model.asked]
+    beginning = f"Be brief.\n\n{CONTEXT.markdown}\n\n{ASKED.message}"
+    assert all(text.startswith(beginning) for text in texts)
+    assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
+    assert model.told == [
+        "path: notes.txt\nlines: 2\n  forty-two\n\tor  so\n",
+        "matches:\nnotes.txt:1: forty-two\ncount: 1",
+    ]
+    assert [tool.name for tool in model.asked[0].tools] == [*ASKED.tools, "read_result"]
 
 
-@pytest.mark.parametrize("final", [Reply("", USAGE, FinishReason.REFUSED), Reply(" ", USAGE), None])
-def test_a_failed_attempt_was_paid_for(tmp_path: Path, final: Reply | None) -> None:
-    """A model that refuses or says nothing, and a provider that fails, cost what was asked before and then."""
-    counted = Counted(Script({"What the steps found": final or "", **PLAN}))
+def test_marks_follow_the_loop(root: Path) -> None:
+    """A breakpoint stands at the end and where the request before ended, four of them at the most."""
+    large = replace(ASKED, prompt=Prompt((part("files", "word " * 9_000),)))
+    model = Turns([calls(READ), calls(READ), calls(READ), ANSWER])
+    attempt(root, model, large)
+    for number, request in enumerate(model.asked):
+        marked = [i for i, block in enumerate(request.plan.blocks) if block.has_breakpoint]
+        last = len(request.plan.blocks) - 1
+        assert len(marked) <= 4
+        assert set(marked) >= ({last, last - 2} if number else {last})
 
-    def answer(request: Any) -> Reply:
-        if final is None and "What the steps found" in str(request.plan):
-            raise ProviderError("it is down", status=400)
-        return counted(request)
 
-    made = charged(tmp_path, answer)
+def test_calls_of_one_turn(root: Path) -> None:
+    """Several calls of one turn are made and answered in order."""
+    twice = calls(READ, call("read_file", 2, path="lost.txt"), call("fly", 3))
+    model = Turns([twice, ANSWER])
+    assert attempt(root, model).status is RunStatus.SUCCESS
+    first, lost, unknown = model.told[0].replace("\n\n\n", "\n\n").split("\n\n")
+    assert "forty-two" in first
+    assert lost.startswith('error: "lost.txt" is no file of the project that may be read')
+    assert unknown.startswith("error: there is no tool 'fly'")
+
+
+def test_wrong_arguments_are_told(root: Path) -> None:
+    """A call that cannot be made says what it lacks, and the model may go on."""
+    model = Turns([calls(call("read_file", file="notes.txt")), calls(READ), ANSWER])
+    assert attempt(root, model).text == ANSWER
+    assert model.told[0] == "error: missing 1 required argument(s) of read_file: 'path'"
+
+
+def test_a_long_result_is_shown_in_part(root: Path) -> None:
+    """Its head and its tail stand there, and the rest is read on by its reference."""
+    lines = [f"line {number}" for number in range(5_000)]
+    (root / "long.txt").write_text("\n".join(lines), encoding="utf-8")
+    on = call("read_result", reference="1.1", start=SHOWN - 4_000)
+    model = Turns([calls(call("read_file", path="long.txt")), calls(on), ANSWER])
+    assert attempt(root, model).text == ANSWER
+    cut, rest = model.told
+    assert "line 0\n" in cut
+    assert cut.endswith("line 4999")
+    assert 'are left out here: read_result {"reference": "1.1", "start": 12000}]' in cut
+    assert len(rest) == SHOWN - 4_000
+    head = cut.partition("\n[")[0]
+    assert (head + rest) in "path: long.txt\nlines: 5000\n" + "\n".join(lines)
+
+
+def test_turns_are_limited(root: Path) -> None:
+    """The last turn asks for the answer; a model that calls on all the same has failed, and is not asked again."""
+    obeys = Turns([calls(READ), calls(READ), ANSWER])
+    assert attempt(root, obeys, replace(ASKED, max_turns=3)).text == ANSWER
+    assert obeys.told[-1].endswith(
+        "This was your last call: answer now from what you know, without calling a tool."
+    )
+    loops = Turns([calls(READ)] * 9)
+    made = attempt(root, loops, replace(ASKED, max_turns=3))
+    assert (made.status, made.again, len(loops.asked)) == (RunStatus.ERROR, False, 3)
+    assert (
+        "went on calling tools where it was to answer, in turn 3 of 3: allow more with max_turns"
+        in made.text
+    )
+
+
+def test_tokens_are_limited(root: Path) -> None:
+    """A loop whose tokens are over asks for the answer while there is room for one, and then for nothing more."""
+    model = Turns([Reply("", Usage(9_000), calls=(READ,))] * 9)
+    made = attempt(root, model, replace(ASKED, max_tokens=20_000))
     assert made.status is RunStatus.ERROR
-    assert made.cost == pytest.approx(counted.dollars)
-    assert (made.cost or 0) > 0
-    assert made.tokens == counted.usage.input + counted.usage.output
-    assert made.again is (final is not None and final.stop is not FinishReason.REFUSED)
+    assert len(model.asked) == 2
+    assert made.tokens == 18_000
 
 
-def test_an_attempt_whose_time_is_over_was_paid_for(tmp_path: Path) -> None:
-    """What had been answered until then is counted; the request that was under way is not known."""
-    counted, over = Counted(Script({**FINAL, **PLAN})), Event()
+@pytest.mark.parametrize("knows_tools", [False, True])
+def test_calls_as_text(root: Path, knows_tools: bool) -> None:
+    """Where a provider has no tools, or its server refuses them, calls are written and read as JSON."""
+    said = 'I look.\n\n```json\n{"tool": "read_file", "arguments": {"path": "notes.txt"}}\n```'
+    turns = Turns([said, ANSWER])
 
-    def answer(request: Any) -> Reply:
-        if counted.usage.output > USAGE.output:
-            over.wait(10)
-        return counted(request)
+    def model(request: Any) -> Reply | str:
+        if request.tools:
+            raise ProviderError("tools are not supported", status=400)
+        return turns(request)
 
-    made = charged(tmp_path, answer, asked=replace(ASKED, timeout=1))
-    known = cost(USAGE + USAGE, MODEL, provider="anthropic")
-    over.set()
-    assert made.status is not RunStatus.SUCCESS  # the goal's own limit may be reached first
-    assert made.cost == pytest.approx(float(known or 0))
+    made = attempt(root, model, provider="compatible" if knows_tools else "gemini-cli")
+    assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
+    text = whole_text(turns.asked[0])
+    assert "write one JSON object in a fenced block" in text
+    assert (
+        '- read_file: Read a text file of the project, whole or some of its lines. Arguments: {"type"'
+        in text
+    )
+    assert turns.told == ["path: notes.txt\nlines: 2\n  forty-two\n\tor  so\n"]
+
+
+def test_an_answer_of_another_form_is_asked_for_again(root: Path) -> None:
+    """What misses its schema is corrected in the same discussion, once: no call is made again."""
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    asked = replace(ASKED, answer=schema)
+    model = Turns([calls(READ), "forty-two", '{"n": 42}'])
+    made = attempt(root, model, asked)
+    assert (made.status, made.text, len(model.asked)) == (RunStatus.SUCCESS, '{"n": 42}', 3)
+    assert "Your last answer was not taken" in model.told[-1]
+    never = attempt(root, Turns([calls(READ), "forty-two", "forty-two"]), asked)
+    assert (never.status, never.again) == (RunStatus.ERROR, False)
+    assert "does not meet its schema" in never.text
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "again"),
+    [
+        (Reply(" \n", Usage()), "the model answered nothing (end)", True),
+        (Reply("", Usage(), FinishReason.REFUSED), "the model refused to answer", False),
+        (ProviderError("it is down", status=503, retryable=True), "it is down", True),
+    ],
+)
+def test_what_is_no_answer_has_failed(
+    root: Path, said: Reply | ProviderError, error: str, again: bool
+) -> None:
+    """A refusal, an empty answer and a provider that fails are told by their cause."""
+
+    def model(request: Any) -> Reply:
+        if not any(block.turn for block in request.plan.blocks):
+            return calls(READ)
+        if isinstance(said, ProviderError):
+            raise said
+        return said
+
+    made = attempt(root, model)
+    assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
+    assert made.tokens >= 110
+
+
+def test_a_server_that_ignores_its_limit_is_told_of(root: Path) -> None:
+    """An answer that is longer than was asked for, and one that was cut, are warned of."""
+    long = Reply(ANSWER, Usage(10, output=50_000), FinishReason.LENGTH)
+    made = attempt(root, Turns([long]))
+    assert "the answer is not complete (length)" in made.warning
+    assert (
+        "ignores the limit of an answer: it wrote 50,000 tokens, 16,000 were allowed"
+        in made.warning
+    )
+
+
+def test_own_tools(root: Path) -> None:
+    """Tools of the user's own are called as those that come with the package, and no other ones are offered."""
+
+    def count_words(text: str) -> int:
+        """Count the words of a text."""
+        return len(text.split())
+
+    registry = worker_tools(root)
+    registry.add(make_tool(count_words))
+    model = Turns([calls(call("count_words", text="a b c")), "Three."])
+    worker = asking(scripted(model), root=root, terms=WorkerTerms(tools=registry))
+    made = attempted(worker, replace(ASKED, tools=("count_words",)))
+    assert (made.text, model.told) == ("Three.", ["3"])
+    assert [tool.name for tool in model.asked[0].tools] == ["count_words", "read_result"]
+    unknown = attempted(worker, replace(ASKED, tools=("fly",)))
+    assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
+
+
+def charged(root: Path, model: Callable[[Any], Reply | str], asked: Assignment = ASKED) -> Attempt:
+    return attempt(root, model, asked, provider="anthropic")
+
+
+def test_an_answer_has_its_price(root: Path) -> None:
+    """Every request is counted, so that max_cost can be kept."""
+    made = charged(root, Turns([Reply("", USAGE, calls=(READ,)), Reply(ANSWER, USAGE)]))
+    assert made.status is RunStatus.SUCCESS
+    assert made.cost == pytest.approx(float(cost(USAGE + USAGE, MODEL, provider="anthropic") or 0))
     assert made.tokens == 2_200
 
 
+@pytest.mark.parametrize("final", [Reply("", USAGE, FinishReason.REFUSED), Reply(" ", USAGE), None])
+def test_a_failed_attempt_was_paid_for(root: Path, final: Reply | None) -> None:
+    """A model that refuses or says nothing, and a provider that fails, cost what was asked before and then."""
+    turns = Turns([Reply("", USAGE, calls=(READ,)), final or ""])
+
+    def model(request: Any) -> Reply | str:
+        if final is None and any(block.turn for block in request.plan.blocks):
+            raise ProviderError("it is down", status=401)
+        return turns(request)
+
+    made = charged(root, model)
+    times = 1 if final is None else 2
+    assert made.status is RunStatus.ERROR
+    assert made.tokens == 1_100 * times
+    price = float(cost(USAGE, MODEL, provider="anthropic") or Decimal(0))
+    assert made.cost == pytest.approx(price * times)
+
+
+def test_an_attempt_whose_time_is_over_was_paid_for(root: Path) -> None:
+    """What had been answered until then is counted; the request that was under way is not known."""
+    turns, over = Turns([Reply("", USAGE, calls=(READ,)), ANSWER]), Event()
+
+    def model(request: Any) -> Reply | str:
+        if any(block.turn for block in request.plan.blocks):
+            over.wait(10)
+        return turns(request)
+
+    made = charged(root, model, replace(ASKED, timeout=1))
+    over.set()
+    assert made.status is RunStatus.ERROR
+    assert made.tokens == 1_100
+    assert made.cost == pytest.approx(float(cost(USAGE, MODEL, provider="anthropic") or 0))
+
+
 @pytest.mark.parametrize("tools", [ASKED.tools, ()])
-def test_a_server_that_reports_nothing_is_not_free(tmp_path: Path, tools: tuple[str, ...]) -> None:
+def test_a_server_that_reports_nothing_is_not_free(root: Path, tools: tuple[str, ...]) -> None:
     """Without tokens the price is that of our own counts: a run with max_cost must not go on as if it were nothing."""
-    script = Script({**FINAL, **PLAN})
-    asked = replace(ASKED, tools=tools)
-    made = charged(tmp_path, lambda request: Reply(str(script(request)), Usage()), asked=asked)
-    ours = sum(map(count, (asked.text, asked.persona)))
+    made = charged(root, lambda _request: Reply(ANSWER, Usage()), replace(ASKED, tools=tools))
+    ours = sum(map(count, (ASKED.text, ASKED.persona)))
     assert made.status is RunStatus.SUCCESS
     assert made.tokens >= ours
     least = cost(Usage(fresh=ours), MODEL, provider="anthropic")
@@ -261,13 +315,12 @@ def write_price(**prices: float) -> None:
 
 
 @pytest.mark.parametrize("dear", [False, True])
-def test_what_is_read_from_a_cache_counts_at_the_users_price(tmp_path: Path, dear: bool) -> None:
+def test_what_is_read_from_a_cache_counts_at_the_users_price(root: Path, dear: bool) -> None:
     """A limit of tokens counts them as the user's table says, which goes before the shipped one."""
     write_price(input=3, output=15, cache_read=3 if dear else 0.3)
-    reading = Usage(cache_read=2_000, output=10)
-    script = Script({**FINAL, **PLAN})
-    asked = replace(ASKED, max_tokens=8_500)
-    made = charged(tmp_path, lambda request: Reply(str(script(request)), reading), asked=asked)
+    reading = Usage(cache_read=9_000, output=10)
+    model = Turns([Reply("", reading, calls=(READ,))] * 3 + [Reply(ANSWER, reading)])
+    made = charged(root, model, replace(ASKED, max_tokens=30_000))
     assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
 
 

@@ -72,7 +72,7 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
     out = {path.name: path.read_text() for path in run.result.report.parent.iterdir()}
     assert sorted(out) == [
         "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md",
-        "report.md",
+        "events.jsonl", "report.md",
     ]  # fmt: skip
     assert out["003_sum.prompt.md"] == run.prompt("sum")
     assert out["003_sum.reply.md"] == "answer of sum"

@@ -331,7 +331,7 @@ def test_openai_usage(usage: dict[str, Any], expected: Usage) -> None:
         ("stop", FinishReason.END),
         ("length", FinishReason.LENGTH),
         ("content_filter", FinishReason.REFUSED),
-        ("tool_calls", FinishReason.OTHER),
+        ("tool_calls", FinishReason.END),
     ],
 )
 def test_openai_answer(reason: str, stop: FinishReason) -> None:

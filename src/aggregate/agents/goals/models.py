@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ModelError
-from aggregate.prompt.document import Prompt
 from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import FinishReason
 
@@ -24,35 +23,21 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """Asks each question as a message of its own, at its temperature and for an answer of its form.
-
-    Attributes:
-        prompt: What stands before every question: a context that a provider's cache then holds; ``system`` before it.
-        prompted: The questions that the prompt goes before, ``None`` for all of them. Their answers are not bound to a
-            form: providers put a form before the prompt, where it would keep their cache from it.
-    """
+    """Asks each question as a message of its own, at its temperature and for an answer of its form."""
 
     client: Client
     model: str = ""
-    prompt: Prompt = field(default_factory=lambda: Prompt(()))
-    system: str = ""
-    prompted: frozenset[QuestionKind] | None = None
 
     def ask(self, question: Question) -> Completion:
-        is_prompted = self.prompted is None or question.call in self.prompted
-        prompt = self.prompt if is_prompted else Prompt(())
-        has_form = self.prompted is None or not is_prompted
         most = ChatRequest().max_output
         left = most if question.tokens_left is None else question.tokens_left
         reply = self.client.send(
             ChatRequest(
-                prompt,
-                question.text,
-                self.model,
-                system=self.system if prompt.segments else "",
+                message=question.text,
+                model=self.model,
                 max_output=max(1, min(most, left)),
                 temperature=question.temperature,
-                schema=question.schema if has_form else None,
+                schema=question.schema,
                 seconds=question.seconds_left,
             )
         )

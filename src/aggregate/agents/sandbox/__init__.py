@@ -8,6 +8,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.sandbox.bubblewrap import run_full_python
+    from aggregate.agents.sandbox.commands import CommandResult, run_command
     from aggregate.agents.sandbox.javascript import run_javascript
     from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS, SandboxLimits, plain_copy
     from aggregate.agents.sandbox.monty import PythonRun, run_python
@@ -16,6 +17,7 @@ else:
         __name__,
         {
             "bubblewrap": "run_full_python",
+            "commands": "CommandResult run_command",
             "javascript": "run_javascript",
             "limits": "SOURCE_CHARACTERS SandboxLimits plain_copy",
             "monty": "PythonRun run_python",

@@ -178,13 +178,21 @@ def _command(bwrap: str, forbidden: int) -> list[str]:
     }
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
     devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
-    arguments = [*ISOLATION.split(), *environment, *_system(), *devices, *FROZEN.split()]
+    arguments = [
+        *ISOLATION.split(),
+        *environment,
+        *system_folders(),
+        *_python(),
+        *devices,
+        *FROZEN.split(),
+    ]
     python = [str(Path(sys.executable).resolve()), "-s", "-P", "-B", "-c"]
     program = RUNNER.read_text(encoding="utf-8")
     return [bwrap, *arguments, "--seccomp", str(forbidden), "--", *python, program]
 
 
-def _system() -> list[str]:
+def system_folders() -> list[str]:
+    """Return what lets a sandbox see the system's programs and libraries, and none of their settings."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in SYSTEM:
         path = Path(name)
@@ -195,10 +203,13 @@ def _system() -> list[str]:
     # Settings of this machine's programs, which may hold their keys.
     for folder in filter(os.path.isdir, ("/usr/etc", "/usr/local/etc")):
         arguments += ["--tmpfs", folder, "--remount-ro", folder]
-    for folder in dict.fromkeys((sys.base_prefix, *_libraries())):
-        if not Path(folder).is_relative_to("/usr"):
-            arguments += ["--ro-bind", folder, folder]
     return arguments
+
+
+def _python() -> list[str]:
+    folders = dict.fromkeys((sys.base_prefix, *_libraries()))
+    own = [folder for folder in folders if not Path(folder).is_relative_to("/usr")]
+    return [part for folder in own for part in ("--ro-bind", folder, folder)]
 
 
 def _libraries() -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.tools.analysis import *
+    from aggregate.agents.tools.changes import *
+    from aggregate.agents.tools.composing import *
     from aggregate.agents.tools.dates import *
     from aggregate.agents.tools.registry import *
     from aggregate.agents.tools.standard import *
@@ -18,10 +20,12 @@ else:
         __name__,
         {
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
+            "changes": "AllowedCommands ChangeTools add_change_tools",
+            "composing": "add_compose_tool",
             "dates": "add_date_tools",
             "registry": "CallLimits ToolRegistry discover_tools",
             "standard": "standard_tools",
             "state": "state_store",
-            "tool": "Parameter Permission Tool ToolContext make_tool tool",
+            "tool": "CHANGES Parameter Permission Tool ToolContext make_tool tool",
         },
     )

@@ -1,18 +1,16 @@
 """The tools that come with the package; those for a project, defined once for goals, servers and workers, stand here.
 
-They read; nothing here writes. A model may see the files below the roots that are not ignored and no secrets, through
-no link out of them.
+Those that write stand in ``changes``.
 """
 
-import os
-import posixpath
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.tools.analysis import add_analysis_tool
 from aggregate.agents.tools.dates import add_date_tools
+from aggregate.agents.tools.project_files import ProjectFiles, text_of
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.state import add_state_tools, state_store
 from aggregate.agents.tools.tool import granted, make_tool
@@ -20,10 +18,8 @@ from aggregate.base.errors import SyntaxViewError, ToolError
 from aggregate.base.text import split_lines
 from aggregate.code.syntax import language_of
 from aggregate.code.views import ASTParser, summarise_file
-from aggregate.project.files import FolderListing, read_file
-from aggregate.project.paths import compile_glob, is_secret
+from aggregate.project.paths import compile_glob
 
-MOST_BYTES: Final = 5_000_000  # of a file that is read
 # Of one result: with each of these it stays at about 15,000 tokens
 MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
@@ -61,7 +57,7 @@ def _add_project_tools(registry: ToolRegistry, folders: tuple[Path, ...]) -> Non
     for folder in folders:
         if not folder.is_dir():
             raise ToolError(f"{folder}: there is no such folder")
-    tools = _ProjectTools(_ProjectFiles(folders))
+    tools = _ProjectTools(ProjectFiles(folders))
     for function in (
         tools.read_file,
         tools.list_directory,
@@ -79,7 +75,7 @@ def _add_project_tools(registry: ToolRegistry, folders: tuple[Path, ...]) -> Non
 class _ProjectTools:
     """The tools; their names, docstrings and signatures are what models are told."""
 
-    files: "_ProjectFiles"
+    files: "ProjectFiles"
 
     def read_file(
         self, path: str, start_line: int = 1, end_line: int | None = None
@@ -135,7 +131,7 @@ class _ProjectTools:
             if len(lines) > MOST_MATCHES or searched > MOST_SEARCHED:
                 break
             try:
-                content = _text_of(path, name)
+                content = text_of(path, name)
             except ToolError:
                 unreadable += 1
                 continue
@@ -232,105 +228,3 @@ def _capped(text: str, advice: str) -> str:
 
 def _left_out(number: int, what: str) -> dict[str, str]:
     return {"note": f"{number} more {what} are not shown"} if number > 0 else {}
-
-
-@dataclass(frozen=True, slots=True)
-class _ProjectFiles:
-    """The files below some folders; names are looked for in the first, then in the others."""
-
-    roots: tuple[Path, ...]
-
-    def read(self, name: str) -> tuple[str, str]:
-        """Return a file's name relative to its root, and its text; no message says whether another thing is there."""
-        for root, relative in self._candidates(name):
-            path = _allowed(root, relative, _listed(root))
-            if path is not None:
-                return relative, _text_of(path, relative)
-        raise ToolError(
-            f'"{_quoted(name)}" is no file of the project that may be read: list_directory shows those'
-        )
-
-    def below(self, folder: str) -> list[tuple[str, Path]]:
-        """Return name and real path of each file that may be read below ``folder``, or is it, sorted, root by root."""
-        readable: list[tuple[str, Path]] = []
-        for root, relative in self._candidates(folder):
-            listed = _listed(root)
-            for name in sorted(listed):
-                if relative not in (".", name) and not name.startswith(f"{relative}/"):
-                    continue
-                path = _allowed(root, name, listed)
-                if path is not None:
-                    readable.append((name, path))
-        if not readable:
-            raise ToolError(
-                f'"{_quoted(folder)}" is no folder of the project with files that may be read'
-            )
-        return readable
-
-    def entries(self, folder: str) -> list[str]:
-        entries: set[str] = set()
-        names = [name for name, _ in self.below(folder)]
-        for _, relative in self._candidates(folder):
-            prefix = "" if relative == "." else f"{relative}/"
-            for name in names:
-                if name.startswith(prefix):
-                    entry, slash, _ = name.removeprefix(prefix).partition("/")
-                    entries.add(entry + slash)
-        if not entries:
-            raise ToolError(f'"{_quoted(folder)}" is a file: read_file shows it')
-        return sorted(entries)
-
-    def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
-        if not name.strip() or "\0" in name or len(name) > 4096:
-            raise ToolError("a path has 1 to 4,096 characters and no NUL")
-        plain = name.replace("\\", "/") if os.sep == "\\" else name
-        if ".." in PurePosixPath(plain).parts:
-            raise ToolError(f'"{_quoted(name)}" holds "..": paths begin at the project\'s root')
-        path = PurePosixPath(posixpath.normpath(plain))
-        if not path.is_absolute():
-            return [(root, path.as_posix()) for root in self.roots]
-        bases = [(root, Path(os.path.abspath(root)).as_posix()) for root in self.roots]
-        inside = [
-            (root, path.relative_to(base).as_posix())
-            for root, base in bases
-            if path.is_relative_to(base)
-        ]
-        if not inside:
-            raise ToolError(
-                f'"{_quoted(name)}" lies outside of the project: paths begin at its root'
-            )
-        return inside
-
-
-def _text_of(path: Path, name: str) -> str:
-    size = path.stat().st_size
-    if size > MOST_BYTES:
-        raise ToolError(f"{name}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
-    source = read_file(path)
-    if source.error:
-        raise ToolError(f"{name}: {source.error}")
-    return source.text
-
-
-def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
-    if name not in listed or is_secret(name):
-        return None
-    try:
-        base = root.resolve()
-        real = (base / name).resolve()
-    except (OSError, ValueError, RuntimeError):
-        return None
-    if not real.is_relative_to(base) or not real.is_file():
-        return None
-    target = real.relative_to(base).as_posix()
-    return None if target not in listed or is_secret(target) else real
-
-
-def _listed(root: Path) -> frozenset[str]:
-    """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
-    return frozenset(FolderListing().files(str(root)))
-
-
-def _quoted(name: str) -> str:
-    return ascii(name[:100])[1:-1]

@@ -34,6 +34,7 @@ class ToolContext:
     now: datetime | None = None  # when the goal began: the clock of analysis code
 
 
+CHANGES: Final = ("replace_text", "write_file", "run_command")  # the tools that need a work tree
 _SECTION: Final = re.compile(
     r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):\s*$"
 )
@@ -167,6 +168,11 @@ class Tool:
         if self.idempotent is not None:
             return self.idempotent
         return self.permissions == {Permission.READ}
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change anything, so that it is called alone."""
+        return Permission.WRITE in self.permissions
 
     def schema(self) -> dict[str, Any]:
         """Return ``{name, description, parameters, returns, permissions}`` (rule D-83)."""

@@ -42,8 +42,14 @@ class Assignment:
     model: str = ""
     base_url: str = ""
     max_tokens: int | None = None  # of one attempt; else what the worker allows
-    max_steps: int | None = None
-    task: str = ""  # the ticket's own words, which goals are made of; else those of ``message``
+    max_turns: int | None = None
+    title: str = ""  # of the ticket, for its commit
+    base: str = (
+        ""  # the commit that its work tree is made from; without one it reads the worker's folder
+    )
+    folder: str = ""  # of the project in that tree
+    verify: str = ""  # the command that must succeed in the tree
+    attempts: int = 3  # how often it may fail
 
     @property
     def text(self) -> str:
@@ -98,6 +104,8 @@ class WorkerReply:
     tokens: int = 0  # input and output together; 0 where the worker does not know
     warning: str = ""  # what is doubtful about it
     cost: float | None = None  # in US dollars, where the price is known
+    commit: str = ""  # what it changed in its work tree
+    verified: bool = False  # whether the ticket's check has passed there
 
 
 @dataclass(slots=True)
@@ -107,6 +115,7 @@ class AttemptAccount:
     on_begun: Callable[[], None]
     tokens: int = 0
     cost: float | None = None
+    seconds: float = 0.0  # of its recorded steps, where it has any
 
     def __call__(self) -> None:
         self.on_begun()
@@ -127,6 +136,8 @@ class TicketOutcome:
     warning: str = ""
     cost: Amount | None = None  # in US dollars, as far as is known
     seconds: Amount = 0.0  # without the waits between attempts
+    commit: str = ""  # what it changed, on the commit that its work tree was made from
+    verified: bool = False
 
     @property
     def failure(self) -> str | None:
@@ -185,13 +196,15 @@ class EndingState(StrEnum):
     LEFT_OUT = "left out"
     FAILED = "failed"
     SPREAD = "spread"
+    CONFLICT = "conflict"  # what it changed conflicts with what others did: it is run again
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """What became of a ticket.
 
-    ``text`` is an approval's note, why it was left out or failed, or the JSON list that it is spread over.
+    ``text`` is an approval's note, why it was left out or failed, the JSON list that it is spread over, or the paths of
+    a conflict.
     """
 
     state: EndingState
@@ -214,6 +227,8 @@ class Endings(Protocol):
     def record(self, key: str, ending: Ending) -> Ending:
         """Write an ending where there is none, and return the one that counts: somebody else may have been first."""
         ...
+
+    def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
 
 
 class TaskQueue(Protocol):

@@ -3,25 +3,34 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event
 from time import monotonic, sleep
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter
 
 from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
-from aggregate.agents.tracks.assignment import Amount, Assignment, AttemptAccount, TicketOutcome
+from aggregate.agents.tracks.assignment import (
+    Amount,
+    Assignment,
+    AttemptAccount,
+    TicketOutcome,
+    WorkerReply,
+)
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import merge_outcomes
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.worker import Worker
+from aggregate.agents.tracks.trees import Trees
+from aggregate.agents.tracks.worker import ActingWorker, Worker
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.concurrency import doubling_delay, run_in_thread
 from aggregate.base.errors import WorkerError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.messages import shorten
 
+_T = TypeVar("_T")
 STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
 ANSWER_CHARACTERS = 2_000_000  # several times the longest answer that any model gives
 REASON_CHARACTERS = 10_000  # a person reads it, in a report with one for each attempt
@@ -42,6 +51,8 @@ class Attempt:
     cost: Amount | None = None
     seconds: Amount = 0.0
     refused: str = ""  # why there was an answer that is not taken; the next attempt is told
+    commit: str = ""
+    verified: bool = False
 
     @classmethod
     def from_recorded(cls, data: object) -> "Attempt":
@@ -55,6 +66,48 @@ class WorkerStopping(BaseException):
     """This process is to end, and its attempts with it; no ``Exception``, which would be recorded as their outcome."""
 
 
+Recorded = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSteps:
+    """Does the steps of an attempt, each within its time, until the attempt is to ``stop``; ``kept`` records them."""
+
+    stop: Event
+    kept: Recorded = lambda _name, action: action()
+    trees: Trees | None = None
+
+    def record(
+        self, name: str, action: Callable[[], dict[str, Any]], seconds: float
+    ) -> dict[str, Any]:
+        def measured() -> dict[str, Any]:
+            started = monotonic()
+            try:
+                record = _within(seconds, self.stop, name, action)
+            except TimeoutError:
+                record = {"timeout": True}
+            return record | {"seconds": round(monotonic() - started, 3)}
+
+        return self.kept(name, measured)
+
+
+def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
+    """Return what ``work`` gives, or raise a ``TimeoutError``.
+
+    A thread cannot be stopped: what it gives after its time is dropped when it comes, and the thread ends then.
+    """
+    end = monotonic() + seconds
+    future = run_in_thread(name, work)
+    while (left := end - monotonic()) > 0:
+        if stop.is_set():
+            raise WorkerStopping
+        with suppress(TimeoutError):
+            return future.result(timeout=min(left, STOP_SECONDS))
+        if future.done():  # what it raised was such an error itself
+            return future.result()
+    raise TimeoutError
+
+
 def attempt_assignment(
     worker: Worker,
     assignment: Assignment,
@@ -62,36 +115,40 @@ def attempt_assignment(
     *,
     begun: Callable[[], None] = lambda: None,
     stop: Event | None = None,
+    kept: Recorded = lambda _name, action: action(),
+    trees: Trees | None = None,
 ) -> Attempt:
     """Ask ``worker`` once and wait at most the assignment's time.
 
-    A thread cannot be stopped: what a worker gives after its time is dropped when it comes, and
-    its thread ends then.
+    A worker that acts has each of its steps ``kept``, and goes on behind those that were kept before a kill.
     """
-    started = monotonic()
+    started, stop = monotonic(), stop or Event()
     account = AttemptAccount(begun)
     numbered = replace(assignment, attempt=number)
-    attempt = run_in_thread(f"worker-{assignment.ticket}", lambda: _ask(worker, numbered, account))
-    done = None
-    while done is None and (left := started + assignment.timeout - monotonic()) > 0:
-        if stop is not None and stop.is_set():
-            raise WorkerStopping
-        with suppress(TimeoutError):
-            done = attempt.result(timeout=min(left, STOP_SECONDS))
-    if done is None:
-        reason = f"timeout after {assignment.timeout:g} s"
-        done = Attempt(RunStatus.TIMEOUT, reason, account.tokens, again=True, cost=account.cost)
-    return replace(done, seconds=round(monotonic() - started, 3))
+    if assignment.tools and isinstance(worker, ActingWorker):
+        steps = LiveSteps(stop, kept, trees)
+        done = _asked(lambda: worker.act(numbered, steps, account), None, account)
+    else:
+        try:
+            work = partial(worker.work, numbered, account)
+            ask = partial(_asked, work, assignment.answer, account)
+            done = _within(assignment.timeout, stop, f"worker-{assignment.ticket}", ask)
+        except TimeoutError:
+            reason = f"timeout after {assignment.timeout:g} s"
+            done = Attempt(RunStatus.TIMEOUT, reason, account.tokens, again=True, cost=account.cost)
+    return replace(done, seconds=account.seconds or round(monotonic() - started, 3))
 
 
-def _ask(worker: Worker, assignment: Assignment, account: AttemptAccount) -> Attempt:
+def _asked(
+    ask: Callable[[], WorkerReply], schema: Mapping[str, Any] | None, account: AttemptAccount
+) -> Attempt:
     again, refused = True, ""
     try:
-        reply = worker.work(assignment, account)
+        reply = ask()
         account.note(int(reply.tokens), reply.cost)
-        text, refused = _taken(reply.text, assignment.answer)
+        text, refused = _taken(reply.text, schema)
         if not refused:
-            return _success(text, reply.warning, account)
+            return _success(text, reply, account)
         reason = "; ".join(filter(None, (refused, reply.warning)))
     except WorkerError as error:
         cost = account.cost if error.cost is None else error.cost
@@ -120,15 +177,23 @@ def _taken(text: str, schema: Mapping[str, Any] | None) -> tuple[str, str]:
         return "", f"the answer does not meet its schema: {fault}"
 
 
-def _success(answer: str, warning: str, account: AttemptAccount) -> Attempt:
-    text = _writable(answer)
+def _success(text: str, reply: WorkerReply, account: AttemptAccount) -> Attempt:
+    text, warning = _writable(text), reply.warning
     if len(text) > ANSWER_CHARACTERS:
         characters = f"{ANSWER_CHARACTERS:,} of {len(text):,} characters"
         cut = f"the answer is cut: its first {characters} are here"
         warning = "; ".join(filter(None, (warning, cut)))
         text = text[:ANSWER_CHARACTERS]
     warning = _writable(shorten(warning, REASON_CHARACTERS))
-    return Attempt(RunStatus.SUCCESS, text, account.tokens, warning=warning, cost=account.cost)
+    return Attempt(
+        RunStatus.SUCCESS,
+        text,
+        account.tokens,
+        warning=warning,
+        cost=account.cost,
+        commit=reply.commit,
+        verified=reply.verified,
+    )
 
 
 def _writable(text: str) -> str:
@@ -205,6 +270,8 @@ def complete_assignment(
         last.warning,
         cost=_cost_of(attempts),
         seconds=round(sum(each.seconds for each in attempts), 3),
+        commit=last.commit,
+        verified=last.verified,
     )
 
 

@@ -100,6 +100,7 @@ def _usage(
         message_tokens=count(assignment.message),
     )
     total = Usage()
+    # A loop sends the context at least twice; how often is not known before.
     for _ in range(2 if assignment.tools else 1):
         usage, caches[recipient] = charge(plan, caches.get(recipient, SimulatedCache()))
         total += usage

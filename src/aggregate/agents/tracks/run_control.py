@@ -1,7 +1,7 @@
 """Look at runs, decide about them, cancel and forget them, over their database."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.heartbeat import is_conducted
+from aggregate.agents.tracks.durable.pack_table import PackTable
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     RUNNING,
@@ -24,6 +25,7 @@ from aggregate.agents.tracks.durable.run_table import (
     RunRow,
     RunTable,
 )
+from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
 from aggregate.agents.tracks.run_files import ReportLine, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
@@ -43,6 +45,8 @@ class TrackProgress:
     waiting: tuple[str, ...]  # in the queue or being worked on
     untouched: tuple[str, ...]  # not begun, or not over when the run was cancelled
     approvals: tuple[str, ...]  # wait for a person's decision
+    failed_before: Mapping[str, str]  # what tickets depend on that has failed, by their ids
+    turns: Mapping[str, int]  # that tickets with tools have made which are under way
     tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
 
     @property
@@ -66,10 +70,40 @@ class PastRun:
                 self.tickets |= {child.id: child for child in children}
         self.lines = self._read_lines()
 
+    @classmethod
+    def of(cls, runs: "Runs", run: RunRow) -> "PastRun":
+        return cls(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
+
+    def commit_of(self, ticket_id: str) -> str:
+        """Return what a ticket has changed, in whichever of its rounds it did so last; ``""`` for nothing."""
+        if ticket_id not in self.tickets:
+            raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')
+        keys = self.keys_of_rounds(ticket_id)
+        outcomes = self._queue.outcomes(keys)
+        commits = [outcomes[key].commit for key in keys if key in outcomes]
+        return next((commit for commit in reversed(commits) if commit), "")
+
+    def keys_of_rounds(self, ticket_id: str) -> list[str]:
+        return [*self._keys.earlier(ticket_id), self._keys.of(ticket_id)]
+
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
         queued = {ticket_of(key) for key in self._queue.unfinished(self._keys_of(open_ids))}
         busy = queued | self._children.keys() if goes_on else set()
+        failed = {each for each, line in self.lines.items() if not line.is_done}
+        waits_for = dependencies(self._run.tickets)
+        failed_before = {
+            each: ", ".join(lost)
+            for each in self.tickets
+            if (lost := [one for one in waits_for.get(parent_of(each), ()) if one in failed])
+        }
+        turns = {
+            each: len(
+                [name for name, _ in self._queue.steps(self._keys.of(each)) if name == "turn"]
+            )
+            for each in open_ids
+            if each in queued and self.tickets[each].tools
+        }
         approvals = [
             each for each in open_ids if goes_on and self._state(each) is EndingState.WAITING
         ]
@@ -80,6 +114,8 @@ class PastRun:
             tuple(each for each in open_ids if each in busy),
             tuple(each for each in open_ids if each not in {*busy, *approvals}),
             tuple(approvals),
+            failed_before,
+            turns,
             tuple(self.tickets.values()),
         )
 
@@ -158,15 +194,18 @@ class PastRun:
         return [self._keys.of(ticket_id) for ticket_id in ids]
 
 
-class _Runs(NamedTuple):
+class Runs(NamedTuple):
     track: Track
     engine: Engine
     queue: DbosQueue
     table: RunTable
 
+    def is_conducted(self, run: RunRow) -> bool:
+        return run.state == RUNNING and is_conducted(self.engine, run.run_id)
+
 
 @contextmanager
-def _runs_of(track: Track, project: Project, database: str) -> Iterator[_Runs | None]:
+def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | None]:
     """Yield the runs of a track; ``None`` where there is no database, for to ask about runs makes none."""
     url = locate_database(project, database)
     if not database_exists(url):
@@ -174,19 +213,36 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[_Runs | 
         return
     with open_database(url) as engine:
         table = RunTable(engine, project_name(project), track.track_id)
-        yield _Runs(track, engine, DbosQueue(engine), table)
+        yield Runs(track, engine, DbosQueue(engine), table)
+
+
+@contextmanager
+def latest_run(project: Project, name: str, database: str) -> Iterator[tuple[Runs, RunRow]]:
+    track = open_track(project.folder, name)
+    with _runs_of(track, project, database) as runs:
+        run = runs.table.latest() if runs else None
+        if runs is None or run is None:
+            raise TrackError(f"{track.track_id}: there was no run yet")
+        yield runs, run
 
 
 @contextmanager
 def _under_way(
     project: Project, name: str, database: str, otherwise: str
-) -> Iterator[tuple[_Runs, RunRow]]:
+) -> Iterator[tuple[Runs, RunRow]]:
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
         run = runs.table.latest() if runs else None
         if runs is None or run is None or run.state != RUNNING:
             raise TrackError(f"{track.track_id}: {otherwise}")
         yield runs, run
+
+
+def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool:
+    """Tell whether the latest run of a track has merged what is not in the user's files."""
+    with latest_run(project, name, database) as (runs, run):
+        packs = PackTable(runs.engine, run.run_id)
+        return packs.ref(MERGED) != (packs.ref(APPLIED) or packs.ref(BASE))
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
@@ -212,9 +268,9 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
         if runs is None or run is None:
             return None
         state = run.state
-        if state == RUNNING and not is_conducted(runs.engine, run.run_id):
+        if state == RUNNING and not runs.is_conducted(run):
             state = INTERRUPTED
-        past = PastRun(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
+        past = PastRun.of(runs, run)
         # What was enqueued for a run that was cancelled waits for nobody any more.
         return past.progress(run.run_id, state, goes_on=run.state == RUNNING)
 
@@ -256,6 +312,7 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
         for run in over:
             runs.queue.forget(runs.queue.keys(run.run_id))
             EndingTable(runs.engine, run.run_id).forget()
+            PackTable(runs.engine, run.run_id).forget()
             runs.table.forget(run)
         shrink(runs.engine)
         return [run.run_id for run in over]

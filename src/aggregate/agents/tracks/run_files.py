@@ -4,8 +4,10 @@ It writes each worker's prompt and reply under its number, and the report with e
 """
 
 import glob
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
@@ -16,7 +18,7 @@ from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
 from aggregate.agents.tracks.track import TrackStatus
 from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import replace_own
+from aggregate.base.disk.writing import append_own, replace_own
 from aggregate.base.json_forms import first_of
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD
@@ -76,6 +78,16 @@ class RunFiles:
         replace_own(self._path(outcome.ticket, kind), text)
         self._path(outcome.ticket, other).unlink(missing_ok=True)
 
+    def append_event(self, event: "TicketEvent") -> None:
+        """Write one line of JSON for a change, for programs that follow a run."""
+        line: dict[str, object] = {"time": datetime.now(UTC).isoformat(timespec="milliseconds")}
+        line |= {"ticket": event.ticket.id, "state": event.state.value}
+        line |= {"detail": event.detail} if event.detail else {}
+        if event.line is not None:
+            line |= {"attempts": event.line.attempts, "tokens": event.line.tokens}
+            line |= {"cost": event.line.cost, "seconds": event.line.seconds}
+        append_own(self.folder / "events.jsonl", json.dumps(line) + "\n")
+
     def names(self, ticket: str) -> dict[str, str]:
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
         return {kind: path.name for kind, path in paths.items() if path.exists()}
@@ -100,6 +112,8 @@ class ReportLine:
     cost: float | None = None  # in US dollars, as far as is known
     seconds: float = 0.0
     left_out: bool = False  # its condition was not met: nobody was asked, which is no failure
+    warning: str = ""
+    verified: bool = False  # whether its check has passed
 
     @property
     def is_done(self) -> bool:
@@ -108,7 +122,11 @@ class ReportLine:
 
     @property
     def state(self) -> str:
-        return "left out" if self.left_out else _STATES.get(self.status, "not run")
+        state = "left out" if self.left_out else _STATES.get(self.status, "not run")
+        is_open = (
+            self.status is RunStatus.SUCCESS and self.ticket.changes_files and not self.verified
+        )
+        return f"{state}, unverified" if is_open else state
 
     @property
     def account(self) -> str:
@@ -119,7 +137,17 @@ class ReportLine:
     @classmethod
     def of(cls, ticket: Ticket, end: TicketOutcome) -> "ReportLine":
         attempts = end.attempts if ticket.asks else 0
-        return cls(ticket, end.status, attempts, end.tokens, end.errors, end.cost, end.seconds)
+        return cls(
+            ticket,
+            end.status,
+            attempts,
+            end.tokens,
+            end.errors,
+            end.cost,
+            end.seconds,
+            warning=end.warning,
+            verified=end.verified,
+        )
 
 
 def report_text(

@@ -126,6 +126,22 @@ class RunOutcomes:
         counts = self._known[key] = self._endings.record(key, ending)
         return counts
 
+    def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
+        """Return what tickets came to in the rounds before this one."""
+        return self.queue.outcomes(
+            [key for each in ids for key in self.keys.earlier(each)]
+        ).values()
+
+    def conflict(self, ticket_id: str) -> str:
+        """Return the paths for which a ticket is run again, ``""`` where it was not for a conflict."""
+        ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
+        return ending.text if ending and ending.state is EndingState.CONFLICT else ""
+
+    def next_round(self, ticket_id: str) -> None:
+        number = self.keys.rounds.get(ticket_id, 1) + 1
+        self._endings.raise_rounds({ticket_id: number})
+        self.keys = replace(self.keys, rounds={**self.keys.rounds, ticket_id: number})
+
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
         self.children[parent_id] = tuple(child.id for child in children)
         self._tickets.update((child.id, child) for child in children)

@@ -12,6 +12,7 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.heartbeat import conducting, is_conducted
+from aggregate.agents.tracks.durable.pack_table import PackTable
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     FINISHED,
@@ -21,6 +22,7 @@ from aggregate.agents.tracks.durable.run_table import (
     RunTable,
 )
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
+from aggregate.agents.tracks.line import Line
 from aggregate.agents.tracks.run_control import PastRun
 from aggregate.agents.tracks.run_files import (
     LEASE_SECONDS,
@@ -30,11 +32,13 @@ from aggregate.agents.tracks.run_files import (
     TrackResult,
     last_number,
 )
+from aggregate.agents.tracks.run_ledger import RunLedger
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import Tickets, without_items
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
+from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker import Worker
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import TrackError
@@ -92,17 +96,19 @@ def conduct(
             process = WorkerProcess(engine, worker, lease=options.lease, changed=changed)
             stack.enter_context(process)
         tickets, endings = run.tickets, EndingTable(engine, run.run_id)
-        keys = endings.keys()
         limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
         files = RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets)
+        line = None
+        if any(ticket.changes_files for ticket in tickets.tickets):
+            packs = PackTable(engine, run.run_id)
+            repository = stack.enter_context(depot())
+            line = Line.begin(project.folder, track.track_id, packs, repository, tell=tell)
         result = TrackRun(
-            track,
-            RunOutcomes(tickets, queue=queue, keys=keys, endings=endings),
-            contexts=contexts,
-            files=files,
+            RunOutcomes(tickets, queue=queue, keys=endings.keys(), endings=endings),
+            contexts,
+            RunLedger(track, files, observe=observe, max_cost=min(limits, default=None)),
+            line=line,
             polling=options.polling,
-            max_cost=min(limits, default=None),
-            observe=observe,
             cancelled=lambda: runs.state(run) == CANCELLED,
             changed=changed,
         ).run()

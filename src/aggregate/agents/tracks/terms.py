@@ -1,17 +1,25 @@
 """Who is asked, and what is allowed: the user's terms for a run, lowered by what a project, persona or ticket says."""
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aggregate.agents.goals import EngineLimits
-from aggregate.agents.tools import ToolRegistry, standard_tools
+from aggregate.agents.tools import (
+    AllowedCommands,
+    ChangeTools,
+    ToolRegistry,
+    add_change_tools,
+    add_compose_tool,
+    standard_tools,
+)
 from aggregate.agents.tracks.tickets import Ticket, Tickets
-from aggregate.base.errors import ConfigError, TrackError
+from aggregate.base.disk.reading import real_path
+from aggregate.base.errors import ConfigError, ToolError, TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.base.request import AUTO, Amount, Budget, FileOrder
-from aggregate.project.configuration import Project, user_config
+from aggregate.project.configuration import Project, is_trusted, user_config
 from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona
 from aggregate.sending import ModelSelection, select_model
@@ -25,10 +33,9 @@ from aggregate.sending.clients import (
 )
 from aggregate.sending.models import SCRIPTED, Usage
 
-_USUAL = EngineLimits()
 # The most that a context takes of the tokens of an attempt that sends it once: the answer has the others.
 _ONCE: Final = 0.8
-_TWICE: Final = 0.4  # the same where the context is sent with the plan and with the answer
+_LOOPED: Final = 0.2  # the same where each turn sends the context again, mostly from a cache
 
 
 class Recipient(NamedTuple):
@@ -47,14 +54,14 @@ OWN: Final = Recipient()  # whoever the worker was started for; of the scripted 
 class TicketLimits:
     """What one attempt at a ticket may use at most, all its requests and answers together."""
 
-    max_tokens: int = _USUAL.tokens
+    max_tokens: int = 200_000
     max_seconds: float | None = None  # for as long as the ticket says
-    max_steps: int = _USUAL.steps
+    max_turns: int = 40
 
     def lowered(
         self,
         max_tokens: int | None = None,
-        max_steps: int | None = None,
+        max_turns: int | None = None,
         max_seconds: float | None = None,
     ) -> "TicketLimits":
         """Return these limits, lowered to those that a project or a ticket names; none is ever raised."""
@@ -62,7 +69,7 @@ class TicketLimits:
         return TicketLimits(
             min(self.max_tokens, max_tokens or self.max_tokens),
             min(seconds, default=None),
-            min(self.max_steps, max_steps or self.max_steps),
+            min(self.max_turns, max_turns or self.max_turns),
         )
 
 
@@ -76,8 +83,9 @@ class WorkerTerms:
     provider: str = SCRIPTED
     model: str = ""
     base_url: str = ""
-    tools: ToolRegistry = field(default_factory=lambda: standard_tools(roots=(Path(),)))
+    tools: ToolRegistry = field(default_factory=lambda: worker_tools(Path()))
     limits: TicketLimits = USUAL
+    commands: AllowedCommands = field(default_factory=AllowedCommands)
 
     @classmethod
     def of_user(
@@ -90,22 +98,61 @@ class WorkerTerms:
         allow: Iterable[str] = (),
         max_tokens: int | None = None,
         max_seconds: float | None = None,
-        max_steps: int | None = None,
+        max_turns: int | None = None,
     ) -> "WorkerTerms":
         """Return what a user allows who names a worker, a folder of tools, and what these may do besides reading."""
         provider, model = parse_worker(spec)
-        permissions = ("read", *allow)
-        registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
+        registry = worker_tools(root, permissions=("read", *allow))
         if folder is not None:
             registry.discover(folder)
-        limits = user_limits(max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
-        return cls(provider, model, base_url, registry, limits)
+        limits = user_limits(max_tokens=max_tokens, max_seconds=max_seconds, max_turns=max_turns)
+        table = user_config().conduct
+        beginnings = tuple(map(_words, table.commands))
+        commands = AllowedCommands(beginnings, sandboxed=table.sandbox)
+        return cls(provider, model, base_url, registry, limits, commands)
+
+    def with_checks(self, project: Project, tickets: Tickets) -> "WorkerTerms":
+        """Return these terms with the commands of a project, and its tickets' checks, if the user trusts it."""
+        if not is_trusted(real_path(project.folder)):
+            return self
+        beginnings = (*self.commands.beginnings, *map(_words, project.config.conduct.commands))
+        exact = frozenset(_words(ticket.verify) for ticket in tickets.tickets if ticket.verify)
+        return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
+
+    def tools_in(self, changes: ChangeTools) -> ToolRegistry:
+        """Return the tools over a work tree: those of the package in it, and the user's own as they are."""
+        root = changes.root / changes.folder
+        registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
+        for tool in self.tools:
+            if tool.name not in registry:
+                registry.add(tool)
+        return registry
 
     @property
     def recipient(self) -> Recipient:
         if self.provider == SCRIPTED:
             return OWN
         return Recipient(self.provider, self.model or PROVIDERS[self.provider].model, self.base_url)
+
+
+def worker_tools(
+    root: Path, *, permissions: Iterable[str] = ("read",), changes: ChangeTools | None = None
+) -> ToolRegistry:
+    """Return the tools of tickets: those that read a folder, and those that change the work tree of a ticket."""
+    registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
+    add_compose_tool(registry, root)
+    add_change_tools(registry, changes or ChangeTools(root))
+    return registry
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise ConfigError(f"{command!r} is no command: {error}", key="conduct.commands") from None
+    if not words:
+        raise ConfigError("a command is empty: name a program", key="conduct.commands")
+    return words
 
 
 def parse_worker(spec: str) -> tuple[str, str]:
@@ -122,13 +169,13 @@ def parse_worker(spec: str) -> tuple[str, str]:
 
 
 def user_limits(
-    *, max_tokens: int | None = None, max_seconds: float | None = None, max_steps: int | None = None
+    *, max_tokens: int | None = None, max_seconds: float | None = None, max_turns: int | None = None
 ) -> TicketLimits:
     table = user_config().conduct
     return TicketLimits(
         max_tokens or table.max_tokens or USUAL.max_tokens,
         table.max_seconds if max_seconds is None else max_seconds,
-        max_steps or table.max_steps or USUAL.max_steps,
+        max_turns or table.max_turns or USUAL.max_turns,
     )
 
 
@@ -167,7 +214,16 @@ def _select(
     return select_model(project, selection, require_key=require_key)[0]
 
 
-def check_tools(ticket: Ticket, tools: ToolRegistry) -> None:
+def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
+    tools = terms.tools
+    try:
+        if ticket.verify:
+            terms.commands.words(ticket.verify)
+    except ToolError as error:
+        raise ConfigError(
+            f'the check of the ticket "{ticket.id}": {error}; name it under [conduct] commands in your own '
+            "configuration, or trust the project"
+        ) from None
     for name in ticket.tools:
         named = f'the ticket "{ticket.id}" names the tool {name!r}'
         if name not in tools:
@@ -224,7 +280,7 @@ def grant_budget(
         tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
         tokens = named
-    share = _TWICE if ticket.tools else _ONCE
+    share = _LOOPED if ticket.tools else _ONCE
     ratio = shipped_ratio(recipient.provider, recipient.model)
     tokens = max(1, min(tokens, ratio.own_tokens(int(max_tokens * share))))
     budget = Budget(tokens, table.history, table.results, FileOrder(table.order))

@@ -97,7 +97,7 @@ class TicketParts:
     def limits(self, ticket: Ticket) -> TicketLimits:
         limits = self._terms.limits
         for each in (self._project.config.conduct, ticket):
-            limits = limits.lowered(each.max_tokens, each.max_steps, each.max_seconds)
+            limits = limits.lowered(each.max_tokens, each.max_turns, each.max_seconds)
         return limits
 
     def recipient(self, ticket: Ticket) -> Recipient:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from aggregate.agents.results.merge import VARIABLE
 from aggregate.agents.sandbox import SandboxLimits, run_javascript
 from aggregate.agents.subagents import FailurePolicy
+from aggregate.agents.tools import CHANGES
 from aggregate.agents.tracks.answer_schema import read_schema
 from aggregate.base.errors import ConfigError, SandboxError
 from aggregate.base.text import fence
@@ -79,7 +80,10 @@ class Ticket(BaseModel):
     # Of one attempt; they can only lower what the user allows.
     max_tokens: TokenNumber | None = None
     max_seconds: float | None = Field(default=None, gt=0)
-    max_steps: int | None = Field(default=None, ge=1)
+    max_turns: int | None = Field(default=None, ge=1)
+    # A command that must succeed in the ticket's work tree, and how often it may fail; the user must allow it.
+    verify: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
+    attempts: int = Field(default=3, ge=1, le=20)
 
     @property
     def name(self) -> str:
@@ -89,6 +93,11 @@ class Ticket(BaseModel):
     def asks(self) -> bool:
         """Whether a worker is asked: approvals wait for a person, and a list is spread over other tickets."""
         return self.kind is TicketKind.WORK and not self.for_each
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether it works in a tree of its own: it changes files, or what it would change is checked."""
+        return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
@@ -301,6 +310,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
         for key, message in (
             *_problems_of_variable(ticket, merged_by),
             *_problems_of_approval(ticket),
+            *_problems_of_check(ticket),
         ):
             yield ("tickets", i, key), message
         for j, name in enumerate(ticket.depends_on):
@@ -347,6 +357,12 @@ def _problems_of_approval(ticket: Ticket) -> Iterator[tuple[str, str]]:
             if getattr(ticket, key):
                 what = "is an approval, which no worker is asked for"
                 yield key, f'"{ticket.id}" {what}: leave {key} out'
+
+
+def _problems_of_check(ticket: Ticket) -> Iterator[tuple[str, str]]:
+    if ticket.verify and not ticket.tools:
+        named = f'"{ticket.id}" is verified, but has no tools that change anything'
+        yield "verify", f"{named}: name some, such as {', '.join(CHANGES[:2])}"
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:

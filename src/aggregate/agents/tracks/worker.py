@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from aggregate.agents.script_file import ScriptedReply, load_replies
-from aggregate.agents.tools import ToolRegistry, standard_tools
+from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
+from aggregate.agents.tracks.metering import MeteredClient
 from aggregate.agents.tracks.terms import (
     OWN,
     USUAL,
@@ -18,17 +19,19 @@ from aggregate.agents.tracks.terms import (
     WorkerTerms,
     open_recipients,
     parse_worker,
+    worker_tools,
 )
-from aggregate.agents.tracks.tool_ticket import MeteredClient, work_with_tools
+from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.track import Track
-from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
+from aggregate.base.errors import ClientError, ProviderError, WorkerError
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
 from aggregate.prompt.document import Section
 from aggregate.sending import charged
-from aggregate.sending.clients import Client, open_client, redacting
-from aggregate.sending.models import SCRIPTED
+from aggregate.sending.calls import ToolCall
+from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
+from aggregate.sending.models import SCRIPTED, Reply, Usage
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
@@ -44,9 +47,18 @@ class Worker(Protocol):
         ...
 
 
+@runtime_checkable
+class ActingWorker(Protocol):
+    """Works on tickets with tools, step by step; it is called from several threads at once."""
+
+    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+        """Return the answer, or raise as ``Worker.work`` does; what it does is in ``steps``."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Lets language models work on assignments: one request for each, or the agent where a ticket names tools."""
+    """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
 
     client: Client  # reaches the model that is asked where a ticket's persona names none
     model: str = ""
@@ -57,21 +69,14 @@ class ModelWorker:
     open_provider: Callable[[str, str], Client] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Send the context with the task behind it; with tools, reach the task as a goal first."""
-        # A database, too, can only lower what this worker's user allows.
-        allowed = self.terms.limits if self.terms else USUAL
-        limits = allowed.lowered(assignment.max_tokens, assignment.max_steps)
-        seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
-        assignment = replace(assignment, timeout=seconds)
+        """Send the context with the task behind it."""
+        assignment, limits = self._lowered(assignment)
         client = self._client(assignment)
         if isinstance(begun, AttemptAccount):
             # For an attempt whose time is over before its worker returns.
             client.on_usage = lambda: begun.note(client.tokens, client.cost)
         try:
-            if not assignment.tools:
-                return _send(assignment, client, limits, begun)
-            tools, state_dir = self._tools(assignment), self.root / "state"
-            return work_with_tools(assignment, client, tools, state_dir, limits, begun)
+            return _send(assignment, client, limits, begun)
         except WorkerError as error:
             tokens, again = max(client.tokens, error.tokens), error.again
             raise WorkerError(str(error), again=again, tokens=tokens, cost=client.cost) from error
@@ -80,6 +85,20 @@ class ModelWorker:
             raise WorkerError(
                 str(error), again=again, tokens=client.tokens, cost=client.cost
             ) from error
+
+    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+        """Let the model call tools until it answers."""
+        terms = self.terms or WorkerTerms(tools=worker_tools(self.root))
+        assignment, limits = self._lowered(assignment)
+        client = self._client(assignment)
+        return act(assignment, client, terms, limits=limits, steps=steps, account=account)
+
+    def _lowered(self, assignment: Assignment) -> tuple[Assignment, TicketLimits]:
+        # A database, too, can only lower what this worker's user allows.
+        allowed = self.terms.limits if self.terms else USUAL
+        limits = allowed.lowered(assignment.max_tokens, assignment.max_turns)
+        seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
+        return replace(assignment, timeout=seconds), limits
 
     def _client(self, assignment: Assignment) -> MeteredClient:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
@@ -98,16 +117,6 @@ class ModelWorker:
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
         return MeteredClient(client)
-
-    def _tools(self, assignment: Assignment) -> ToolRegistry:
-        if self.terms is None:
-            registry = standard_tools(state_dir=self.root / "state", roots=(self.root,))
-        else:
-            registry = self.terms.tools
-        try:
-            return registry.only(assignment.tools)
-        except ToolError as error:
-            raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
 def _send(
@@ -133,6 +142,18 @@ class ScriptedWorker:
     """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
 
     answers: Mapping[str, ScriptedReply]
+    terms: WorkerTerms | None = None  # of tickets with tools
+
+    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+        """Make the scripted calls and answer; a ticket without a script is described."""
+        script = self.answers.get(assignment.ticket)
+        terms = self.terms or WorkerTerms()
+        if script is None:
+            script = ScriptedReply(text=_description(assignment, assignment.tokens))
+        if error := script.failure(assignment.attempt):
+            raise WorkerError(error, again=not script.refuse)
+        client = MeteredClient(scripted_client(partial(_follow, script)))
+        return act(assignment, client, terms, limits=terms.limits, steps=steps, account=account)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
@@ -145,6 +166,17 @@ class ScriptedWorker:
         if error := answer.failure(assignment.attempt):
             raise WorkerError(error, again=not answer.refuse)
         return WorkerReply(answer.text, tokens + count(answer.text), cost=answer.cost)
+
+
+def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
+    """Make the calls of a script, one a turn, and then answer."""
+    time.sleep(script.seconds)
+    number = sum(bool(turn.results) for turn in request.turns or ())
+    if number >= len(script.calls):
+        return Reply(script.text, Usage())
+    arguments = dict(script.calls[number])
+    call = ToolCall(f"call_{number + 1}", str(arguments.pop("tool", "")), arguments)
+    return Reply("", Usage(), calls=(call,))
 
 
 def _description(assignment: Assignment, tokens: int) -> str:
@@ -196,17 +228,16 @@ def make_worker(
         _, _, argument = spec.partition(":")
         path = Path(argument) if argument else script
         exists = path is not None and (argument or path.is_file())
-        return ScriptedWorker(load_replies(path) if path and exists else {})
+        return ScriptedWorker(load_replies(path) if path and exists else {}, terms)
 
     def opened(provider: str, model: str, base_url: str = "") -> Client:
         client = charged(open_client(provider, model=model, base_url=base_url), root)
         return client.through(redacting(allow, tell=tell)) if redact else client
 
-    tools = standard_tools(state_dir=root / "state", roots=(root,))
     return ModelWorker(
         opened(provider, model, base_url),
         root=root,
-        terms=terms or WorkerTerms(provider, model, base_url, tools),
+        terms=terms or WorkerTerms(provider, model, base_url, worker_tools(root)),
         clients=clients or {},
         open_provider=cache(opened),
     )

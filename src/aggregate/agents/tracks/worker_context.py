@@ -82,7 +82,7 @@ class WorkerContexts:
     def check(self, ticket: Ticket) -> None:
         """Make sure that the ticket's persona, model, tools and focus files exist, and fit into its budget."""
         self._parts.recipient(ticket)
-        check_tools(ticket, self._terms.tools)
+        check_tools(ticket, self._terms)
         request = self._parts.focused
         listing = FolderListing(request.scope)
         for focus in ticket.focus_files:
@@ -159,8 +159,10 @@ class WorkerContexts:
             model=recipient.model,
             base_url=recipient.base_url,
             max_tokens=None if limits.max_tokens == USUAL.max_tokens else limits.max_tokens,
-            max_steps=None if limits.max_steps == USUAL.max_steps else limits.max_steps,
-            task=plain_task(ticket) if ticket.tools else "",
+            max_turns=None if limits.max_turns == USUAL.max_turns else limits.max_turns,
+            title=ticket.title,
+            verify=ticket.verify,
+            attempts=ticket.attempts,
         )
 
     def write_account(self, path: Path, assignment: Assignment) -> None:

@@ -33,7 +33,7 @@ _STEM_CHARACTERS = 50
 
 
 def replace_text(
-    path: Path, text: str, *, like: Path | None = None, within: Path | None = None
+    path: Path, text: str | bytes, *, like: Path | None = None, within: Path | None = None
 ) -> None:
     """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
 
@@ -48,7 +48,8 @@ def replace_text(
             pinned = folder / target.name
             pattern = pinned if pinned.exists() else like
             mode = stat.S_IMODE(pattern.stat().st_mode) if pattern else None
-            _replace(pinned, [text.encode()], mode=mode, durable=True)
+            data = text.encode() if isinstance(text, str) else text
+            _replace(pinned, [data], mode=mode, durable=True)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -65,6 +66,17 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
         private_folder(path.parent)
         pieces = (data,) if isinstance(data, bytes) else data
         _replace(path, pieces, mode=PRIVATE_FILE, durable=durable)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def append_own(path: Path, text: str) -> None:
+    """Add a line to a file of ours, which is made where it is missing; a link in its place is not followed."""
+    try:
+        private_folder(path.parent)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        with os.fdopen(os.open(path, flags, PRIVATE_FILE), "ab") as file:
+            file.write(text.encode())
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 

@@ -19,7 +19,7 @@ class TermsSettings(TypedDict):
     allow: tuple[str, ...]
     max_tokens: int | None
     max_seconds: float | None
-    max_steps: int | None
+    max_turns: int | None
 
 
 class RunSettings(TermsSettings):
@@ -30,6 +30,7 @@ class RunSettings(TermsSettings):
     on_error: str | None
     lead: bool
     max_cost: float | None
+    apply: bool
 
 
 _TRACK = click.argument("track")
@@ -71,10 +72,10 @@ _TERMS = (
         help="Let one attempt take at most this many seconds; by default as the ticket says.",
     ),
     click.option(
-        "--max-steps",
+        "--max-turns",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let a ticket with tools take at most this many steps; by default 4.",
+        help="Let a ticket with tools ask the model at most this many times; by default 40.",
     ),
 )
 _LEASE = click.option(
@@ -122,6 +123,9 @@ _RUN = (
         metavar="USD",
         help="Begin no further ticket once the run has cost this many US dollars.",
     ),
+    click.option(
+        "--apply", is_flag=True, help="Write what tickets have changed into your files at the end."
+    ),
 )
 
 
@@ -162,5 +166,5 @@ def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
         allow=settings["allow"],
         max_tokens=settings["max_tokens"],
         max_seconds=settings["max_seconds"],
-        max_steps=settings["max_steps"],
+        max_turns=settings["max_turns"],
     )

@@ -42,10 +42,10 @@ def run(
         start_track(project, track, settings)
         return
     opened = open_track(project.folder, track)
-    contexts = WorkerContexts(project, track=opened, terms=open_terms(settings, project.folder))
-    steps = preview(
-        opened.tickets(), contexts, warm_up=settings["lead"], max_cost=settings["max_cost"]
-    )
+    tickets = opened.tickets()
+    terms = open_terms(settings, project.folder).with_checks(project, tickets)
+    contexts = WorkerContexts(project, track=opened, terms=terms)
+    steps = preview(tickets, contexts, warm_up=settings["lead"], max_cost=settings["max_cost"])
     write_rows(*_preview_lines(steps))
     warn_all(contexts.warnings)
 

@@ -1,8 +1,10 @@
 """Run a track, here or for runs elsewhere, and look after runs: all that needs DBOS."""
 
+import os
 import signal
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
+from types import FrameType
 from typing import Unpack
 
 import click
@@ -11,6 +13,7 @@ from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks import (
     PollingOptions,
     RunOptions,
+    applying,
     conduct,
     make_worker,
     open_track,
@@ -18,6 +21,7 @@ from aggregate.agents.tracks import (
     run_worker,
     worker_of_track,
 )
+from aggregate.base.errors import DatabaseAwayError
 from aggregate.cli.conduct.options import (
     RunSettings,
     TermsSettings,
@@ -31,41 +35,6 @@ from aggregate.cli.output import say, warn, write_path, write_rows
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project, redaction_for
 from aggregate.prompt.sections import one_line
-
-
-@click.command()
-@past_run_options
-def status(track: str, config: Path, database: str) -> None:
-    """Show how the latest run of TRACK stands."""
-    progress = run_control.status(open_project(config), track, database=database)
-    if progress is None:
-        write_rows("no run yet")
-    else:
-        write_rows(*_rows(progress, track))
-
-
-def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
-    total = len(progress.tickets)
-    rows = [
-        f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
-    ]
-    for line in progress.lines:
-        error = f" ({one_line(line.errors[-1])})" if line.errors else ""
-        rows.append(f"  {line.ticket.id}: {line.account}{error}")
-    rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
-    rows += [f"  {ticket}: under way" for ticket in progress.waiting]
-    goes_on = progress.state in ("running", run_control.INTERRUPTED)
-    rows += [f"  {ticket}: {'waiting' if goes_on else 'not run'}" for ticket in progress.untouched]
-    if progress.lines:
-        rows.append(f"so far: {progress.account}")
-    if progress.approvals:
-        commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
-        rows.append(f"{progress.approvals[0]} waits: {commands}")
-    if progress.state == run_control.INTERRUPTED:
-        rows.append(f"nobody conducts it now: aggregate conduct resume {track} goes on with it")
-    elif any(not line.is_done for line in progress.lines) and progress.state != "running":
-        rows.append(f"aggregate conduct resume {track} runs what failed once more")
-    return rows
 
 
 @click.command()
@@ -120,8 +89,8 @@ def start_track(
     only: bool = False,
 ) -> None:
     """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
-    terms = open_terms(settings, project.folder)
     track = open_track(project.folder, name)
+    terms = open_terms(settings, project.folder).with_checks(project, track.tickets())
     worker = None
     if not settings["no_work"]:
         worker, recipients = worker_of_track(project, track, settings["spec"], terms, tell=warn)
@@ -159,8 +128,21 @@ def start_track(
         say(f"stopped: {result.stopped}")
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
+    _offer_changes(project, track.track_id, settings)
     if not result.succeeded:
         raise click.exceptions.Exit(1)
+
+
+def _offer_changes(project: Project, track_id: str, settings: RunSettings) -> None:
+    if not run_control.changes_to_apply(project, track_id, database=settings["database"]):
+        return
+    if settings["apply"]:
+        for path in applying.apply(project, track_id, database=settings["database"]):
+            write_rows(path)
+    else:
+        say(
+            f"your files are as they were: aggregate conduct diff {track_id} shows what to apply or drop"
+        )
 
 
 def _say_ticket(ticket: str, state: str, detail: str) -> None:
@@ -207,6 +189,8 @@ def retry(
 
 # How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows.
 _LOOK_SECONDS = 0.5
+_AWAY_SECONDS = 2.0  # between two looks whether the database is there
+_LAST_SECONDS = 5.0  # that a worker which is to end gives what it is at
 
 
 @click.command()
@@ -214,7 +198,15 @@ _LOOK_SECONDS = 0.5
 def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> None:
     """Work on the tickets of every track on a database until interrupted."""
     stop = Event()
-    signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        # What waits for a database that is away would not end by itself; nothing that was recorded is lost by it.
+        last = Timer(_LAST_SECONDS, os._exit, (0,))
+        last.daemon = True
+        last.start()
+
+    signal.signal(signal.SIGTERM, end)
     redaction = redaction_for(sending=True)
     answering = make_worker(
         settings["spec"],
@@ -224,7 +216,15 @@ def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> No
         base_url=settings["base_url"],
         terms=open_terms(settings, Path()),
     )
-    with run_worker(database, answering, lease=lease) as process:
-        say(f"working as {process.executor_id}")
-        while not stop.wait(_LOOK_SECONDS):
-            pass
+    told = ""
+    while not stop.is_set():
+        try:
+            with run_worker(database, answering, lease=lease) as process:
+                say(f"working as {process.executor_id}")
+                while not stop.wait(_LOOK_SECONDS):
+                    pass
+        except DatabaseAwayError as error:
+            if str(error) != told:
+                say(f"waiting for the database: {error}")
+            told = str(error)
+            stop.wait(_AWAY_SECONDS)

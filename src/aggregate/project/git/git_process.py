@@ -59,6 +59,24 @@ _RULE_SECONDS_ELSEWHERE = 2
 _FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
 
 
+_SETTINGS: Final = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
+_OWN_VARIABLES: Final = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    # The same change is the same commit, whoever makes it and when.
+    **{
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (
+            ("NAME", "aggregate"),
+            ("EMAIL", "aggregate@localhost"),
+            ("DATE", "@0 +0000"),
+        )
+    },
+}
+
+
 class StoppedError(Exception):
     """Git was ended since it waited for what never came, or took too much time or memory: its answer is not known."""
 
@@ -77,6 +95,8 @@ class GitLimits:
         )
 
 
+# Of git on a repository of ours: the pack of a large project is made and read in some seconds.
+_OWN = GitLimits(elapsed=600, processor=120)
 _ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
 _CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _USUAL = GitLimits()
@@ -147,20 +167,64 @@ def _ask(
     program = find_program("git", outside=(folder,))
     if program is None:
         return None
+    environment = {**guarded_environment(folder, os.environ), **(variables or {})}
+    return _run(
+        [program, "--no-pager", *_SETTINGS, "-C", folder, *arguments],
+        environment,
+        stdin=stdin,
+        most=most,
+        limits=limits,
+    )
+
+
+def own_git(
+    repository: str,
+    *arguments: str,
+    stdin: bytes = b"",
+    variables: Mapping[str, str] | None = None,
+    may_say_no: bool = False,
+) -> bytes | None:
+    """Return what git prints on a bare repository of ours, ``None`` where it says no by the exit code 1 and may.
+
+    No other configuration is read, so that there are no filters and no drivers, and no repository is looked for.
+
+    Raises:
+        OSError: Git is missing, or has failed.
+    """
+    program = find_program("git", outside=(repository,))
+    if program is None:
+        raise FileNotFoundError("the program git is not installed")
+    environment = guarded_environment(repository, os.environ) | _OWN_VARIABLES
+    environment |= {"GIT_DIR": repository, **(variables or {})}
+    answer = _run(
+        [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=_OWN
+    )
+    if answer is None or answer.code not in ((0, 1) if may_say_no else (0,)):
+        raise OSError(f"git {arguments[0]} has failed")
+    return answer.data if answer.code == 0 or not may_say_no else None
+
+
+def _run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: bytes,
+    limits: GitLimits,
+    most: int = sys.maxsize,
+) -> _Answer | None:
     import subprocess  # with the next one 7 ms, and most runs have nothing to ask
     import tempfile
 
-    settings = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
     try:
         with tempfile.TemporaryFile() as given:  # a pipe would block us while git does not read
             given.write(stdin)
             given.seek(0)
             process = subprocess.Popen(
-                [program, "--no-pager", *settings, "-C", folder, *arguments],
+                command,
                 stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**guarded_environment(folder, os.environ), **(variables or {})},
+                env=environment,
                 start_new_session=True,  # without a terminal that a file of the repository could be a link to
             )
     except OSError:

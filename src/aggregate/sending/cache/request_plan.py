@@ -12,7 +12,7 @@ breakpoint is set on it again; providers do not say whether the latter is so.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby, pairwise
 from typing import Final
@@ -28,7 +28,11 @@ from aggregate.sending.cache.breakpoints import (
     layout_with_breakpoints,
 )
 from aggregate.sending.cache.fingerprint import HashedPrompt
+from aggregate.sending.calls import LoopTurn
 from aggregate.sending.models import NO_CACHE, SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
+
+# Of a loop: where it ends, and where the request before ended, from which a provider may not look back so far.
+LOOP_BREAKPOINTS = 2
 
 
 class BlockRole(StrEnum):
@@ -51,6 +55,9 @@ class RequestBlock:
     lifetime: int = SHORT_LIFETIME
     words: str = ""  # of a turn: what was said, without heading, role and fence
     image: Image | None = None  # what is sent instead of a text, which is empty then
+    turn: LoopTurn | None = (
+        None  # of a loop with tools: what the model said, or what it was told then
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +106,15 @@ def plan_request(
     message: str = "",
     message_tokens: int = 0,
     before: EarlierRequest = FIRST_REQUEST,
+    turns: Sequence[LoopTurn] | None = None,
 ) -> RequestPlan:
     """Plan the request that sends ``prompt`` and then ``message``, which will not be there next time.
 
-    Breakpoints of the request ``before`` are kept as far as the bytes are the same.
+    Breakpoints of the request ``before`` are kept as far as the bytes are the same. Of a loop with tools, whose
+    ``turns`` stand behind the message, the next request repeats everything: two of the breakpoints follow it.
     """
+    if turns is not None:
+        policy = replace(policy, max_breakpoints=max(policy.max_breakpoints - LOOP_BREAKPOINTS, 0))
     outline = Outline.of(prompt)
     tokens = tuple(outline.tokens)
     if policy.lookup is CacheLookup.BREAKPOINTS:
@@ -114,6 +125,8 @@ def plan_request(
     if message:
         text = SEPARATOR + message if prompt.segments else message
         blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
+    if turns is not None:
+        blocks = _with_loop(blocks, turns, is_marked=policy.lookup is CacheLookup.BREAKPOINTS)
     return RequestPlan(tuple(blocks), layout, tokens, message_tokens, policy)
 
 
@@ -153,6 +166,22 @@ def _blocks(
     return blocks
 
 
+def _with_loop(
+    blocks: list[RequestBlock], turns: Sequence[LoopTurn], *, is_marked: bool
+) -> list[RequestBlock]:
+    """Return the blocks with a loop's behind them, and with marks at its end and where the last request ended."""
+    ends = [len(blocks) - 1]
+    for turn in turns:
+        said = RequestBlock(
+            BlockRole.ASSISTANT, SEPARATOR + turn.text, 0, words=turn.text, turn=turn
+        )
+        blocks += [said, RequestBlock(BlockRole.MESSAGE, SEPARATOR + turn.told, 0, turn=turn)]
+        ends.append(len(blocks) - 1)
+    for place in ends[-LOOP_BREAKPOINTS:] if is_marked else ():
+        blocks[place] = replace(blocks[place], has_breakpoint=True)
+    return blocks
+
+
 def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
     turn = excerpt_turn(segments[0]) if len(segments) == 1 else None
     if turn is None:
@@ -174,6 +203,12 @@ class Message:
     @property
     def has_images(self) -> bool:
         return any(part.block.image for part in self.parts)
+
+    @property
+    def turn(self) -> LoopTurn | None:
+        """The turn of a loop that the message is of, whose calls or results it holds."""
+        turn = self.parts[-1].block.turn
+        return turn if turn and turn.results else None
 
     @property
     def text(self) -> str:

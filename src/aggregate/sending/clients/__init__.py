@@ -11,9 +11,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "client": "Client redacting",
-            "own_models": "cache_policy context_window cost exceeded_window shipped_ratio",
-            "protocol": "Ask ChatRequest OnText",
+            "client": "Client redacting scripted_client",
+            "own_models": "cache_policy context_window cost exceeded_window shipped_ratio takes_tools",
+            "protocol": "Ask ChatRequest OnText loop_texts",
             "providers": "NAMES PROVIDERS open_client priced_models usual_recipient",
         },
     )

@@ -4,7 +4,8 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from aggregate.sending.cache.request_plan import BlockRole, RequestBlock, messages_of
+from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
+from aggregate.sending.calls import read_call
 from aggregate.sending.clients.connection import (
     SdkApi,
     SdkErrorTranslator,
@@ -28,6 +29,7 @@ PROVIDERS = frozenset({"anthropic", "minimax"})  # who speaks it
 _STOPS = {
     "end_turn": FinishReason.END,
     "stop_sequence": FinishReason.END,
+    "tool_use": FinishReason.END,
     "max_tokens": FinishReason.LENGTH,
     "model_context_window_exceeded": FinishReason.LENGTH,
     "refusal": FinishReason.REFUSED,
@@ -78,14 +80,39 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     instructions = [block for block in request.plan.blocks if block.role is BlockRole.SYSTEM]
     if instructions:
         body["system"] = [_part(block.text, block) for block in instructions]
+    if request.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in request.tools
+        ]
     body["messages"] = [
         {
             "role": "assistant" if message.is_assistant else "user",
-            "content": [_part(part.text, part.block) for part in message.parts],
+            "content": _content(message, in_loop=bool(request.tools)),
         }
         for message in messages_of(request.plan)
     ]
     return body
+
+
+def _content(message: Message, *, in_loop: bool) -> list[dict[str, Any]]:
+    turn = message.turn if in_loop else None
+    if turn is None:
+        return [_part(part.text, part.block) for part in message.parts]
+    if message.is_assistant:
+        text = [{"type": "text", "text": turn.text}] if turn.text else []
+        calls = [
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
+            for call in turn.calls
+        ]
+        return list(turn.native or [*text, *calls])
+    parts: list[dict[str, Any]] = [
+        {"type": "tool_result", "tool_use_id": result.call.id, "content": result.text}
+        for result in turn.results
+    ]
+    if turn.note:
+        parts.append({"type": "text", "text": turn.note})
+    return [*parts[:-1], parts[-1] | _mark(message.parts[-1].block)]
 
 
 def parse_reply(message: Mapping[str, Any]) -> Reply:
@@ -93,7 +120,25 @@ def parse_reply(message: Mapping[str, Any]) -> Reply:
     stop = finish_reason(message.get("stop_reason"), _STOPS)
     usage = reported_fields(message.get("usage"))
     raw = {"usage": usage, "stop_reason": message["stop_reason"]}
-    return Reply(text, parse_usage(usage), stop, str(message.get("model") or ""), raw)
+    calls = tuple(
+        read_call(block.get("id"), block.get("name"), block.get("input"))
+        for block in message["content"]
+        if block.get("type") == "tool_use"
+    )
+    # With what it thought, which it wants back.
+    native = [
+        {key: value for key, value in block.items() if value is not None}
+        for block in message["content"]
+    ]
+    return Reply(
+        text,
+        parse_usage(usage),
+        stop,
+        str(message.get("model") or ""),
+        raw,
+        calls,
+        native if calls else None,
+    )
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
@@ -115,8 +160,12 @@ def _part(text: str, block: RequestBlock) -> dict[str, Any]:
         data = b64encode(block.image.data).decode()
         source = {"type": "base64", "media_type": block.image.media_type, "data": data}
         part = {"type": "image", "source": source}
-    if block.has_breakpoint:
-        # Five minutes need no word, and a request without one keeps its bytes.
-        ttl = {"ttl": "1h"} if block.lifetime >= LONG_LIFETIME else {}
-        part["cache_control"] = {"type": "ephemeral"} | ttl
-    return part
+    return part | _mark(block)
+
+
+def _mark(block: RequestBlock) -> dict[str, Any]:
+    if not block.has_breakpoint:
+        return {}
+    # Five minutes need no word, and a request without one keeps its bytes.
+    ttl = {"ttl": "1h"} if block.lifetime >= LONG_LIFETIME else {}
+    return {"cache_control": {"type": "ephemeral"} | ttl}

@@ -21,6 +21,7 @@ from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.breakpoints import EarlierRequest
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
+from aggregate.sending.calls import LoopTurn
 from aggregate.sending.clients.own_models import (
     OWN_COUNT,
     TokenRatio,
@@ -28,7 +29,14 @@ from aggregate.sending.clients.own_models import (
     check_window,
     cost,
 )
-from aggregate.sending.clients.protocol import Ask, ChatRequest, Middleware, OnText, Transport
+from aggregate.sending.clients.protocol import (
+    Ask,
+    ChatRequest,
+    Middleware,
+    OnText,
+    Transport,
+    loop_texts,
+)
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import SCRIPTED, Reply
 
@@ -177,6 +185,7 @@ class Client:
             temperature=takes.temperature(request.temperature),
             schema=request.schema if has_form else None,
             effort=request.effort if takes.takes_effort else None,
+            tools=request.tools if takes.takes_tools else (),
             plan=request.plan if request.is_planned else self._plan(request, model),
         )
 
@@ -186,8 +195,9 @@ class Client:
             HashedPrompt.of(request.prompt, tokens, system=system, system_tokens=count(system)),
             cache_policy(self.provider, model),
             message=request.message,
-            message_tokens=count(request.message),
+            message_tokens=count(request.message) + sum(map(count, loop_texts(request))),
             before=EarlierRequest(request.earlier),
+            turns=request.turns,
         )
 
     def send(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
@@ -324,6 +334,12 @@ def redacting(
         return result.text
 
     async def redacted(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
+        def redacted_turn(turn: LoopTurn) -> LoopTurn:
+            results = tuple(
+                replace(one, text=without_secrets(one.call.name, one.text)) for one in turn.results
+            )
+            return replace(turn, results=results, note=without_secrets("message", turn.note))
+
         segments = (
             replace(part, text=without_secrets(part.source or part.section.value, part.text))
             for part in request.prompt.segments
@@ -333,6 +349,7 @@ def redacting(
             prompt=Prompt(tuple(segments)),
             system=without_secrets("instructions", request.system),
             message=without_secrets("message", request.message),
+            turns=request.turns and tuple(map(redacted_turn, request.turns)),
         )
         return await ask(safe, on_text)
 

@@ -1,12 +1,14 @@
 """Google's Gemini API, through its SDK; its cache needs no breakpoints."""
 
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from aggregate.sending.cache.request_plan import MessagePart, messages_of
+from aggregate.sending.cache.request_plan import Message, MessagePart, messages_of
+from aggregate.sending.calls import LoopTurn, read_call
 from aggregate.sending.clients.connection import (
     DEFAULT_LIMITS,
     ApiKey,
@@ -96,10 +98,52 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     if request.schema:
         config |= {"response_mime_type": "application/json", "response_json_schema": request.schema}
     contents = [
-        {"role": "model" if message.is_assistant else "user", "parts": _parts(message.parts)}
+        {
+            "role": "model" if message.is_assistant else "user",
+            "parts": _loop_parts(message, message.turn)
+            if request.tools and message.turn
+            else _parts(message.parts),
+        }
         for message in messages_of(request.plan)
     ]
+    if request.tools:
+        declared = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters_json_schema": tool.parameters,
+            }
+            for tool in request.tools
+        ]
+        config["tools"] = [{"function_declarations": declared}]
     return {"model": request.model, "contents": contents, "config": config}
+
+
+def _loop_parts(message: Message, turn: LoopTurn) -> list[dict[str, Any]]:
+    if message.is_assistant:
+        if turn.native:
+            return [_with_bytes(part) for part in turn.native]
+        text = [{"text": turn.text}] if turn.text else []
+        calls = [
+            {"function_call": {"name": each.name, "args": dict(each.arguments)}}
+            for each in turn.calls
+        ]
+        return [*text, *calls]
+    parts: list[dict[str, Any]] = []
+    for result in turn.results:
+        told: dict[str, Any] = {"name": result.call.name, "response": {"result": result.text}}
+        parts.append(
+            {"function_response": told | ({"id": result.call.id} if result.call.id else {})}
+        )
+    return [*parts, {"text": turn.note}] if turn.note else parts
+
+
+def _with_bytes(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of the model's with its signature as bytes, which JSON holds as text."""
+    signature = part.get("thought_signature")
+    if not isinstance(signature, str):
+        return dict(part)
+    return {**part, "thought_signature": urlsafe_b64decode(signature + "=" * (-len(signature) % 4))}
 
 
 def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
@@ -123,7 +167,17 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
             reason = "SAFETY"
     text = "".join(map(parse_text, parts))
     raw = {"usage": usage, "finish_reason": reason}
-    return Reply(text, parse_usage(usage), finish_reason(reason, _STOPS), model, raw)
+    said = [
+        {key: value for key, value in piece.items() if value is not None}
+        for part in parts
+        for piece in (_candidate(part).get("content") or {}).get("parts") or []
+    ]
+    made = [piece["function_call"] for piece in said if piece.get("function_call")]
+    calls = tuple(
+        read_call(call.get("id"), call.get("name"), call.get("args") or {}) for call in made
+    )
+    stop = finish_reason(reason, _STOPS)
+    return Reply(text, parse_usage(usage), stop, model, raw, calls, said if calls else None)
 
 
 def parse_text(part: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from aggregate.sending.cache.request_plan import (
     RequestPlan,
     messages_of,
 )
+from aggregate.sending.calls import LoopTurn, read_call
 from aggregate.sending.clients.connection import (
     SdkApi,
     SdkErrorTranslator,
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
 PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})  # who speaks it
 _BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _CACHE_CONTROL: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
+_NATIVE = ("content", "tool_calls", "reasoning_content")
 _STOPS = {
     "stop": FinishReason.END,
+    "tool_calls": FinishReason.END,
     "length": FinishReason.LENGTH,
     "content_filter": FinishReason.REFUSED,
 }
@@ -113,7 +116,24 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
         body["reasoning_effort"] = request.effort.value
     in_parts = bool(plan.layout.breakpoints)
     mark = _CACHE_CONTROL if provider == GATEWAY else _BREAKPOINT
-    messages = [_message(message, mark, in_parts=in_parts) for message in messages_of(plan)]
+    messages: list[dict[str, Any]] = []
+    for message in messages_of(plan):
+        if request.tools and message.turn:
+            messages += _loop_messages(message, message.turn, mark)
+        else:
+            messages.append(_message(message, mark, in_parts=in_parts))
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
     if is_object:
         # The provider promises an object and must be told which one.
         words = f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
@@ -150,6 +170,31 @@ def _message(message: Message, mark: Mapping[str, Any], *, in_parts: bool) -> di
     return {"role": role, "content": [_part(part.text, part.block, mark) for part in message.parts]}
 
 
+def _loop_messages(
+    message: Message, turn: LoopTurn, mark: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    if message.is_assistant:
+        calls = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
+            }
+            for call in turn.calls
+        ]
+        said = turn.native or {"content": turn.text or None, "tool_calls": calls}
+        return [{"role": "assistant", **said}]
+    told: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": result.call.id, "content": result.text}
+        for result in turn.results
+    ]
+    if turn.note:
+        told.append({"role": "user", "content": turn.note})
+    if message.parts[-1].block.has_breakpoint:
+        told[-1]["content"] = [{"type": "text", "text": told[-1]["content"], **mark}]
+    return told
+
+
 def parse_reply(answer: Mapping[str, Any]) -> Reply:
     """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice = answer["choices"][0]
@@ -162,7 +207,24 @@ def parse_reply(answer: Mapping[str, Any]) -> Reply:
     text = choice["message"].get("content") or ""
     if not isinstance(text, str):
         raise TypeError("content is no text")
-    return Reply(text, parse_usage(usage), stop, str(answer.get("model") or ""), raw)
+    message = choice["message"]
+    made = message.get("tool_calls") or []
+    calls = tuple(
+        read_call(call.get("id"), call["function"].get("name"), call["function"].get("arguments"))
+        for call in made
+        if isinstance(call.get("function"), Mapping)
+    )
+    # With what it thought, which some want back.
+    native = {key: message[key] for key in _NATIVE if message.get(key)}
+    return Reply(
+        text,
+        parse_usage(usage),
+        stop,
+        str(answer.get("model") or ""),
+        raw,
+        calls,
+        native if calls else None,
+    )
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:

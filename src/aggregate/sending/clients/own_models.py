@@ -90,6 +90,10 @@ def own_model(name: str) -> ModelTable | None:
     return _tables(path, info.st_mtime_ns, info.st_size).get(name.lower())
 
 
+def takes_tools(provider: str, model: str) -> bool:
+    return known_model(provider, model).takes.takes_tools
+
+
 def cache_policy(provider: str, model: str) -> CachePolicy:
     policy = policy_for(provider, model)
     table = own_model(model)

@@ -1,6 +1,7 @@
 """A request to a model, and the port of a provider's adapter."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Protocol
@@ -8,6 +9,7 @@ from typing import Any, Final, Protocol
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.request_plan import UNPLANNED, RequestPlan
+from aggregate.sending.calls import LoopTurn, OfferedTool
 from aggregate.sending.known_models import known_model
 from aggregate.sending.models import Reply
 
@@ -39,7 +41,8 @@ class ChatRequest:
             which all providers understand. Where a provider knows no schemas the answer is free text.
         seconds: How long everything may take, waits between attempts included; ``None`` for the adapter's own limit.
         effort: How long the model thinks before it answers; left out where a provider cannot be told.
-        tools: What the model may call.
+        tools: What the model may call instead of an answer.
+        turns: What was said and called since the message, of a loop with tools; ``None`` where there is no loop.
         plan: The blocks that are sent, which the client makes where there are none yet; the provider takes all else
             that a planned request holds.
     """
@@ -54,7 +57,8 @@ class ChatRequest:
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
     effort: Effort | None = None
-    tools: tuple[Any, ...] = ()
+    tools: tuple[OfferedTool, ...] = ()
+    turns: tuple[LoopTurn, ...] | None = None
     plan: RequestPlan = UNPLANNED
 
     @property
@@ -76,7 +80,18 @@ class ChatRequest:
         plan = self.plan
         if plan.has_images:
             plan = replace(plan, blocks=tuple(block for block in plan.blocks if not block.image))
+        # Tools stay: what was called before makes no sense without them.
         return replace(self, plan=plan, temperature=None, effort=None, schema=None)
+
+
+def loop_texts(request: ChatRequest) -> Iterator[str]:
+    """Yield the texts of a loop with tools, which are counted beside the prompt."""
+    for tool in request.tools:
+        yield f"{tool.name} {tool.description} {json.dumps(tool.parameters)}"
+    for turn in request.turns or ():
+        yield turn.text
+        yield from (json.dumps(dict(result.call.arguments)) for result in turn.results)
+        yield turn.told
 
 
 DEFAULT_REQUEST: Final = ChatRequest()  # no instructions, the usual limits, nothing sent before

@@ -12,11 +12,11 @@ from typing import Any, NoReturn, TypeVar
 import sqlalchemy as sa
 from dbos import DBOSPortableJSONSerializer, error as dbos_errors
 from dbos._serialization import DefaultSerializer
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from aggregate.base.concurrency import doubling_delay
 from aggregate.base.disk.writing import create_private, private_folder, state_folder
-from aggregate.base.errors import StateError
+from aggregate.base.errors import DatabaseAwayError, StateError
 from aggregate.project.configuration import Project
 
 Engine = sa.Engine  # the connections to a database, for those who only pass them on
@@ -33,6 +33,12 @@ _MAX_OVERFLOW = 48
 _SUBSEC_SINCE = (3, 42)  # SQLite knows unixepoch('subsec') from here on
 _BUSY_SECONDS = 30  # of SQLite for other processes; as DBOS has it on an engine of its own
 _BUSY_LOOK_SECONDS = 0.02
+_PASSING = (
+    "starting up",
+    "shutting down",
+    "recovery mode",
+    "too many",
+)  # what a server says that is there soon
 _SCHEMA_LOCK = 7266437226  # an advisory lock's number that no other program on the server uses
 _T = TypeVar("_T")
 DATABASE = "conductor.sqlite"  # where runs are kept by default, in the project's state folder
@@ -85,6 +91,24 @@ ROUNDS = sa.Table(
     sa.Column("run_id", sa.Text, primary_key=True),
     sa.Column("ticket", sa.Text, primary_key=True),
     sa.Column("round", sa.Integer, nullable=False),
+)
+
+
+# What the tickets of a run have changed: each commit with what it adds to its parents, and names for commits.
+PACKS = sa.Table(
+    "conductor_packs",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("commit", sa.Text, primary_key=True),
+    sa.Column("parents", sa.Text, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+)
+REFS = sa.Table(
+    "conductor_refs",
+    METADATA,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("commit", sa.Text, nullable=False),
 )
 
 
@@ -213,9 +237,17 @@ def database_errors(url: str) -> Iterator[None]:
         yield
     except (SQLAlchemyError, dbos_errors.DBOSException, OSError) as error:
         where = sa.make_url(url).render_as_string(hide_password=True)
-        raise StateError(
+        kind = DatabaseAwayError if _is_away(error) else StateError
+        raise kind(
             f"{where}: the database cannot be used ({first_line(error)}): check --database and that it is up"
         ) from error
+
+
+def _is_away(error: Exception) -> bool:
+    """Tell whether a server cannot be reached, or starts or ends; one that refuses somebody is there."""
+    text = str(error)
+    is_refusal = "FATAL" in text and not any(words in text for words in _PASSING)
+    return isinstance(error, OperationalError) and "sqlite" not in text and not is_refusal
 
 
 def first_line(error: Exception) -> str:

@@ -41,7 +41,7 @@ from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
 # Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's.
-VERSION = "aggregate-conductor-3"
+VERSION = "aggregate-conductor-4"
 QUEUE = "tickets"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02  # between two looks for work: small beside any model's answer
@@ -161,6 +161,11 @@ class DbosQueue:
         unfinished = sorted(self.unfinished(keys))
         if unfinished:
             retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
+
+    def steps(self, key: str) -> list[tuple[str, object]]:
+        """Return the name and the record of each step that was done for an assignment, in order."""
+        steps = retry_while_away(self._engine, lambda: self._client.list_workflow_steps(key))
+        return [(step["function_name"], step["output"]) for step in steps]
 
     def taken_by(self, executor_id: str) -> set[str]:
         workflows = self._client.list_workflows(

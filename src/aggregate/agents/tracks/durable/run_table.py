@@ -26,6 +26,7 @@ from aggregate.base.errors import StateError
 from aggregate.prompt.document import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
+_RECORD = 2  # the form of a run and of what its workers record: to be raised when an earlier one would be misread
 _MOST_ROUNDS = 1_000_000  # nobody retries so often: a larger number is somebody else's
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
@@ -45,8 +46,11 @@ class RunRow:
     @property
     def tickets(self) -> Tickets:
         try:
-            return check_tickets(Tickets.model_validate_json(self.tickets_json))
-        except ValueError:  # pydantic's own error is one
+            recorded = json.loads(self.tickets_json)
+            if not isinstance(recorded, dict) or recorded.get("record") != _RECORD:
+                refuse_row(f"the run {self.run_id}", "was begun by another version")
+            return check_tickets(Tickets.model_validate(recorded.get("run")))
+        except (ValueError, RecursionError):  # pydantic's own error is one
             refuse_row(f"the run {self.run_id}")
 
 
@@ -61,17 +65,18 @@ class RunTable:
         ).where((columns.project == project) & (columns.track == track))
 
     def latest(self) -> RunRow | None:
-        rows = _execute(self._engine, self._rows.order_by(RUNS.c.number.desc()).limit(1))
+        rows = execute(self._engine, self._rows.order_by(RUNS.c.number.desc()).limit(1))
         return RunRow(*rows[0]) if rows else None
 
     def over(self) -> list[RunRow]:
         query = self._rows.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
-        return [RunRow(*row) for row in _execute(self._engine, query)]
+        return [RunRow(*row) for row in execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
         """Enter a new run; of two processes that do so at once under one number, both get the same run."""
         run_id = f"{self._project}/{self._track}/{number:03d}"
-        run = RunRow(run_id, number, RUNNING, tickets.model_dump_json())
+        record = {"record": _RECORD, "run": tickets.model_dump(mode="json")}
+        run = RunRow(run_id, number, RUNNING, json.dumps(record))
         statement = RUNS.insert().values(
             run_id=run_id,
             project=self._project,
@@ -81,7 +86,7 @@ class RunTable:
             tickets=run.tickets_json,
         )
         try:
-            _execute(self._engine, statement)
+            execute(self._engine, statement)
         except StateError as error:
             if not isinstance(error.__cause__, IntegrityError):
                 raise
@@ -90,24 +95,24 @@ class RunTable:
 
     def set_state(self, run: RunRow, state: str) -> None:
         running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
-        _execute(self._engine, RUNS.update().where(running).values(state=state))
+        execute(self._engine, RUNS.update().where(running).values(state=state))
 
     def reopen(self, run: RunRow) -> RunRow:
         is_this = RUNS.c.run_id == run.run_id
-        _execute(self._engine, RUNS.update().where(is_this).values(state=RUNNING))
+        execute(self._engine, RUNS.update().where(is_this).values(state=RUNNING))
         return replace(run, state=RUNNING)
 
     def state(self, run: RunRow) -> str:
-        rows = _execute(self._engine, sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
+        rows = execute(self._engine, sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
         return str(rows[0].state) if rows else CANCELLED
 
     def forget(self, run: RunRow) -> None:
         is_over = (RUNS.c.run_id == run.run_id) & (RUNS.c.state != RUNNING)
-        _execute(self._engine, SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
-        _execute(self._engine, RUNS.delete().where(is_over))
+        execute(self._engine, SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
+        execute(self._engine, RUNS.delete().where(is_over))
 
 
-def _execute(engine: sa.Engine, statement: sa.Executable, rows: Any = None) -> Sequence[Any]:  # noqa: ANN401 - as SQLAlchemy has it
+def execute(engine: sa.Engine, statement: sa.Executable, rows: Any = None) -> Sequence[Any]:  # noqa: ANN401 - as SQLAlchemy has it
     def execute() -> Sequence[Any]:
         with engine.begin() as connection:
             result = connection.execute(statement, rows)
@@ -116,7 +121,7 @@ def _execute(engine: sa.Engine, statement: sa.Executable, rows: Any = None) -> S
     return retry_while_away(engine, execute)
 
 
-def _insert(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of either kind, which share no type
+def insert_into(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of either kind, which share no type
     insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
     return insert(table)
 
@@ -127,14 +132,14 @@ class EndingTable:
         self._run_id = run_id
 
     def all(self) -> Mapping[str, Ending]:
-        rows = _execute(self._engine, self._query())
+        rows = execute(self._engine, self._query())
         return {str(key): _ending(key, state, text) for key, state, text in rows}
 
     def record(self, key: str, ending: Ending) -> Ending:
         values = {"run_id": self._run_id, "key": key, "state": ending.state, "text": ending.text}
-        insert = _insert(self._engine, ENDINGS).values(**values)
-        _execute(self._engine, insert.on_conflict_do_nothing())
-        for row in _execute(self._engine, self._query().where(ENDINGS.c.key == key)):
+        insert = insert_into(self._engine, ENDINGS).values(**values)
+        execute(self._engine, insert.on_conflict_do_nothing())
+        for row in execute(self._engine, self._query().where(ENDINGS.c.key == key)):
             return _ending(*row)
         return ending  # the run was forgotten meanwhile
 
@@ -143,11 +148,11 @@ class EndingTable:
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
         waits &= ENDINGS.c.state == EndingState.WAITING
         update = ENDINGS.update().where(waits).values(state=ending.state, text=ending.text)
-        return bool(_execute(self._engine, update.returning(ENDINGS.c.key)))
+        return bool(execute(self._engine, update.returning(ENDINGS.c.key)))
 
     def keys(self) -> TicketKeys:
         query = sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
-        rounds: dict[str, int] = dict(map(tuple, _execute(self._engine, query)))
+        rounds: dict[str, int] = dict(map(tuple, execute(self._engine, query)))
         for ticket_id, number in rounds.items():
             if not 1 <= number <= _MOST_ROUNDS:
                 refuse_row(f"the round of {ticket_id}")
@@ -157,16 +162,16 @@ class EndingTable:
         """Let tickets run once more, in these rounds; one that is in it, or a later one, stays there."""
         for ticket_id, number in sorted(rounds.items()):
             values = {"run_id": self._run_id, "ticket": ticket_id, "round": number}
-            insert = _insert(self._engine, ROUNDS).values(**values)
+            insert = insert_into(self._engine, ROUNDS).values(**values)
             is_earlier = ROUNDS.c.round < number
             upsert = insert.on_conflict_do_update(
                 index_elements=["run_id", "ticket"], set_={"round": number}, where=is_earlier
             )
-            _execute(self._engine, upsert)
+            execute(self._engine, upsert)
 
     def forget(self) -> None:
         for table in (ENDINGS, ROUNDS):
-            _execute(self._engine, table.delete().where(self._of_run(table)))
+            execute(self._engine, table.delete().where(self._of_run(table)))
 
     def _query(self) -> sa.Select[Any]:
         columns = ENDINGS.c
@@ -206,8 +211,8 @@ class SegmentTable:
                 for digest in batch
             ]
             # Another process that goes on with the run may have written them.
-            insert = _insert(self._engine, SEGMENTS).on_conflict_do_nothing()
-            _execute(self._engine, insert, rows)
+            insert = insert_into(self._engine, SEGMENTS).on_conflict_do_nothing()
+            execute(self._engine, insert, rows)
             self._written.update((run_id, digest) for digest in batch)
         return digests
 

@@ -31,7 +31,9 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
 )
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
+from aggregate.agents.tracks.durable.pack_table import PackTable
 from aggregate.agents.tracks.run_files import LEASE_SECONDS
+from aggregate.agents.tracks.trees import Trees
 from aggregate.agents.tracks.worker import Worker
 from aggregate.base.errors import StateError
 
@@ -68,6 +70,7 @@ class WorkerProcess:
         # The keys at work, by what is set when their attempts are to end; one that was taken over
         # may come back to this process while it is still at it.
         self._busy: dict[Event, str] = {}
+        self._trees = Trees(partial(PackTable, self._engine))
         self._watch = Thread(target=self._watch_cancelled, name="conductor-cancel", daemon=True)
         self._idle: set[str] = set()
         self._requeues: Counter[str] = Counter()
@@ -123,6 +126,7 @@ class WorkerProcess:
             sa.event.listen(self._engine, "checkin", _disconnect)
             DBOS.destroy(destroy_registry=True)
             self._engine.dispose()
+            self._trees.close()
         finally:
             _ONLY.release()
 
@@ -173,12 +177,24 @@ class WorkerProcess:
                 self._queue.mark_begun(assignment.key)
                 self._changed.set()
 
+        def keep(name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+            try:
+                return DBOS.run_step({"name": name}, action)
+            except SQLAlchemyError as error:  # no failure of the ticket's, which is given back
+                raise WorkerStopping from error
+
         def attempt() -> dict[str, Any]:
-            result = attempt_assignment(worker, assignment, number, begun=begun, stop=stop)
+            result = attempt_assignment(
+                worker, assignment, number, begun=begun, stop=stop, kept=keep, trees=self._trees
+            )
             return asdict(result)
 
         try:
-            recorded = DBOS.run_step({"name": "attempt"}, attempt)
+            if assignment.tools:  # its steps are kept one by one, which a step's own cannot be
+                acted = attempt()
+                recorded = keep("attempt", lambda: acted)
+            else:
+                recorded = keep("attempt", attempt)
         finally:
             self._slots.release()
         try:

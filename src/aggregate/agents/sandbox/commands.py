@@ -1,0 +1,153 @@
+"""Run a command in a folder that it may write to: in bubblewrap, where it sees programs and that folder alone."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import Final, NamedTuple
+
+from aggregate.agents.sandbox.bubblewrap import DEVICES, MISSING, system_folders, tree_usage
+from aggregate.base.disk.programs import find_program
+from aggregate.base.errors import SandboxError, Stopped
+
+# What is kept of what a command prints: its head, which says what is run, and its tail, which says how it ended.
+PRINTED_BYTES: Final = 12_000
+_HEAD_BYTES: Final = 3_000
+MEMORY_BYTES: Final = 4 << 30  # of all its processes together
+PROCESSES: Final = 256
+_SCRATCH_BYTES: Final = 512 << 20  # of /tmp, which is memory
+_LOOK_SECONDS: Final = 0.1
+# No capabilities, no network, no processes of others, no terminal.
+_ISOLATION: Final = """
+--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox --proc /proc
+"""
+# Nothing of the user's own environment, keys least of all; and no files of caches in the tree.
+_VARIABLES: Final = {
+    "HOME": "/tmp",  # noqa: S108 - of the sandbox, a file system of its own
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTEST_ADDOPTS": "-p no:cacheprovider",
+}
+_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+
+
+class CommandResult(NamedTuple):
+    code: int
+    printed: str  # standard output and standard error together, cut in the middle
+
+    @property
+    def sentence(self) -> str:
+        return f"exit code {self.code}\n{self.printed}".rstrip()
+
+
+def run_command(
+    words: Sequence[str], root: Path, folder: str = "", *, seconds: float, sandboxed: bool = True
+) -> CommandResult:
+    """Run a command in ``folder`` below ``root``, which it may change, for at most so many seconds.
+
+    Raises:
+        SandboxError: There is no such program or no sandbox, or the command took too long or too much memory.
+    """
+    # What chooses among versions of a program by the user's own files finds none in a sandbox.
+    folders = os.environ.get("PATH", _PATH).split(os.pathsep)
+    path = os.pathsep.join(folder for folder in folders if Path(folder).name != "shims")
+    program = find_program(words[0], path=path)
+    if program is None:
+        raise SandboxError(f"there is no program {words[0]!r} on PATH", kind=Stopped.MISSING)
+    place = root / folder
+    if sandboxed:
+        bwrap = find_program("bwrap")
+        if bwrap is None:
+            raise SandboxError(
+                f"{MISSING}, or set sandbox = false under [conduct] in your own configuration",
+                kind=Stopped.MISSING,
+            )
+        command = [bwrap, *_arguments(program, root, place), "--", program, *words[1:]]
+        environment: dict[str, str] = {}
+    else:
+        command = [program, *words[1:]]
+        environment = {**_VARIABLES, "PATH": path, "HOME": os.environ.get("HOME", "")}
+    with TemporaryFile() as printed:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=place,
+            start_new_session=True,
+        )
+        try:
+            _wait(process, seconds)
+        finally:
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return CommandResult(process.returncode, _read(printed.fileno()))
+
+
+def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
+    end = monotonic() + seconds
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=_LOOK_SECONDS)
+            return
+        if monotonic() > end:
+            raise SandboxError(f"stopped after {seconds:g} s", kind=Stopped.TIMEOUT)
+        usage = tree_usage(process.pid)
+        if usage.memory_bytes > MEMORY_BYTES or usage.processes > PROCESSES:
+            raise SandboxError("stopped at the limit of memory or processes", kind=Stopped.MEMORY)
+
+
+def _read(printed: int) -> str:
+    size = os.fstat(printed).st_size
+    if size <= PRINTED_BYTES:
+        return os.pread(printed, size, 0).decode("utf-8", "replace")
+    tail = PRINTED_BYTES - _HEAD_BYTES
+    head = os.pread(printed, _HEAD_BYTES, 0).decode("utf-8", "replace")
+    end = os.pread(printed, tail, size - tail).decode("utf-8", "replace")
+    return f"{head}\n[{size - PRINTED_BYTES:,} bytes are left out here]\n{end}"
+
+
+def _arguments(program: str, root: Path, place: Path) -> list[str]:
+    path = f"{Path(program).parent}:{_PATH}"
+    variables = {**_VARIABLES, "PATH": path}
+    environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
+    devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
+    scratch = ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - as above
+    libraries = [part for folder in _folders_of(program) for part in ("--ro-bind", folder, folder)]
+    tree = ["--bind", str(root), str(root), "--chdir", str(place)]
+    return [
+        *_ISOLATION.split(),
+        *environment,
+        *system_folders(),
+        *devices,
+        *scratch,
+        *libraries,
+        *tree,
+        "--remount-ro",
+        "/",
+    ]
+
+
+def _folders_of(program: str) -> list[str]:
+    """Return what a program needs beside the system's: its folder, and the environment of Python that it stands in."""
+    folders: dict[str, None] = {}
+    for path in (Path(program), Path(program).resolve()):
+        prefix = path.parent.parent
+        is_python = (prefix / "pyvenv.cfg").is_file() or str(prefix) == sys.base_prefix
+        folders[str(prefix if is_python else path.parent)] = None
+    if Path(program).is_relative_to(sys.prefix):
+        folders[sys.base_prefix] = None
+    return [
+        folder for folder in folders if not Path(folder).is_relative_to("/usr") and folder != "/bin"
+    ]

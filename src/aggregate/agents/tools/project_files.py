@@ -1,0 +1,134 @@
+"""The files of a project that tools may reach: below its roots, not ignored, no secrets, through no link out of it."""
+
+import os
+import posixpath
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from aggregate.base.errors import ToolError
+from aggregate.project.files import FolderListing, read_file
+from aggregate.project.paths import is_secret
+
+MOST_BYTES: Final = 5_000_000  # of a file that is read
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """The files below some folders; names are looked for in the first, then in the others."""
+
+    roots: tuple[Path, ...]
+
+    def read(self, name: str) -> tuple[str, str]:
+        """Return a file's name relative to its root, and its text; no message says whether another thing is there."""
+        relative, path = self.find(name)
+        return relative, text_of(path, relative)
+
+    def find(self, name: str) -> tuple[str, Path]:
+        """Return a file's name relative to its root, and where it is."""
+        for root, relative in self._candidates(name):
+            path = _allowed(root, relative, _listed(root))
+            if path is not None:
+                return relative, path
+        raise ToolError(
+            f'"{quoted(name)}" is no file of the project that may be read: list_directory shows those'
+        )
+
+    def place(self, name: str) -> tuple[str, Path]:
+        """Return a new file's name relative to the first root, and where it will be, through no link."""
+        root, relative = self._candidates(name)[0]
+        parts = PurePosixPath(relative).parts
+        folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
+        if is_secret(relative) or ".git" in parts or any(path.is_symlink() for path in folders):
+            raise ToolError(f'"{quoted(name)}" is no place that may be written to')
+        if folders[-1].exists():
+            raise ToolError(f'"{quoted(name)}" is there already: change it with replace_text')
+        return relative, folders[-1]
+
+    def takes(self, root: Path, name: str) -> bool:
+        return name in _listed(root)
+
+    def below(self, folder: str) -> list[tuple[str, Path]]:
+        """Return name and real path of each file that may be read below ``folder``, or is it, sorted, root by root."""
+        readable: list[tuple[str, Path]] = []
+        for root, relative in self._candidates(folder):
+            listed = _listed(root)
+            for name in sorted(listed):
+                if relative not in (".", name) and not name.startswith(f"{relative}/"):
+                    continue
+                path = _allowed(root, name, listed)
+                if path is not None:
+                    readable.append((name, path))
+        if not readable:
+            raise ToolError(
+                f'"{quoted(folder)}" is no folder of the project with files that may be read'
+            )
+        return readable
+
+    def entries(self, folder: str) -> list[str]:
+        entries: set[str] = set()
+        names = [name for name, _ in self.below(folder)]
+        for _, relative in self._candidates(folder):
+            prefix = "" if relative == "." else f"{relative}/"
+            for name in names:
+                if name.startswith(prefix):
+                    entry, slash, _ = name.removeprefix(prefix).partition("/")
+                    entries.add(entry + slash)
+        if not entries:
+            raise ToolError(f'"{quoted(folder)}" is a file: read_file shows it')
+        return sorted(entries)
+
+    def _candidates(self, name: str) -> list[tuple[Path, str]]:
+        """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
+        if not name.strip() or "\0" in name or len(name) > 4096:
+            raise ToolError("a path has 1 to 4,096 characters and no NUL")
+        plain = name.replace("\\", "/") if os.sep == "\\" else name
+        if ".." in PurePosixPath(plain).parts:
+            raise ToolError(f'"{quoted(name)}" holds "..": paths begin at the project\'s root')
+        path = PurePosixPath(posixpath.normpath(plain))
+        if not path.is_absolute():
+            return [(root, path.as_posix()) for root in self.roots]
+        bases = [(root, Path(os.path.abspath(root)).as_posix()) for root in self.roots]
+        inside = [
+            (root, path.relative_to(base).as_posix())
+            for root, base in bases
+            if path.is_relative_to(base)
+        ]
+        if not inside:
+            raise ToolError(
+                f'"{quoted(name)}" lies outside of the project: paths begin at its root'
+            )
+        return inside
+
+
+def text_of(path: Path, name: str) -> str:
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise ToolError(f"{name}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
+    source = read_file(path)
+    if source.error:
+        raise ToolError(f"{name}: {source.error}")
+    return source.text
+
+
+def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
+    if name not in listed or is_secret(name):
+        return None
+    try:
+        base = root.resolve()
+        real = (base / name).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if not real.is_relative_to(base) or not real.is_file():
+        return None
+    target = real.relative_to(base).as_posix()
+    return None if target not in listed or is_secret(target) else real
+
+
+def _listed(root: Path) -> frozenset[str]:
+    """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
+    return frozenset(FolderListing().files(str(root)))
+
+
+def quoted(name: str) -> str:
+    return ascii(name[:100])[1:-1]

@@ -1,0 +1,115 @@
+"""What a run has changed, on its way to the user's files: shown, applied where none of theirs is lost, or dropped."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from aggregate.agents.tracks.durable.pack_table import PackTable
+from aggregate.agents.tracks.line import APPLIED, BASE, BRANCHES, MERGED, branch_of
+from aggregate.agents.tracks.run_control import PastRun, latest_run
+from aggregate.agents.tracks.trees import Change, Depot, depot, project_folder
+from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import replace_text
+from aggregate.base.errors import TrackError
+from aggregate.project.configuration import Project
+from aggregate.project.git import git
+
+
+def diff(project: Project, name: str, ticket_id: str = "", *, database: str = "") -> str:
+    """Return what a ticket of the latest run has changed, or all that is merged and not applied yet, as a patch."""
+    with latest_run(project, name, database) as (runs, run), depot() as repository:
+        packs = PackTable(runs.engine, run.run_id)
+        before, after = packs.ref(APPLIED) or packs.ref(BASE), packs.ref(MERGED)
+        if ticket_id:
+            after = PastRun.of(runs, run).commit_of(ticket_id)
+            pack = packs.get(after)
+            before = pack.parents[0] if pack and pack.parents else ""
+        if not before or not after:
+            raise TrackError(f"{run.run_id}: {ticket_id or 'it'} has changed no files")
+        for commit in (before, after):
+            repository.take(commit, packs)
+        return repository.diff(before, after)
+
+
+class _Edit(NamedTuple):
+    path: Path
+    content: bytes | None  # None where the file goes
+    is_program: bool
+
+
+def apply(project: Project, name: str, *, database: str = "") -> list[str]:
+    """Write what the latest run has merged into the user's files, and return their paths.
+
+    Nothing is written if a file that would be changed is not as the run has found it, or is no plain file.
+    """
+    with latest_run(project, name, database) as (runs, run), depot() as repository:
+        packs = PackTable(runs.engine, run.run_id)
+        applied, head = packs.ref(APPLIED), packs.ref(MERGED)
+        if not head:
+            raise TrackError(f"{run.run_id}: it has changed no files")
+        before = applied or packs.ref(BASE)
+        for commit in (before, head):
+            repository.take(commit, packs)
+        changes = repository.changes(before, head)
+        top = _top(project.folder)
+        edits = [edit for change in changes for edit in _edit(change, top, repository)]
+        for edit in edits:
+            _write(edit, top)
+        packs.move(APPLIED, applied, head)
+        return [change.path for change in changes]
+
+
+def drop(project: Project, name: str, *, database: str = "") -> str:
+    """Forget what the latest run has changed, with its branches. Returns the run's name."""
+    with latest_run(project, name, database) as (runs, run):
+        if runs.is_conducted(run):
+            raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
+        PackTable(runs.engine, run.run_id).forget()
+        prefix = branch_of(runs.track.track_id, "x").rpartition("/")[0]
+        listed = git(str(project.folder), "for-each-ref", "--format=%(refname)", f"{prefix}/")
+        for ref in (listed or b"").decode().split():
+            if ref.startswith(f"{BRANCHES}/"):
+                git(str(project.folder), "update-ref", "-d", ref)
+        return run.run_id
+
+
+def _top(folder: Path) -> Path:
+    """Return the folder that paths of the trees are relative to."""
+    inside = project_folder(folder)
+    real = folder.resolve()
+    return real.parents[inside.count("/")] if inside else real
+
+
+def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
+    """Return what is to be written for a change, nothing where it is there already."""
+    path = confined(top / change.path, top)
+    if not change.is_plain or path.is_symlink():
+        raise TrackError(
+            f"{change.path} is, or becomes, a link or another repository: merge the tickets' branches yourself"
+        )
+    before, after = repository.content(change.before), repository.content(change.after)
+    there = path.read_bytes() if path.is_file() else None
+    exists_after = change.mode != "000000"
+    wanted = after if exists_after else None
+    if there == wanted:
+        return ()
+    has_own_ends = there is not None and b"\r\n" in there and b"\r\n" not in before
+    plain = there.replace(b"\r\n", b"\n") if there is not None and has_own_ends else there
+    if plain != (before if change.mode_before != "000000" else None):
+        raise TrackError(
+            f"{change.path} is not as the run has found it: commit or undo what you have changed there, then apply; "
+            "nothing was written"
+        )
+    if wanted is not None and has_own_ends:
+        wanted = wanted.replace(b"\n", b"\r\n")
+    return (_Edit(path, wanted, change.mode == "100755"),)
+
+
+def _write(edit: _Edit, top: Path) -> None:
+    if edit.content is None:
+        edit.path.unlink(missing_ok=True)
+        return
+    replace_text(edit.path, edit.content, within=top)
+    mode = edit.path.stat().st_mode
+    if edit.is_program and not mode & 0o100:
+        edit.path.chmod(mode | 0o111)

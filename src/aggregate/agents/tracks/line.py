@@ -1,0 +1,111 @@
+"""The line of a run's merged changes: each ticket starts from where it stands, and what it changed is merged into it.
+
+Only what was merged is in the database under a name, so that a conductor that was killed, or another one, goes on from
+there. The user's own files are not touched by any of this.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.trees import Depot, Pack, Packs, project_folder, snapshot
+from aggregate.project.git import git
+
+BASE, MERGED, APPLIED = "base", "merged", "applied"  # names of commits of a run
+BRANCHES = "refs/heads/aggregate"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    depot: Depot
+    packs: Packs
+    project: Path
+    track: str
+    folder: str  # of the project in the trees
+
+    @classmethod
+    def begin(
+        cls,
+        project: Path,
+        track: str,
+        packs: Packs,
+        depot: Depot,
+        *,
+        tell: Callable[[str], None] = lambda _sentence: None,
+    ) -> "Line":
+        """Return the line of a run, which begins at the project's present commit where there is none."""
+        if not packs.ref(MERGED):
+            pack = snapshot(project)
+            packs.put(pack)
+            # Of two processes that begin it, one says where.
+            packs.move(BASE, "", pack.commit)
+            packs.move(MERGED, "", packs.ref(BASE))
+            if changed := git(
+                str(project), "diff-index", "--name-only", "--ignore-submodules=all", "HEAD"
+            ):
+                number = len(changed.splitlines())
+                tell(
+                    f"{number:,} changed files that are not committed are in no work tree as they are here"
+                )
+        line = cls(depot, packs, project, track, project_folder(project))
+        depot.take(line.head, packs)
+        return line
+
+    @property
+    def head(self) -> str:
+        return self.packs.ref(MERGED)
+
+    def holds(self, commit: str) -> bool:
+        """Tell whether a commit is merged; ``""``, where nothing was changed, is."""
+        if not commit:
+            return True
+        head = self.head
+        for needed in (head, commit):
+            self.depot.take(needed, self.packs)
+        return self.depot.contains(commit, head)
+
+    def merge(self, ticket: Ticket, commit: str) -> tuple[str, ...]:
+        """Merge what a ticket changed; return the paths that others have changed otherwise, ``()`` once it is in."""
+        while commit:
+            head = self.head
+            for needed in (head, commit):
+                self.depot.take(needed, self.packs)
+            merged, conflicts = self.depot.merge(head, commit, f"Merge {ticket.id}\n")
+            if conflicts:
+                return conflicts
+            if merged not in (head, commit):
+                self.packs.put(self.depot.pack(merged, (head, commit)))
+            if merged == head or self.packs.move(MERGED, head, merged):
+                self._publish(ticket.id, commit)
+                break
+        return ()
+
+    def _publish(self, ticket_id: str, commit: str) -> None:
+        """Let the user's repository, where there is one, have the ticket's branch."""
+        pack = self.packs.get(commit)
+        if pack is None or git(str(self.project), "cat-file", "-e", self.packs.ref(BASE)) is None:
+            return
+        for each in (*self._between(pack), pack):
+            git(str(self.project), "unpack-objects", "-q", stdin=each.data)
+        git(str(self.project), "update-ref", branch_of(self.track, ticket_id), commit)
+
+    def _between(self, pack: Pack) -> Sequence[Pack]:
+        """Return the packs that a commit is built on and that the user's repository lacks, the earliest first."""
+        packs: list[Pack] = []
+        pending = list(pack.parents)
+        while pending:
+            name = pending.pop()
+            if git(str(self.project), "cat-file", "-e", name) is None:
+                parent = self.packs.get(name)
+                if parent is not None and parent not in packs:
+                    packs.insert(0, parent)
+                    pending += parent.parents
+        return packs
+
+
+def branch_of(track: str, ticket_id: str) -> str:
+    """Return the branch of a ticket; of a child's id, and of names that git takes for no branch, the signs change."""
+    names = (re.sub(r"\.(?=\.|lock$|$)|[^\w.-]", "_", name) for name in (track, ticket_id))
+    return "/".join((BRANCHES, *names))

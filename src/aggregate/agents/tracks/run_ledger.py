@@ -1,0 +1,186 @@
+"""What a run tells of its tickets: files, checkboxes, costs, what is heard of them, and the report."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+
+from aggregate.agents.tracks.assignment import TicketOutcome
+from aggregate.agents.tracks.run_files import (
+    ReportLine,
+    RunFiles,
+    TicketEvent,
+    TicketState,
+    TrackResult,
+    report_text,
+)
+from aggregate.agents.tracks.tickets import Ticket, parent_of
+from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus
+from aggregate.prompt.results import AggregatedResult
+
+_ROUNDING = 1e-9
+MARK_SECONDS = 0.5  # between two writings of the plan's checkboxes, which a person looks at
+
+
+@dataclass(slots=True)
+class Spending:
+    """Counts what tickets cost, and how many more may be begun.
+
+    What a ticket will cost is not known before: each that is under way is taken for as dear as the dearest so far, and
+    the first one goes alone.
+    """
+
+    limit: float | None = None
+    spent: float = 0.0  # on failed attempts and earlier rounds too
+    earlier: float = 0.0  # what of it earlier rounds have cost
+    dearest: float = 0.0
+    unpriced: str = ""  # a ticket whose price is not known: with it no limit can be kept
+    _any: bool = False
+
+    def add(self, outcome: TicketOutcome) -> None:
+        if outcome.cost is None:
+            # Where there are neither tokens nor an answer, nobody may have been reached.
+            if not self.unpriced and (outcome.tokens > 0 or outcome.failure is None):
+                self.unpriced = outcome.ticket
+            return
+        self._any = True
+        self.spent += outcome.cost
+        self.dearest = max(self.dearest, outcome.cost)
+
+    def room(self, most: int, under_way: int) -> int:
+        """Return how many more tickets may be asked for, ``most`` where nothing is limited; none for less than 1."""
+        if self.limit is None:
+            return most
+        if self.reason:
+            return 0
+        if not self._any:
+            return min(most, 1 - under_way)
+        return min(most, self._affordable(self.limit) - under_way) if self.dearest else most
+
+    @property
+    def reason(self) -> str:
+        if self.limit is None:
+            return ""
+        if self.unpriced:
+            return f'the price of what "{self.unpriced}" asked is not known, so that max_cost cannot be kept'
+        if self.dearest and self._affordable(self.limit) < 1:
+            return (
+                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and what is left may not pay for another: "
+                f"the dearest ticket took ${self.dearest:.4f}"
+            )
+        return ""
+
+    def _affordable(self, limit: float) -> int:
+        # Sums of cents are no whole cents: a rounding error keeps nobody from what is paid for.
+        return int((limit - self.spent) / self.dearest + _ROUNDING)
+
+
+def _nobody(_event: TicketEvent) -> None:
+    """Hear of a change where nobody listens."""
+
+
+class RunLedger:
+    """Writes down what becomes of tickets. ``observe`` hears of every change, and so does the file of events."""
+
+    def __init__(
+        self,
+        track: Track,
+        files: RunFiles,
+        *,
+        observe: Callable[[TicketEvent], None] = _nobody,
+        max_cost: float | None = None,
+    ) -> None:
+        self.spending = Spending(max_cost)
+        self.files = files
+        self.track = track
+        self._observe = observe
+        self._lines: dict[str, ReportLine] = {}
+        self._marks: dict[tuple[str, str], Checkbox] = {}
+        self._marked_at = 0.0
+
+    def begin(self) -> None:
+        self.track.set_status(TrackStatus.IN_PROGRESS, datetime.now(UTC))
+
+    def mark_started(self, ticket: Ticket) -> None:
+        self._mark(ticket, Checkbox.STARTED)
+
+    def start(self, ticket: Ticket, detail: str = "") -> None:
+        self._tell(TicketEvent(ticket, TicketState.STARTED, detail))
+
+    def wait(self, ticket: Ticket) -> None:
+        command = f"aggregate conduct approve {self.track.track_id} {ticket.id}"
+        self._tell(TicketEvent(ticket, TicketState.WAITING, command))
+
+    def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool) -> None:
+        """Write a ticket's reply, count its cost and tell of its end; what ended before a restart was told of then."""
+        self.files.write_reply(
+            outcome
+        )  # once more after a restart: the last process may have been killed before
+        failed = outcome.failure is not None
+        if ticket.asks:
+            self.spending.add(outcome)
+        self._mark(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
+        line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
+        if announce:
+            state = TicketState.FAILED if failed else TicketState.DONE
+            self._tell(TicketEvent(ticket, state, outcome.failure or "", line))
+
+    def skip(self, ticket: Ticket, reason: str) -> None:
+        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,))
+        self._tell(TicketEvent(ticket, TicketState.SKIPPED, reason))
+
+    def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
+        self._mark(ticket, Checkbox.OPEN)
+        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
+        if announce:
+            self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason))
+
+    def write_marks(self, *, last: bool = False) -> None:
+        if self._marks and (last or monotonic() - self._marked_at >= MARK_SECONDS):
+            self.track.mark_plan(self._marks)
+            self._marks.clear()
+            self._marked_at = monotonic()
+
+    def close(
+        self,
+        in_order: Sequence[Ticket],
+        results: Callable[[Sequence[str]], Mapping[str, AggregatedResult]],
+        *,
+        warnings: Sequence[str],
+        waits_for: Mapping[str, Sequence[str]],
+        under_way: Sequence[Ticket],
+        stopped: str,
+        cancelled: bool,
+    ) -> TrackResult:
+        """Write the report of a run, every ticket in order, and the last checkboxes; ``results`` merges tickets."""
+        reason = f"not run: {self.spending.reason or 'cancelled'}"
+        lines = tuple(
+            self._lines.get(each.id) or ReportLine(each, errors=(reason,)) for each in in_order
+        )
+        merged = results([line.ticket.id for line in lines if line.status is not None])
+        text = report_text(
+            self.track.description,
+            lines,
+            merged,
+            warnings,
+            names=self.files.names,
+            waits_for=waits_for,
+            earlier_cost=self.spending.earlier,
+        )
+        # A result's errors beyond those of its failed tickets are the merging's own.
+        unmerged = tuple(name for name, one in merged.items() if len(one.errors) > one.failed)
+        report = self.files.write_report(text)
+        result = TrackResult(report, lines, cancelled, unmerged, stopped)
+        for ticket in under_way:
+            self._mark(ticket, Checkbox.OPEN)
+        self.write_marks(last=True)
+        self.track.set_status(result.track_status, datetime.now(UTC))
+        return result
+
+    def _tell(self, event: TicketEvent) -> None:
+        self.files.append_event(event)
+        self._observe(event)
+
+    def _mark(self, ticket: Ticket, checkbox: Checkbox) -> None:
+        if parent_of(ticket.id) == ticket.id:  # children of a list stand in no plan
+            self._marks[ticket.id, ticket.name] = checkbox

@@ -1,0 +1,409 @@
+"""The loop of a ticket with tools: the model sees all that it was told, and calls until it answers or a limit ends it.
+
+What a model said and what its calls returned is recorded, one step after the other, before anything follows from it.
+A loop that begins again after a kill is told what was recorded and goes on behind it: so whatever decides how it goes
+on, sums of tokens, costs and seconds too, is made of what was recorded.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from math import ceil
+from typing import Any, Final, Protocol
+
+from aggregate.agents.tools import Tool, ToolRegistry
+from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.metering import MeteredClient
+from aggregate.agents.tracks.terms import TicketLimits
+from aggregate.agents.tracks.text_calls import call_instructions, calls_in_text
+from aggregate.agents.tracks.trees import Trees
+from aggregate.base.concurrency import ordered_map
+from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
+from aggregate.base.messages import did_you_mean
+from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool, ToolCall
+from aggregate.sending.clients import ChatRequest
+from aggregate.sending.models import FinishReason, Reply
+
+# What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
+SHOWN: Final = 16_000
+_TAIL: Final = 4_000
+RESULT_CHARACTERS: Final = (
+    1_000_000  # that are kept of a result; a project tool gives no more than 60,000
+)
+LEAST_ANSWER: Final = 2_000  # tokens that are kept for the answer; a page has 500
+READ_RESULT: Final = "read_result"
+_AT_ONCE: Final = 8  # reading calls of one turn
+MALFORMED: Final = frozenset({400, 422})
+LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
+CORRECT_IT: Final = "Your last answer was not taken: {}. Answer again, and mend that."
+CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nMend it."
+_OFFERED: Final = OfferedTool(
+    READ_RESULT,
+    "Read on in a result that was shown in part.",
+    {
+        "type": "object",
+        "properties": {
+            "reference": {"type": "string", "description": "As the cut result names it."},
+            "start": {"type": "integer", "description": "The first character to show, from 0."},
+        },
+        "required": ["reference", "start"],
+    },
+)
+_TYPES: Final = {
+    "int": "integer",
+    "float": "number",
+    "str": "string",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+}
+
+
+class Steps(Protocol):
+    """Keeps what each step of an attempt gave, so that after a kill it is not done again."""
+
+    @property
+    def trees(self) -> Trees | None: ...
+
+    def record(
+        self, name: str, action: Callable[[], dict[str, Any]], seconds: float
+    ) -> dict[str, Any]:
+        """Return what ``action`` gives, or gave before a kill, with the ``seconds`` that it took.
+
+        An action that takes longer than ``seconds`` is given up: then the record has ``timeout`` alone.
+        """
+        ...
+
+
+class Changes(Protocol):
+    """Where writing calls write: a work tree, or nothing where calls change no files."""
+
+    def tools(self) -> ToolRegistry: ...
+
+    def save(self) -> str: ...  # the commit of what stands there now
+
+    def go_to(self, commit: str) -> None: ...  # where the calls stand that were recorded
+
+    def check(self) -> str: ...  # what the ticket's check says against it, "" for nothing
+
+
+@dataclass(slots=True)
+class ToolLoop:
+    """One attempt at a ticket with tools."""
+
+    assignment: Assignment
+    client: MeteredClient
+    limits: TicketLimits
+    changes: Changes
+    steps: Steps
+    begun: Callable[[], None] = lambda: None  # called when the first answer is there
+    turns: list[LoopTurn] = field(default_factory=list)
+    tokens: int = 0
+    charged: int = 0  # tokens against their limit: those from a cache count at their price
+    cost: float | None = None
+    seconds: float = 0.0
+    _as_text: bool = False
+    _refused: str = ""  # why an answer was not taken
+    _failed_checks: int = 0
+    _size: int = 0  # tokens of its context
+    _warnings: dict[str, None] = field(default_factory=dict)
+    _whole: dict[str, str] = field(default_factory=dict)  # results that were shown in part
+
+    def run(self) -> WorkerReply:
+        """Return the answer; a ``WorkerError`` says why there is none."""
+        self._as_text = not self.client.takes_tools
+        self._size = self.client.size(self.assignment.text, self.assignment.persona)
+        while True:
+            is_last = self._is_last()
+            if is_last and self.turns and not self.turns[-1].note:
+                self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
+            said = self._ask()
+            calls = tuple(ToolCall(**call) for call in said["calls"])
+            if calls and not is_last:
+                native = said["native"] if not self._as_text else None
+                results = tuple(self._called(calls))
+                self.turns.append(LoopTurn(said["text"], results, native=native))
+            elif calls:
+                raise WorkerError(self._endless(), again=False, tokens=self.tokens, cost=self.cost)
+            elif note := self._fault_of(said):
+                if is_last:
+                    raise WorkerError(note, again=False, tokens=self.tokens, cost=self.cost)
+                self.turns.append(LoopTurn(said["text"], note=note))
+            else:
+                warning = "; ".join(self._warnings)
+                return WorkerReply(said["text"], self.tokens, warning, self.cost)
+
+    def _is_last(self) -> bool:
+        """Tell whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
+        growth = max(self._size, self.charged // max(len(self.turns), 1))
+        left = self.limits.max_tokens - self.charged
+        if left < LEAST_ANSWER:
+            raise self._over(f"used {self.charged:,} of {self.limits.max_tokens:,} tokens")
+        most = self.assignment.max_cost
+        is_spent = most is not None and (self.cost or 0.0) >= most
+        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < 2 * growth
+
+    def _over(self, reason: str) -> WorkerError:
+        return WorkerError(f"it {reason} before it answered", tokens=self.tokens, cost=self.cost)
+
+    def _endless(self) -> str:
+        return (
+            f"it went on calling tools where it was to answer, in turn {len(self.turns) + 1} of "
+            f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
+        )
+
+    def _record(self, name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        left = self.assignment.timeout - self.seconds
+        if left <= 0:
+            raise self._over(f"took {self.assignment.timeout:g} s")
+        record = self.steps.record(name, action, left)
+        self.seconds += record["seconds"]
+        return record
+
+    def _ask(self) -> dict[str, Any]:
+        said = self._record("turn", self._send)
+        if said.get("malformed") and not self._as_text:
+            # A server without tools: what it was told is told as text from now on.
+            self._as_text = True
+            self.turns = [replace(turn, native=None) for turn in self.turns]
+            said = self._record("turn", self._send)
+        if "timeout" in said:
+            raise self._over(f"took {self.assignment.timeout:g} s")
+        self.tokens += said["tokens"]
+        self.charged += said["charged"]
+        self.cost = None if said["cost"] is None else (self.cost or 0.0) + said["cost"]
+        if said["error"]:
+            raise WorkerError(
+                said["error"], again=said["again"], tokens=self.tokens, cost=self.cost
+            )
+        self._warnings |= dict.fromkeys(said["warnings"])
+        self.begun()
+        return said
+
+    def _send(self) -> dict[str, Any]:
+        """Ask the model once, and return what it said as a record."""
+        registry = self.changes.tools()
+        tools = (*map(offered, registry), _OFFERED)
+        message = self.assignment.message
+        if self._as_text:
+            message = f"{message}\n\n{call_instructions(tools)}"
+        left = max(self.limits.max_tokens - self.charged, 1)
+        request = ChatRequest(
+            self.assignment.prompt,
+            message,
+            system=self.assignment.persona,
+            max_output=min(ChatRequest().max_output, left),
+            seconds=self.assignment.timeout - self.seconds,
+            schema=enforced_schema(self.assignment.answer) if self._refused else None,
+            tools=() if self._as_text else tools,
+            turns=tuple(self.turns),
+        )
+        record: dict[str, Any] = {
+            "text": "",
+            "calls": [],
+            "native": None,
+            "error": "",
+            "again": False,
+        }
+        record |= {"malformed": False, "warnings": [], "tokens": 0, "charged": 0, "cost": 0.0}
+        try:
+            reply = self.client.client.send(request)
+        except ClientError as error:
+            record["error"] = str(error)
+            if isinstance(error, ProviderError):
+                record |= {"again": error.retryable, "malformed": error.status in MALFORMED}
+        else:
+            names = {tool.name for tool in tools}
+            calls = reply.calls or calls_in_text(reply.text, names)
+            record |= {"text": reply.text, "calls": [asdict(call) for call in calls]}
+            record["native"] = reply.native if reply.calls else None
+            record |= _doubts(reply.text, reply.stop, is_call=bool(calls))
+            if reply.usage.output > request.max_output:
+                record["warnings"].append(
+                    f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
+                    f"{request.max_output:,} were allowed"
+                )
+            record |= _taken(reply)
+        return record
+
+    def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
+        """Make the calls of a turn: reading ones that follow each other at once, each writing one alone."""
+        registry = self.changes.tools()
+        number = 0
+        for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
+            if writes:
+                made = [(call, self._write(call)) for call in group]
+            else:
+                made = list(zip(read := list(group), self._read(read), strict=True))
+            for call, text in made:
+                number += 1
+                yield CallResult(call, self._shown(text, f"{len(self.turns) + 1}.{number}"))
+
+    def _read(self, calls: Sequence[ToolCall]) -> list[str]:
+        def read() -> dict[str, Any]:
+            registry = self.changes.tools()
+            texts = ordered_map(
+                "call", lambda each: self._run(registry, each), calls, workers=_AT_ONCE
+            )
+            return {"calls": [each.name for each in calls], "results": texts}
+
+        record = self._record("calls", read)
+        return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
+
+    def _write(self, call: ToolCall) -> str:
+        """Make a call that changes something, and return what it gave.
+
+        In a tree a call that was broken off is made again from where the recorded ones ended. What changes anything
+        else may have been done, and is never made a second time.
+        """
+        is_new = False
+
+        def begin() -> dict[str, Any]:
+            nonlocal is_new
+            is_new = True
+            return {"calls": [call.name]}
+
+        registry = self.changes.tools()
+        in_tree = call.name in registry and registry.get(call.name).repeatable
+        if not in_tree:
+            self._record("begin", begin)
+
+        def write() -> dict[str, Any]:
+            if not in_tree and not is_new:
+                return {"calls": [call.name], "results": [_BROKEN_OFF], "commit": ""}
+            text = self._run(registry, call)
+            return {"calls": [call.name], "results": [text], "commit": self.changes.save()}
+
+        record = self._record("write", write)
+        if "results" not in record:
+            self.changes.go_to("")
+            return _TOO_LONG
+        if record["commit"]:
+            self.changes.go_to(record["commit"])
+        return str(record["results"][0])
+
+    def _run(self, registry: ToolRegistry, call: ToolCall) -> str:
+        if call.name == READ_RESULT:
+            return self._read_on(call.arguments)
+        if call.fault:
+            return f"error: {call.fault}"
+        if call.name not in registry:
+            return (
+                f"error: there is no tool {call.name!r}: {did_you_mean(call.name, registry.names)}"
+            )
+        try:
+            output = registry.run(call.name, call.arguments)
+        except ToolError as error:
+            return f"error: {error}"
+        return result_text(output)[:RESULT_CHARACTERS]
+
+    def _read_on(self, arguments: Mapping[str, Any]) -> str:
+        reference, start = str(arguments.get("reference")), arguments.get("start", 0)
+        if reference not in self._whole or not isinstance(start, int):
+            known = ", ".join(self._whole) or "none"
+            return f"error: reference is one of {known}, and start a number"
+        text = self._whole[reference]
+        start = max(start, 0)
+        return text[start : start + SHOWN - _TAIL] or f"error: it has {len(text):,} characters"
+
+    def _shown(self, text: str, reference: str) -> str:
+        if len(text) <= SHOWN:
+            return text
+        self._whole[reference] = text
+        head = SHOWN - _TAIL
+        left = len(text) - SHOWN
+        on = json.dumps({"reference": reference, "start": head})
+        return f"{text[:head]}\n[{left:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
+
+    def _fault_of(self, said: Mapping[str, Any]) -> str:
+        """Return what the model is told of an answer that is not taken, ``""`` for one that is."""
+        try:
+            if self.assignment.answer is not None:
+                checked_answer(said["text"], self.assignment.answer)
+        except AnswerSchemaError as fault:
+            if self._refused:
+                what = f"the answer does not meet its schema: {fault}"
+                raise WorkerError(what, again=False, tokens=self.tokens, cost=self.cost) from None
+            self._refused = str(fault)
+            return CORRECT_IT.format(fault)
+        if not self.assignment.verify:
+            return ""
+        record = self._record("check", lambda: {"said": self.changes.check()})
+        failed = record.get("said", _TOO_LONG)
+        if not failed:
+            return ""
+        self._failed_checks += 1
+        if self._failed_checks >= self.assignment.attempts:
+            times = f"{self._failed_checks} times" if self._failed_checks > 1 else "once"
+            what = f"its check `{self.assignment.verify}` failed {times}: {failed[-2_000:]}"
+            raise WorkerError(what, again=False, tokens=self.tokens, cost=self.cost)
+        return CHECK_FAILED.format(self.assignment.verify, failed)
+
+
+_TOO_LONG: Final = "error: the time of this ticket was over before it ended; ask for less"
+_BROKEN_OFF: Final = (
+    "error: this call was broken off and may have been done: look first, and repeat it only if not"
+)
+
+
+def _doubts(text: str, stop: FinishReason, *, is_call: bool) -> dict[str, Any]:
+    if is_call:
+        return {}
+    if stop is FinishReason.REFUSED:
+        return {"error": "the model refused to answer", "again": False}
+    if not text.strip():
+        return {"error": f"the model answered nothing ({stop.value})", "again": True}
+    is_whole = stop is FinishReason.END
+    return {"warnings": [] if is_whole else [f"the answer is not complete ({stop.value})"]}
+
+
+def _taken(reply: Reply) -> dict[str, Any]:
+    """Return what a reply took: its tokens, those that count against their limit, and dollars where these are known."""
+    tokens = reply.usage.input + reply.usage.output
+    charged = ceil(tokens - reply.usage.cache_read * (1 - reply.read_price))
+    price = None if reply.price is None else float(reply.price)
+    return {"tokens": tokens, "charged": charged, "cost": price}
+
+
+def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
+    return call.name in registry and registry.get(call.name).writes
+
+
+def offered(tool: Tool) -> OfferedTool:
+    """Return what a model is told of a tool, with the JSON Schema that its signature makes."""
+    properties: dict[str, Any] = {}
+    for parameter in tool.parameters:
+        schema: dict[str, Any] = {}
+        if kind := _TYPES.get(parameter.type):
+            schema["type"] = kind
+        elif literals := re.findall(r"'([^']*)'", parameter.type):
+            schema = {"type": "string", "enum": literals}
+        if parameter.description:
+            schema["description"] = parameter.description
+        properties[parameter.name] = schema
+    required = [parameter.name for parameter in tool.required]
+    parameters = {"type": "object", "properties": properties, "required": required}
+    return OfferedTool(tool.name, tool.description, parameters)
+
+
+def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
+    """Return a tool's output as a model reads it: texts as they stand, line for line, so that it can quote them."""
+    if isinstance(output, str):
+        return output
+    if not isinstance(output, dict):
+        return json.dumps(output, ensure_ascii=False)
+    if output.get("success") is False:
+        hint = f" {output['hint']}" if output.get("hint") else ""
+        return f"error: {output.get('error', 'it failed')}{hint}"
+    return "\n".join(_lines_of(name, value) for name, value in output.items() if name != "success")
+
+
+def _lines_of(name: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if name == "content" and isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return "\n".join((f"{name}:", *value))
+    return f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

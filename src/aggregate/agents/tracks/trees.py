@@ -1,0 +1,304 @@
+"""Work trees: commits of a run in a repository of our own, the trees that tickets change, and how changes are merged.
+
+The repository has no configuration, so that neither a project nor a user's settings start a program from it; a tree has
+no ``.git``, which a command in it could change. Commits travel as packs through the database: whoever needs one takes
+what it lacks from there.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from threading import Lock
+from typing import Final, NamedTuple, Protocol
+
+from aggregate.base.disk.reading import read_bytes
+from aggregate.base.errors import StateError
+from aggregate.project.files import FolderListing
+from aggregate.project.git import git, own_git
+from aggregate.project.paths import is_secret
+
+# Of a pack in the database, which holds it in memory: the files of a large project, compressed.
+MOST_BYTES: Final = 200_000_000
+_FILE_BYTES: Final = 50_000_000  # of a file of a project without git
+
+
+class Pack(NamedTuple):
+    """What a commit adds to its parents; one without parents holds all its files."""
+
+    commit: str
+    parents: tuple[str, ...]
+    data: bytes
+
+
+class Packs(Protocol):
+    """Keeps the packs of a run, and where its line of merged changes stands."""
+
+    def get(self, commit: str) -> Pack | None: ...
+
+    def put(self, pack: Pack) -> None: ...  # one that is there stays
+
+    def ref(self, name: str) -> str: ...  # the commit of that name, "" for none
+
+    def move(self, name: str, before: str, after: str) -> bool: ...  # if it stands where it did
+
+
+class Change(NamedTuple):
+    """A file that two commits have otherwise, by the ids of its contents; zeros where there is none."""
+
+    path: str
+    mode_before: str
+    mode: str
+    before: str
+    after: str
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is a plain file, or none, on both sides: no link and no other repository."""
+        return {self.mode_before[:3], self.mode[:3]} <= {"000", "100"}
+
+
+def project_folder(folder: Path) -> str:
+    """Return where a project lies in the trees of its tickets: in a git repository relative to its top."""
+    prefix = git(str(folder), "rev-parse", "--show-prefix") if head_of(folder) else None
+    return (prefix or b"").decode().strip().rstrip("/")
+
+
+def head_of(folder: Path) -> str:
+    head = git(str(folder), "rev-parse", "--verify", "-q", "HEAD^{commit}")
+    return (head or b"").decode().strip()
+
+
+def snapshot(folder: Path) -> Pack:
+    """Return the commit that the tickets of a project start from.
+
+    In a git repository it is the checked out one, without what is not committed; elsewhere one of all files that are
+    not ignored and no secrets.
+    """
+    if head := head_of(folder):
+        objects = git(str(folder), "rev-list", "--objects", "--no-walk", head) or b""
+        names = b"\n".join(line.partition(b" ")[0] for line in objects.splitlines())
+        data = git(str(folder), "pack-objects", "-q", "--stdout", stdin=names + b"\n")
+        if data is None:
+            raise StateError(f"{folder}: git cannot pack the commit {head[:12]}: look at git fsck")
+        return _checked(Pack(head, (), data))
+    with depot() as repository, TemporaryDirectory() as copies:
+        for name in FolderListing().files(str(folder)):
+            path = folder / name
+            if not is_secret(name) and path.is_file() and not path.is_symlink():
+                target = Path(copies, name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(read_bytes(path, limit=_FILE_BYTES))
+                target.chmod(0o755 if os.access(path, os.X_OK) else 0o644)
+        tree = WorkTree(repository, Path(copies))
+        commit = repository.commit(tree.write(), (), "The project's files")
+        return _checked(repository.pack(commit, ()))
+
+
+def _checked(pack: Pack) -> Pack:
+    if len(pack.data) > MOST_BYTES:
+        raise StateError(
+            f"the files of {pack.commit[:12]} take {len(pack.data):,} bytes, and {MOST_BYTES:,} are the most that "
+            "work trees are made of: let a smaller project have the tickets that write"
+        )
+    return pack
+
+
+@contextmanager
+def depot() -> Iterator["Depot"]:
+    """Yield an empty repository of our own, which is deleted behind the block."""
+    with TemporaryDirectory(prefix="aggregate-trees-") as folder:
+        yield Depot.new(Path(folder))
+
+
+class Trees:
+    """The repositories of the runs that a process works on, made when they are first needed, until it is closed."""
+
+    def __init__(self, packs_of: Callable[[str], Packs]) -> None:
+        self._packs_of = packs_of
+        self._lock = Lock()
+        self._open = ExitStack()
+        self._depots: dict[str, Depot] = {}
+
+    def of(self, run_id: str) -> "tuple[Depot, Packs]":
+        with self._lock:
+            if run_id not in self._depots:
+                self._depots[run_id] = self._open.enter_context(depot())
+            return self._depots[run_id], self._packs_of(run_id)
+
+    def close(self) -> None:
+        self._open.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Depot:
+    folder: Path  # of the repository, and of the trees beside it
+    lock: Lock = field(default_factory=Lock)
+    known: set[str] = field(default_factory=set)  # commits that were found to be there
+
+    @classmethod
+    def new(cls, folder: Path) -> "Depot":
+        made = cls(folder)
+        made.git("init", "-q", "--bare", str(folder / "git"))
+        for name in ("core.protectHFS", "core.protectNTFS"):
+            made.git("config", name, "true")
+        made.git("config", "gc.auto", "0")
+        return made
+
+    def git(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        variables: Mapping[str, str] | None = None,
+        may_say_no: bool = False,
+    ) -> bytes:
+        repository = str(self.folder / "git")
+        try:
+            answer = own_git(
+                repository, *arguments, stdin=stdin, variables=variables, may_say_no=may_say_no
+            )
+        except OSError as error:
+            raise StateError(f"a work tree cannot be made: {error}") from None
+        return b"" if answer is None else answer
+
+    def has(self, commit: str) -> bool:
+        if commit not in self.known and self.git(
+            "rev-parse", "--verify", "-q", f"{commit}^{{tree}}", may_say_no=True
+        ):
+            self.known.add(commit)
+        return commit in self.known
+
+    def take(self, commit: str, packs: Packs) -> None:
+        """Let the repository have a commit, with what it builds on, from the database."""
+        with self.lock:
+            self._take(commit, packs)
+
+    def _take(self, commit: str, packs: Packs) -> None:
+        pending, waiting = [commit], dict[str, Pack]()
+        while pending:
+            name = pending[-1]
+            pack = waiting.pop(name, None)
+            if pack is None and not self.has(name):
+                pack = packs.get(name)
+                if pack is None:
+                    raise StateError(f"the commit {name[:12]} is not in the database any more")
+                if pack.parents:  # these first
+                    waiting[name] = pack
+                    pending += pack.parents
+                    continue
+            pending.pop()
+            if pack is None or self.has(name):
+                continue
+            if not pack.parents:
+                with (self.folder / "git" / "shallow").open("ab") as shallow:
+                    shallow.write(f"{pack.commit}\n".encode())
+            self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
+
+    def pack(self, commit: str, parents: Sequence[str]) -> Pack:
+        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{each}" for each in parents)))
+        data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
+        return Pack(commit, tuple(parents), data)
+
+    def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
+        options = [part for parent in parents for part in ("-p", parent)]
+        return self.git("commit-tree", tree, *options, stdin=message.encode()).decode().strip()
+
+    def tree_of(self, commit: str) -> str:
+        return self.git("rev-parse", f"{commit}^{{tree}}").decode().strip()
+
+    def contains(self, commit: str, other: str) -> bool:
+        """Tell whether ``other`` is, or has among its ancestors, ``commit``."""
+        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{other}")
+        return not bases.strip()
+
+    def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:
+        """Return the commit with both changes, or ``""`` and the paths that they have changed otherwise."""
+        if self.contains(theirs, ours):
+            return ours, ()
+        if self.contains(ours, theirs):
+            return theirs, ()
+        options = ("--write-tree", "-z", "--name-only", "--no-messages")
+        try:
+            said = own_git(str(self.folder / "git"), "merge-tree", *options, ours, theirs)
+        except OSError:
+            said = None
+        if said:
+            return self.commit(said.split(b"\0")[0].decode(), (ours, theirs), message), ()
+        return "", self._both_changed(ours, theirs)
+
+    def _both_changed(self, ours: str, theirs: str) -> tuple[str, ...]:
+        base = self.git("merge-base", ours, theirs).decode().strip()
+        paths = [{each.path for each in self.changes(base, end)} for end in (ours, theirs)]
+        return tuple(sorted(paths[0] & paths[1])) or ("its files",)
+
+    def changes(self, before: str, after: str) -> list[Change]:
+        said = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)
+        parts = said.decode("utf-8", "surrogateescape").split("\0")
+        changes = []
+        for about, path in zip(parts[::2], parts[1::2], strict=False):
+            mode_before, mode, old, new, _ = about.removeprefix(":").split(" ")
+            changes.append(Change(path, mode_before, mode, old, new))
+        return changes
+
+    def diff(self, before: str, after: str) -> str:
+        said = self.git("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after)
+        return said.decode("utf-8", "replace")
+
+    def content(self, blob: str) -> bytes:
+        return b"" if not blob.strip("0") else self.git("cat-file", "blob", blob)
+
+    def check_out(self, commit: str) -> "WorkTree":
+        tree = WorkTree(self, Path(mkdtemp(dir=self.folder)))
+        tree.go_to(commit)
+        return tree
+
+
+@dataclass(slots=True)
+class WorkTree:
+    """A folder with the files of a commit, which may be changed."""
+
+    depot: Depot
+    folder: Path
+    commit: str = ""  # what stands there, "" where that is not known
+
+    def go_to(self, commit: str) -> None:
+        """Let the tree be that commit's, whatever stood there."""
+        if commit == self.commit:
+            return
+        for path in self.folder.iterdir():
+            _remove(path)
+        self._git("read-tree", commit)
+        self._git("checkout-index", "-a", "-f", "-u")
+        self.commit = commit
+
+    def write(self) -> str:
+        """Return the tree of what stands there, without what is ignored, and without repositories in it."""
+        for path in self.folder.rglob(".git"):
+            _remove(path)
+        self._git("add", "-A", ".")
+        return self._git("write-tree").decode().strip()
+
+    def save(self) -> str:
+        """Return the commit of what stands there, on the one before; it stays that one where nothing has changed."""
+        tree = self.write()
+        if tree != self.depot.tree_of(self.commit):
+            self.commit = self.depot.commit(tree, (self.commit,), "A call")
+        return self.commit
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _git(self, *arguments: str) -> bytes:
+        index = self.depot.folder / f"{self.folder.name}.index"
+        variables = {"GIT_WORK_TREE": str(self.folder), "GIT_INDEX_FILE": str(index)}
+        return self.depot.git("-C", str(self.folder), *arguments, variables=variables)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,146 @@
+"""``conduct status``, also watched, and what a run has changed: ``diff``, ``apply`` and ``drop``."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from aggregate.agents.tracks import applying, attempts_made, run_control
+from aggregate.cli.conduct.options import past_run_options
+from aggregate.cli.output import say, write_result, write_rows
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
+from aggregate.prompt.sections import one_line
+
+_WATCH_SECONDS = 0.5
+_BAR = 20  # characters
+_USUAL_TURNS = 40  # that a bar of a ticket without a limit of its own is drawn for
+
+
+@click.command()
+@past_run_options
+@click.argument("ticket", default="")
+@click.option("--watch", is_flag=True, help="Show it again and again, with a bar for each ticket.")
+def status(track: str, config: Path, database: str, ticket: str, watch: bool) -> None:
+    """Show how the latest run of TRACK stands, or each attempt at TICKET with its calls."""
+    project = open_project(config)
+    if ticket:
+        made = attempts_made.made_attempts(project, track, ticket, database=database)
+        write_rows(*_attempt_rows(made))
+    elif watch:
+        _watch(project, track, database)
+    else:
+        progress = run_control.status(project, track, database=database)
+        write_rows(*(_rows(progress, track) if progress else ["no run yet"]))
+
+
+def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
+    total = len(progress.tickets)
+    rows = [
+        f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
+    ]
+    for line in progress.lines:
+        causes = " <- ".join(one_line(error) for error in reversed(line.errors))
+        lost = progress.failed_before.get(line.ticket.id)
+        said = [causes, line.warning, f"without what {lost} was to give" if lost else ""]
+        why = "; ".join(one_line(each) for each in said if each)
+        rows.append(f"  {line.ticket.id}: {line.account}{f' ({why})' if why else ''}")
+    rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
+    rows += [f"  {ticket}: under way{_turns(progress, ticket)}" for ticket in progress.waiting]
+    goes_on = progress.state in ("running", run_control.INTERRUPTED)
+    for ticket in progress.untouched:
+        lost = progress.failed_before.get(ticket)
+        why = f", {lost} has failed" if lost else ""
+        rows.append(f"  {ticket}: {'waiting' if goes_on else 'not run'}{why}")
+    if progress.lines:
+        rows.append(f"so far: {progress.account}")
+    if progress.approvals:
+        commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
+        rows.append(f"{progress.approvals[0]} waits: {commands}")
+    if progress.state == run_control.INTERRUPTED:
+        rows.append(f"nobody conducts it now: aggregate conduct resume {track} goes on with it")
+    elif any(not line.is_done for line in progress.lines) and progress.state != "running":
+        rows.append(f"aggregate conduct resume {track} runs what failed once more")
+    return rows
+
+
+def _turns(progress: run_control.TrackProgress, ticket: str) -> str:
+    turns = progress.turns.get(ticket)
+    return f", turn {turns + 1}" if turns is not None else ""
+
+
+def _watch(project: Project, track: str, database: str) -> None:
+    from rich.console import Console  # which only this way needs
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(), refresh_per_second=4) as live:
+        while progress := run_control.status(project, track, database=database):
+            live.update(Text("\n".join(_bars(progress))))
+            if progress.state != "running":
+                break
+            time.sleep(_WATCH_SECONDS)
+    if progress is None:
+        write_rows("no run yet")
+
+
+def _bars(progress: run_control.TrackProgress) -> Iterator[str]:
+    lines = {line.ticket.id: line for line in progress.lines}
+    yield f"{progress.run_id}: {progress.state}, {len(lines):,} of {len(progress.tickets):,}"
+    for ticket in progress.tickets:
+        line = lines.get(ticket.id)
+        part, state = 0.0, "waiting"
+        if line is not None:
+            part, state = 1.0, line.account
+        elif ticket.id in progress.waiting:
+            turns = progress.turns.get(ticket.id, 0)
+            part = min(turns / (ticket.max_turns or _USUAL_TURNS), 1.0)
+            state = f"under way{_turns(progress, ticket.id)}"
+        elif ticket.id in progress.approvals:
+            state = "waits for approval"
+        done = round(part * _BAR)
+        yield f"{'█' * done}{'░' * (_BAR - done)} {ticket.id}: {state}"
+
+
+def _attempt_rows(made: list[attempts_made.MadeAttempt]) -> Iterator[str]:
+    for attempt in made:
+        end = attempt.end
+        took = f", {end.seconds:.0f} s, {end.tokens:,} tokens" if end else ""
+        cost = f", ${end.cost:.4f}" if end and end.cost else ""
+        again = f"round {attempt.round}, " if len({each.round for each in made}) > 1 else ""
+        yield f"{again}attempt {attempt.number}: {one_line(attempt.state)}{took}{cost}"
+        for step in attempt.steps:
+            tokens = f", {step.tokens:,} tokens" if step.tokens else ""
+            fault = f": {one_line(step.fault)}" if step.fault else ""
+            yield f"  {step.what}{fault} ({step.seconds:.1f} s{tokens})"
+
+
+@click.command()
+@past_run_options
+@click.argument("ticket", default="")
+def diff(track: str, config: Path, database: str, ticket: str) -> None:
+    """Print what TICKET of the latest run of TRACK has changed, or all that is merged, as a patch."""
+    write_result(applying.diff(open_project(config), track, ticket, database=database))
+
+
+@click.command()
+@past_run_options
+def apply(track: str, config: Path, database: str) -> None:
+    """Write what the latest run of TRACK has changed into your files; print their paths.
+
+    Nothing is written if you have changed one of them since the run began.
+    """
+    paths = applying.apply(open_project(config), track, database=database)
+    write_rows(*paths)
+    if not paths:
+        say("nothing is to be applied")
+
+
+@click.command()
+@past_run_options
+def drop(track: str, config: Path, database: str) -> None:
+    """Forget what the latest run of TRACK has changed, with its branches."""
+    write_rows(
+        f"dropped what {applying.drop(open_project(config), track, database=database)} changed"
+    )
