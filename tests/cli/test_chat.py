@@ -423,7 +423,7 @@ def test_what_is_attached_holds_for_the_session(folder: Path) -> None:
     ]
     code, out, err = chat("\n".join(lines))
     assert (code, len(out)) == (0, 2)
-    assert err.splitlines()[0] == "added notes.md (5 tokens)"
+    assert err.splitlines()[0] == "added notes.md (4 tokens)"
     first, second = (Path(f"md_gen/demo_00{n}.md").read_text(encoding="utf-8") for n in (1, 2))
     assert "Mind the gap." in first
     assert "shot.png" in first

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import click
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -12,6 +13,7 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from aggregate.base.disk.writing import create_private, private_folder, state_folder
+from aggregate.base.errors import AggregateError
 from aggregate.cli.chat_lines import TypedLines
 from aggregate.cli.chat_session import ChatSession, completions
 
@@ -63,14 +65,15 @@ class _History(FileHistory):
 
 class _Completer(Completer):
     def __init__(self, session: ChatSession) -> None:
-        self._session = session
+        self._session, self._context = session, click.get_current_context()
 
     def get_completions(self, document: Document, _event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
         word = "" if not before or before[-1].isspace() else before.split()[-1]
-        found = completions(self._session, before.removesuffix(word), word)
-        for text, meta in found.items():
-            yield Completion(text, -len(word), display_meta=meta)
+        with suppress(AggregateError), self._context.scope(cleanup=False):  # in a thread of its own
+            found = completions(self._session, before.removesuffix(word), word)
+            for text, meta in found.items():
+                yield Completion(text, -len(word), display_meta=meta)
 
 
 def _keys() -> KeyBindings:

@@ -15,7 +15,7 @@ from aggregate.base.messages import did_you_mean
 from aggregate.base.request import AUTO, parse_amount
 from aggregate.cli.asking import from_here
 from aggregate.cli.clipboard import copy_to_clipboard
-from aggregate.cli.output import counted, say, warn_all, write_piece
+from aggregate.cli.output import counted, is_terminal, say, warn_all, write_piece
 from aggregate.cli.rendered_answer import rendered_answer
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
 from aggregate.project.configuration import Project, user_config
@@ -365,8 +365,9 @@ def _attach(session: ChatSession, text: str) -> None:
 
 
 def _edit(session: ChatSession, text: str) -> None:
-    edited = click.edit(text, extension=".md")
-    session.draft = (edited or "").rstrip("\n")
+    if not is_terminal():
+        raise click.UsageError("/edit needs a terminal")
+    session.draft = (click.edit(text, extension=".md") or "").rstrip("\n")
 
 
 _COMMANDS = {
