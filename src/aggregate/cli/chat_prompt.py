@@ -30,7 +30,6 @@ class EditedLines(TypedLines):
             complete_in_thread=True,
             key_bindings=_keys(),
             multiline=True,
-            enable_open_in_editor=True,
             tempfile_suffix=".md",
             bottom_toolbar=lambda: " · ".join(session.standing()),
             refresh_interval=1,  # second: the time that a cache is warm runs
@@ -89,6 +88,10 @@ def _keys() -> KeyBindings:
             buffer.insert_text("\n")
         else:
             buffer.validate_and_handle()
+
+    @keys.add("c-x", "c-e")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.open_in_editor()
 
     @keys.add("escape", "enter")
     def _(event: KeyPressEvent) -> None:

@@ -62,9 +62,9 @@ class Attached:
         # With wildcards they are shown as those of the configuration.
         added = (Entry(FileItem(path, force_full=not is_glob(path))) for path in self.files)
         task = request.task
-        if request.budget is not None and self.files:
-            task = task or Task()
-            task = replace(task, focus=(*task.focus, *map(Place, self.files)))
+        places = [Place(path) for path in self.files if not is_glob(path)]
+        if request.budget is not None and places:
+            task = replace(task or Task(), focus=(*(task or Task()).focus, *places))
         return replace(
             request,
             entries=(*stay, *added),
