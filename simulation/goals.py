@@ -121,7 +121,7 @@ def reach(
     scenario: Scenario, running: Service, folder: Path, *, workers: int = 4
 ) -> tuple[GoalResult, ScriptedModel]:
     """Reach a scenario's goal; return the result, and the model with the questions it was asked."""
-    model = scripted_model(scenario.script)
+    model = scripted_model({"validate": "yes", **scenario.script})
     agent = NeuronAgent(
         model, tools(running, folder), state_dir=folder, limits=EngineLimits(workers=workers)
     )

@@ -42,6 +42,7 @@ SCRIPT = {
     "find_tool": "listParcels",
     "find_tool: Step: Weigh": "weighParcel",
     "find_tool: Step: Ship": "shipParcel",
+    "validate": "yes",
     "complete": "yes",
 }
 

@@ -3,6 +3,9 @@
 The goals, and the tools that do them, stand in ``simulation/tool_choice_goals``. The model behind is perfect as far as
 it can be: it names the right tool where that is among those that it is shown, and none otherwise. What is measured is
 what the rules decide by themselves, and whether the model is shown the right tool.
+
+A second table is of goals whose words mislead: tools that sound alike, one and several, synonyms, negations, and what
+no tool does. There a rule is right, asks the model, or is wrong and sure, which it never may be.
 """
 
 import re
@@ -26,6 +29,7 @@ from aggregate.agents.tools import Parameter, Permission, Tool
 
 FOLDER = Path(__file__).parent / "tool_choice_goals"
 HALVES = ("tuning", "held_back")
+DOUBTFUL = "doubtful"
 LEAST_RIGHT = 0.95
 _TOOL = re.compile(r"(?P<name>\w+)\((?P<parameters>[^)]*)\): (?P<description>.+)")
 
@@ -69,9 +73,9 @@ class Choice:
         return self.name in self.goal.expected if self.goal.expected else not self.name
 
 
-def goals(half: str) -> Iterator[ToolGoal]:
-    """Yield the goals of one half."""
-    tables = tomllib.loads((FOLDER / f"{half}.toml").read_text(encoding="utf-8"))
+def goals(name: str) -> Iterator[ToolGoal]:
+    """Yield the goals of one half, or the doubtful ones."""
+    tables = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     for tools, table in tables.items():
         for text, names in table.items():
             yield ToolGoal(tools, text, tuple(names.split()))
@@ -122,11 +126,11 @@ def choose(goal: ToolGoal, tools: ToolRegistry, folder: Path) -> Choice:
     return Choice(goal, name, len(model.asked), run.budget.tokens)
 
 
-def choices(half: str, choose_one: Callable[..., Choice] = choose) -> list[Choice]:
-    """Choose tools for all goals of one half."""
+def choices(name: str, choose_one: Callable[..., Choice] = choose) -> list[Choice]:
+    """Choose tools for all goals of one half, or for the doubtful ones."""
     with TemporaryDirectory() as folder:
         sets = tool_sets(Path(folder))
-        return [choose_one(goal, sets[goal.tools], Path(folder)) for goal in goals(half)]
+        return [choose_one(goal, sets[goal.tools], Path(folder)) for goal in goals(name)]
 
 
 def table(half: str, made: Sequence[Choice]) -> str:
@@ -143,6 +147,28 @@ def table(half: str, made: Sequence[Choice]) -> str:
     )
 
 
+def doubtful_table(made: Sequence[Choice]) -> str:
+    """Return what rules said of the doubtful goals."""
+    by_rules = [choice.right for choice in made if not choice.questions]
+    right, asked = by_rules.count(True), len(made) - len(by_rules)
+    return (
+        "goals          n right  asks wrong+sure\n"
+        f"{DOUBTFUL:10} {len(made):5} {right:5} {asked:5} {by_rules.count(False):10}"
+    )
+
+
+def _wrong(made: Sequence[Choice]) -> Iterator[str]:
+    for choice in made:
+        if not choice.right:
+            sure = "" if choice.questions else ", and sure"
+            expected = " or ".join(choice.goal.expected) or "none"
+            yield f'  "{choice.goal.text}": {choice.name}, not {expected}{sure}'
+
+
+def _never_wrong_and_sure(made: Sequence[Choice]) -> bool:
+    return all(choice.right or choice.questions for choice in made)
+
+
 def main(parser: ArgumentParser) -> None:
     """Print how many choices were right, and each that was not."""
     parser.add_argument("half", nargs="?", choices=HALVES, help="this half alone")
@@ -151,13 +177,9 @@ def main(parser: ArgumentParser) -> None:
     is_good = True
     for name in [half] if half else HALVES:
         made = choices(name)
-        print(table(name, made))
-        for choice in made:
-            if not choice.right:
-                sure = "" if choice.questions else ", and sure"
-                expected = " or ".join(choice.goal.expected) or "none"
-                print(f'  "{choice.goal.text}": {choice.name}, not {expected}{sure}')
-        wrong_and_sure = any(not choice.right and not choice.questions for choice in made)
+        print("\n".join([table(name, made), *_wrong(made)]))
         share = sum(choice.right for choice in made) / len(made)
-        is_good = is_good and not wrong_and_sure and share >= LEAST_RIGHT
-    sys.exit(not is_good)
+        is_good = is_good and _never_wrong_and_sure(made) and share >= LEAST_RIGHT
+    doubtful = choices(DOUBTFUL)
+    print("\n".join(["", doubtful_table(doubtful), *_wrong(doubtful)]))
+    sys.exit(not (is_good and _never_wrong_and_sure(doubtful)))

@@ -16,6 +16,7 @@ SCRIPT = {
     "decompose": "1. Greet Ann",
     "find_tool": "greet",
     "parameters": '{"name": "Ann"}',
+    "validate": "yes",
     "complete": "yes",
 }
 TOOLS = '''
@@ -56,6 +57,7 @@ def test_the_trace_is_drawn_beside(tmp_path: Path) -> None:
         "find_tool greet",
         'parameters {"name": "Ann"}',
         "greet name='Ann'",
+        "validate yes",
         "complete yes",
     ]
     assert all(" ms" in line for line in lines)

@@ -16,8 +16,8 @@ Tools = ToolRegistry | tuple[Tool | Callable[..., Any], ...]
 def agent(
     folder: Path, script: Script, tools: Tools = (), **limits: Any
 ) -> tuple[NeuronAgent, ScriptedModel]:
-    """Return an agent that keeps its state in ``folder``, and its model, to which an answer is complete unless it says no."""
-    model = scripted_model({"complete": "yes"} | dict(script))
+    """Return an agent that keeps its state in ``folder``, and its model, to which all is well unless it says no."""
+    model = scripted_model({"complete": "yes", "validate": "yes"} | dict(script))
     return NeuronAgent(model, tools, state_dir=folder, limits=EngineLimits(**limits)), model
 
 

@@ -1,7 +1,9 @@
 """The 100 goals with their tools."""
 
+from pathlib import Path
+
 import pytest
-from simulation.tool_choice import HALVES, LEAST_RIGHT, choices, goals
+from simulation.tool_choice import DOUBTFUL, HALVES, LEAST_RIGHT, choices, goals, tool_sets
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -15,6 +17,17 @@ def test_the_right_tool_is_chosen(half: str) -> None:
     assert wrong_and_sure == []
     assert sum(choice.right for choice in made) / len(made) >= LEAST_RIGHT
     assert any(not choice.questions for choice in made)
+
+
+def test_no_doubtful_goal_is_decided_wrongly(tmp_path: Path) -> None:
+    """Of 44 goals over twelve tools that sound alike, rules decide some rightly, and never one wrongly or to write (P2)."""
+    made = choices(DOUBTFUL)
+    assert (len(made), len(tool_sets(tmp_path)["desk"])) == (44, 12)
+    sure = [choice for choice in made if not choice.questions]
+    assert sure
+    assert [choice.goal.text for choice in sure if not choice.right] == []
+    assert {choice.name[:4] for choice in sure} <= {"list", "getA", "getT", "sear"}
+    assert all(choice.right for choice in made)
 
 
 def test_the_goals_are_distinct() -> None:

@@ -84,7 +84,11 @@ def test_a_failing_step_does_not_stop_the_next(tmp_path: Path) -> None:
         """Fail badly."""
         raise ValueError("broken")
 
-    script = LOOK | {"decompose": "1. Fail badly\n2. Look up a", "reflect": "no"}
+    script = LOOK | {
+        "decompose": "1. Fail badly\n2. Look up a",
+        "reflect": "no",
+        "find_tool": "fail",
+    }
     made, _ = agent(tmp_path, script, (fail, look))
     result = made.execute_goal("Do both things")
     assert result.success
@@ -122,6 +126,7 @@ def test_memory_is_recalled(tmp_path: Path) -> None:
         return {"success": True, "result": "x"}
 
     script = {"memory": '{"relevant_keys": ["september_activities"]}', "decompose": "1. Look up"}
+    script["find_tool"] = "peek"
     made, model = agent(tmp_path, script, (peek,))
     made.execute_goal("How many runs this month?")
     assert seen == [{"september_activities": {"of": "september_activities"}}]
@@ -208,7 +213,7 @@ def test_a_corrective_step_is_appended(tmp_path: Path) -> None:
     assert result.text == "line of a km"
     assert [one.index for one in result.neurons] == [1, 2]
     assert len(result.results) == 2
-    assert calls(model)[-4:] == ["complete", "missing", "correct", "code"]
+    assert calls(model)[-5:] == ["complete", "missing", "correct", "code", "validate"]
     assert "Missing: the unit" in asked(model, "correct")[0]
 
 
@@ -266,9 +271,10 @@ def test_the_trace_adds_up(tmp_path: Path) -> None:
     """Tokens of the root are those of all questions; every step and call is in the tree with its time."""
     made, model = agent(tmp_path, LOOK, (look,))
     trace = made.execute_goal("Look").trace
-    assert trace.calls == len(model.questions) == 3
+    assert trace.calls == len(model.questions) == 4
     assert [one.label for one in trace.children] == ["decompose", "0.1", "complete"]
-    assert [one.label for one in trace.children[1].children] == ["parameters", "look"]
+    labels = [one.label for one in trace.children[1].children]
+    assert labels == ["parameters", "look", "validate"]
     assert trace.tokens == sum(one.tokens for one in trace.children) > 0
     assert trace.seconds >= trace.children[1].seconds >= 0
     assert trace.children[1].text == "Look up a"

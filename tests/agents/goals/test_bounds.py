@@ -82,14 +82,14 @@ class Caches:
 def test_cached_tokens_count_at_their_price(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_read: float, limit: str | None
 ) -> None:
-    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 600 are enough for four questions, or for none.
+    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 1,000 are enough for all questions, or for none.
 
     The price is the provider's, or as the user's table says (S-8).
     """
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     by_user(f'[models."m"]\ninput = 2.0\noutput = 10.0\ncache_read = {cache_read}\n')
     model = Client("anthropic", Caches(), "m")
-    limits = EngineLimits(tokens=600)
+    limits = EngineLimits(tokens=1000)
     made = NeuronAgent(model, [bell()], state_dir=tmp_path, limits=limits)
     result = made.execute_goal("Ring")
     assert result.limit == limit

@@ -30,6 +30,7 @@ SCRIPT: dict[str, str | list[str]] = {
     "find_tool: Step: Ship": "shipParcel",
     "find_tool: Step: Say": "NONE",
     "answer": "all is done",
+    "validate": "yes",
     "complete": "yes",
 }
 
@@ -100,8 +101,8 @@ def killed(folder: Path, parcels: Parcels, entries: int, *, idempotent: bool | N
     record.close()
 
 
-ENTRIES = ("memory", "decompose", "list", "ship", "ship", "ship", "find_tool", "answer", "complete")
-QUESTIONS = ("decompose", "find_tool", "answer", "complete")
+QUESTIONS = ("decompose", "validate", "find_tool", "find_tool", "answer", "complete")
+ENTRIES = ("memory", "decompose", "list", "validate", "find_tool") + ("ship",) * 3 + QUESTIONS[3:]
 
 
 @pytest.mark.parametrize("entries", range(len(ENTRIES)))
@@ -125,7 +126,7 @@ def test_a_killed_goal_goes_on(tmp_path: Path, entries: int) -> None:
 def test_a_call_that_may_do_something_twice(tmp_path: Path, repeat: bool) -> None:
     """It is named; it is made again by the user's word alone, else it has failed and says why."""
     parcels = Parcels()
-    killed(tmp_path, parcels, 4)
+    killed(tmp_path, parcels, 6)
     record = recorded(tmp_path / "goals", 1, repeat=repeat)
     (call,) = record.unfinished()
     assert (call.tool, call.arguments) == ("shipParcel", '{"parcel_id": 2}')
@@ -155,7 +156,7 @@ def test_a_limit_is_no_end(tmp_path: Path) -> None:
 def test_a_record_of_other_tools(tmp_path: Path) -> None:
     """Nothing is asked or called where a question is not the recorded one, and one sentence says so."""
     parcels = Parcels()
-    killed(tmp_path, parcels, 4, idempotent=True)
+    killed(tmp_path, parcels, 6, idempotent=True)
     record = recorded(tmp_path / "goals", 1)
     model = scripted_model(SCRIPT)
     made = NeuronAgent(model, [], state_dir=tmp_path / "state")
@@ -263,7 +264,7 @@ DAMAGES = [
 def test_a_damaged_record(tmp_path: Path, damage: str) -> None:
     """It is one sentence, nothing is asked or called, and its file stays for whoever wants to look (D-85)."""
     parcels, path = Parcels(), tmp_path / "goals/000001.sqlite"
-    killed(tmp_path, parcels, 4, idempotent=True)
+    killed(tmp_path, parcels, 6, idempotent=True)
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(damage)
     model = scripted_model(SCRIPT)

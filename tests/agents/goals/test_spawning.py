@@ -54,7 +54,100 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     assert [one.label for one in nodes(result.trace, "dendrite")] == ["1.1", "1.2"]
     told = [one.text for one in nodes(result.trace, "dendrite")]
     assert told == ["Get kudos for run 7", "Get kudos for run 8"]
-    assert calls(model) == ["decompose", "complete"]
+    assert calls(model) == ["decompose", "validate", "find_tool", "complete"]
+
+
+def closeTicket(ticket: str) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+    """Close a ticket."""
+    return {"success": True, "closed": ticket}
+
+
+def closeWith(ticket_id: str, reason: str) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+    """Close a ticket."""
+    return {"success": True, "closed": f"{ticket_id}"}
+
+
+def closeAny(ticket_id: str | None = None) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+    """Close a ticket."""
+    return {"success": True, "closed": ticket_id}
+
+
+SIX = range(1, 7)
+SHAPES: list[tuple[Any, Any]] = [
+    ([{"id": n} for n in SIX], closeAny),
+    ([{"ticket_id": n} for n in SIX], closeAny),
+    (list(SIX), closeTicket),
+    ([{"ticket": n} for n in SIX], closeTicket),
+    ([{"id": n} for n in SIX], closeTicket),
+    ([{"number": n} for n in SIX], closeAny),
+    ([{"key": f"T-{n}"} for n in SIX], closeTicket),
+    ([{"uuid": f"a{n}"} for n in SIX], closeAny),
+    ([{"ID": n} for n in SIX], closeTicket),
+    ([{"name": f"Ticket {n}"} for n in SIX], closeTicket),
+    ([{"ticket": {"id": n}} for n in SIX], closeTicket),
+    ([{"id": n} for n in SIX], closeWith),
+    ([{"title": "first"}, *({"id": n} for n in SIX[1:])], closeAny),
+    ([[n, "open"] for n in SIX], closeTicket),
+]
+HIDDEN = [
+    {"page": {"tickets": [{"id": n} for n in SIX]}},
+    {"tickets": {f"T-{n}": {"open": True} for n in SIX}},
+    {"text": "1, 2, 3, 4, 5, 6"},
+]
+CLOSE: dict[str, str | list[str]] = {
+    "decompose": "1. List tickets\n2. Close for each ticket",
+    "find_tool": "NONE",
+    "find_tool: Step: Close": "",
+    "calls_needed": "yes",
+    "validate: Step: Close": "no",
+}
+
+
+def closing(result: Any, close: Any) -> tuple[Any, dict[str, str | list[str]]]:
+    """Return a tool that lists tickets, and answers of a model that gives each item what the tool takes."""
+
+    def listTickets() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """List tickets."""
+        return {"success": True, **result}
+
+    name = "ticket" if close is closeTicket else "ticket_id"
+    told = {
+        f"parameters: dendrite_item_1_{n}:": f'{{"{name}": "{n}", "reason": "done"}}' for n in SIX
+    }
+    return listTickets, CLOSE | {"find_tool: Step: Close": close.__name__} | told
+
+
+@pytest.mark.parametrize(("items", "close"), SHAPES)
+def test_each_item_is_done_whatever_its_keys(tmp_path: Path, items: Any, close: Any) -> None:
+    """Where no key is the parameter's the model is asked, of all items and for each, and a no is told (D-20)."""
+    lists, script = closing({"tickets": items}, close)
+    made, _ = agent(tmp_path, script, (lists, close))
+    result = made.execute_goal("Close them").results[1]
+    done = result.get("dendrite_results", [])
+    assert len({one.get("closed", str(number)) for number, one in enumerate(done)}) == 6
+
+
+@pytest.mark.parametrize("answer", ["no", "hard to say"])
+def test_one_call_for_all_is_no_silent_success(tmp_path: Path, answer: str) -> None:
+    """One call is made only if the model says so, and is checked; without an answer the step fails (D-20, X-15)."""
+    lists, script = closing({"tickets": [{"key": f"T-{n}"} for n in SIX]}, closeTicket)
+    script |= {"calls_needed": answer, "parameters": '{"ticket": "T-1"}'}
+    made, _ = agent(tmp_path, script, (lists, closeTicket))
+    result = made.execute_goal("Close them")
+    assert result.neurons[1].validated is False
+    assert ("was accepted though no check" in " ".join(result.warnings)) is (answer == "no")
+    assert result.results[1]["success"] is (answer == "no")
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_what_is_no_list_is_no_silent_success(tmp_path: Path, hidden: dict[str, Any]) -> None:
+    """Where items are found in no list, whether one call was enough is asked, and a no is told (X-15)."""
+    lists, script = closing(hidden, closeTicket)
+    made, model = agent(tmp_path, script | {"parameters": '{"ticket": "1"}'}, (lists, closeTicket))
+    result = made.execute_goal("Close them")
+    assert result.neurons[1].validated is False
+    assert "was accepted though no check confirmed it" in " ".join(result.warnings)
+    assert calls(model).count("validate") == 2
 
 
 @pytest.mark.parametrize("items", [[], [{"id": 1}]])
@@ -172,7 +265,7 @@ def test_a_text_in_an_item_decides_nothing(tmp_path: Path) -> None:
     fans = [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]]
     assert fans == [f"fan {n}" for n in range(1, 6)]
     assert wiped == []
-    assert calls(model) == ["decompose", "find_tool", "complete"]
+    assert calls(model) == ["decompose", "validate", "find_tool", "complete"]
 
 
 def test_the_same_list_is_not_gone_through_twice(tmp_path: Path) -> None:
@@ -202,7 +295,8 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}, {"id": 2}, {"id": 3}]), kudos))
     result = made.execute_goal("Get kudos")
     assert [one["success"] for one in result.results[1]["dendrite_results"]] == [False, True, False]
-    assert "2 of 3 sub-tasks failed, the first one with: gone 1" in result.warnings
+    left = "2 of 3 sub-tasks failed, the first one with: gone 1. Left: 1, 3."
+    assert left in result.warnings
     assert result.text == "Run 1: failed: gone 1\nRun 2: fine\nRun 3: failed: gone 3"
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}]), kudos))
     failed = made.execute_goal("Get kudos").results[1]
@@ -268,7 +362,7 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
         return {"success": True, "boxes": [{"id": len(opened) * 10}]}
 
     plan = "1. Open box 1\n2. Open each box; then open every box in it"
-    made, model = agent(tmp_path, {"decompose": plan}, (openBox,))
+    made, model = agent(tmp_path, {"decompose": plan, "find_tool": "openBox"}, (openBox,))
     result = made.execute_goal("Open all")
     labels = [one.label for one in nodes(result.trace, "dendrite")]
     assert labels == ["1.1", "2.1", "3.1", "4.1"]
@@ -287,6 +381,7 @@ def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
     script = {
         "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
         "decompose: ; then open": "1. Open the box\n2. Open each box",
+        "find_tool": "openBox",
     }
     results = []
     for workers in (1, 6):
@@ -334,6 +429,7 @@ def test_single_is_no_split(tmp_path: Path) -> None:
 
     for answer in ("SINGLE", "single.", "1. Convert a", "1. a\n2. b\n3. c\n4. d", "", "no idea"):
         script = {"decompose": "1. Convert dates", "split": answer, "parameters": '{"date": "x"}'}
+        script["find_tool"] = "convert"
         made, model = agent(tmp_path, script, (convert,))
         assert made.execute_goal("Convert").text == "x"
         assert calls(model).count("split") == 1
@@ -350,6 +446,7 @@ def test_a_failed_part_fails_the_step(tmp_path: Path) -> None:
 
     script = {
         "decompose": "1. Convert dates",
+        "find_tool": "convert",
         "split": "1. Convert a\n2. Convert b",
         "parameters: a": '{"date": "a"}',
     }

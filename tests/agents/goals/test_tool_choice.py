@@ -78,6 +78,7 @@ def test_the_models_arguments(tmp_path: Path, answer: str, expected: dict[str, A
         return {"success": True, "after_unix": 10, "before_unix": 20}
 
     script = {"decompose": "1. Convert dates\n2. List rides in range", "parameters": answer}
+    script["find_tool"] = "dates"
     made, _ = agent(tmp_path, script, (dates, listRides))
     result = made.execute_goal("List them")
     assert result.results[1] == {"success": True, **expected}
@@ -91,6 +92,7 @@ def test_a_required_argument_of_older_results(tmp_path: Path) -> None:
         return {"success": True, "weight": 3.5}
 
     plan = {"decompose": "1. Read scale\n2. Weigh it", "find_tool": "weigh", "parameters": "{}"}
+    plan["find_tool: Step: Read"] = "scale"
     made, _ = agent(tmp_path, plan, (scale, weigh))
     assert made.execute_goal("Weigh").text == "3.5 kg"
 
@@ -151,34 +153,51 @@ def test_a_step_that_names_its_tool(tmp_path: Path) -> None:
     assert "find_tool" not in calls(model)
 
 
-def drill(depth: float) -> dict[str, Any]:
+def findHoles(depth: float) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+    """Find the holes of a wall that are so deep."""
+    return {"success": True, "depth": depth}
+
+
+def drillHole(depth: float) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
     """Drill a hole into the wall."""
     return {"success": True, "depth": depth}
 
 
+def readOrDrill(depth: float) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+    """Read the plan of the cellar, and change it."""
+    return {"success": True, "depth": depth}
+
+
 CERTAIN = [
-    ("Drill a hole", True),
-    ("Drill the hole of 5 mm", False),  # "mm" is no word of the tool's
-    ("Drill", False),  # one word is the verb alone
-    ("Drill the tooth", False),
-    ("Do not drill a hole", False),
-    ("Never drill holes", False),
-    ("Hole the drill", False),  # its verb is none of the tool's
-    ('Drill a hole "like this one"', True),
+    ("Find the holes", True),
+    ("Find all holes of the wall", True),
+    ("Find the hole", False),  # one of them
+    ("Find the holes of 5 mm", False),  # "mm" is no word of the tool's
+    ("Find", False),  # one word is the verb alone
+    ("Find the teeth", False),
+    ("Do not find holes", False),
+    ("Never find the holes", False),
+    ("Wall the find", False),  # its verb is none of the tool's
+    ("Did we find the holes", False),  # a question about it
+    ('Find the holes "like this one"', True),
     ("Dance", False),
+    ("Drill a hole", False),  # what may change something is never called by words alone
+    ("Use drillHole", False),
+    ("Read the plan of the cellar", False),
 ]
 
 
 @pytest.mark.parametrize(("step", "is_certain"), CERTAIN)
 def test_words_that_leave_no_doubt(tmp_path: Path, step: str, is_certain: bool) -> None:
-    """Two distinct words, one of them of the description, the verb, and none that the tool does not know (P2)."""
+    """Two distinct words, one of them of the description, the verb, and none that the tool does not know; it only reads (P2)."""
     script = {
         "decompose": f"1. {step}",
         "find_tool": "NONE",
         "answer": "x",
         "parameters": '{"depth": 2}',
     }
-    made, model = agent(tmp_path, script, (getKudos, listRides, weigh, drill))
+    tools = (getKudos, listRides, weigh, findHoles, drillHole, readOrDrill)
+    made, model = agent(tmp_path, script, tools)
     (result,) = made.execute_goal("Do it").results
     assert ("depth" in result, "find_tool" in calls(model)) == (is_certain, not is_certain)
 

@@ -44,6 +44,11 @@ QUANTITIES = [
     ("top 5 pages, then", 5),
     ("top 20 in mice", 20),
     ("How many reads mapped", None),
+    ("The 3 first rides", 3),
+    ("my two last rides", 2),
+    ("the 3 first days of May", None),
+    ("Get ride 7 first", None),
+    ("the first 0 rides", 0),
 ]
 
 

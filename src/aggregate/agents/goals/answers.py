@@ -166,9 +166,11 @@ nineteen twenty
 _NUMBERS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
 # Longer numbers are names, and no count of things
 MOST_DIGITS: Final = 9
+_NUMBER: Final = rf"\d{{1,3}}(?:[,_'\u00a0\u202f]\d{{3}})+|\d+|{'|'.join(_NUMBERS)}"
 _QUANTITY: Final = re.compile(
-    r"\b(?:first|top|last)\s+"
-    rf"(?P<number>\d{{1,3}}(?:[,_'\u00a0\u202f]\d{{3}})+|\d+|{'|'.join(_NUMBERS)})\b",
+    rf"\b(?:first|top|last)\s+(?P<number>{_NUMBER})\b"
+    # "the 3 first rides", but not "ride 3 first"
+    rf"|\b(?:the|my|our|your|their|these|those)\s+(?P<before>{_NUMBER})\s+(?:first|top|last)\b",
     re.IGNORECASE,
 )
 _UNIT: Final = (
@@ -208,13 +210,13 @@ _is_plural: Final = re.compile(
 
 
 def extract_quantity(goal: str) -> int | None:
-    """Return the number that follows ``first``, ``top`` or ``last``, or ``None`` (rules D-60, X-9).
+    """Return the number beside ``first``, ``top`` or ``last``, or ``None`` (rules D-60, X-9).
 
     A number that counts time (``last 30 days``), measures (``first 100 bp``, ``top 10%``), describes (``top 5-star
     hotels``) or stands in a date (``first 15 January``) is passed over; the next one counts.
     """
     for match in _QUANTITY.finditer(goal):
-        word = match["number"].lower()
+        word = (match["number"] or match["before"]).lower()
         digits = re.sub(r"\D", "", word)
         rest = goal[match.end() :].lower()
         if len(digits) > MOST_DIGITS or any(pattern.match(rest) for pattern in _NO_COUNT):
@@ -269,7 +271,7 @@ def select_answer(
         The answer; ``success`` is false, and the summary says so, when no result is usable.
     """
     target = extract_quantity(goal)
-    if target:
+    if target is not None:
         logger.info("🎯 Target count from goal: %s", target)
     # Chosen among copies that are JSON: whatever a result's own methods would do.
     copies = [jsonable(result) for result in results]
@@ -282,7 +284,7 @@ def select_answer(
     ]
     # Sorting is stable: of one kind, the newest stays first.
     answers.sort(key=lambda answer: RANKS.index(answer[2]))
-    exact = [answer for answer in answers if target and line_count(answer[1]) == target]
+    exact = [answer for answer in answers if line_count(answer[1]) == target]
     chosen, reason = (exact or answers)[:1], "most recent of its kind"
     if exact:
         reason = f"matches target count {target}"
@@ -300,7 +302,7 @@ def select_answer(
     for n, text, kind in chosen:
         logger.info("📝 Using formatted answer from neuron %s (%s, %s)", n, kind, reason)
         summary, source = text.strip("\n"), AnswerSource(n, kind, reason)
-        if target and line_count(text) != target:
+        if target is not None and line_count(text) != target:
             warnings.append(f"The goal asks for {target}, the answer has {line_count(text)} lines.")
     is_large = len(json.dumps(copies)) > DETAIL_LIMIT
     return Answer(

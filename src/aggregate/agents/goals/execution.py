@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, heuristics, questions
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
+from aggregate.agents.goals.goal_result import LimitReached
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
@@ -44,11 +45,13 @@ def execute_step(
     *,
     attempts: int,
     may_change: bool,
+    trusted: bool,
 ) -> StepOutcome:
     """Do ``step`` with ``tool``, or by the model alone where there is none.
 
     With ``may_change`` the model may name another tool after a final failure, and before the last execution; the step
-    ends here then.
+    ends here then. A tool that claims success is ``trusted`` or the model is asked, and what cannot be repeated is not
+    done again for its doubt.
     """
     if tool is None:
         return _answer_step(run, branch, step)
@@ -68,15 +71,36 @@ def execute_step(
                 return outcome
             feedback = _reflect(run, branch, step, tool, arguments, result)
             continue
-        # Its own flag decides, the model only without one (X-15).
-        if isinstance(result, dict) and ("success" in result or "error" in result):
+        is_claim = claims_success(result)
+        if is_claim and trusted:
             return outcome
-        if result is not None and result != "":
-            fenced = answers.fenced_data(result, answers.ALL_RESULTS)
-            reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
-            if questions.yes_or_no(reply) is not False:
-                return outcome
+        outcome = checked(run, branch, step, outcome)
+        if outcome.validated or (is_claim and not tool.repeatable):
+            return outcome
         feedback = FailureFeedback(REJECTED)
+    return outcome
+
+
+def claims_success(result: Value) -> bool:
+    return isinstance(result, dict) and ("success" in result or "error" in result)
+
+
+def checked(run: GoalContext, branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
+    """Return an outcome, no longer validated where it is empty or the model says that the step asked for more (X-15).
+
+    What was done stays done where a limit ends the goal before the question.
+    """
+    said: bool | None = False
+    if outcome.result is not None and outcome.result != "":
+        fenced = answers.fenced_data(outcome.result, answers.ALL_RESULTS)
+        try:
+            reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
+        except LimitReached as reached:
+            branch.node.warn(f'The result of "{step}" was not checked: {reached}')
+            return outcome
+        said = questions.yes_or_no(reply)
+    if said is not False:
+        return outcome
     branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
     return replace(outcome, validated=False)
 
@@ -170,14 +194,17 @@ def arguments_for(
         code = _code(run, branch, step, feedback)
         return {"python_code": code} if code else {}
     all_certain = all(parameter.name in certain for parameter in tool.parameters)
-    item_suffices = branch.item is not None and _gives_required(tool, certain)
+    item_suffices = branch.item is not None and bool(certain) and _gives_required(tool, certain)
     if all_certain or (item_suffices and not feedback.text):
         return certain
     answer = _asked_arguments(run, branch, step, tool, feedback)
     required = [parameter.name for parameter in tool.required]
     # What earlier results hold under the names of parameters, the newest first
     older: dict[str, Any] = {}
-    for result in reversed([one for one in branch.context.values() if isinstance(one, Mapping)]):
+    # They would give the same to every item of which nothing is taken.
+    is_served = branch.item is None or any(name in certain for name in required)
+    sources = branch.context.values() if is_served else (branch.item,)
+    for result in reversed([one for one in sources if isinstance(one, Mapping)]):
         for name in _names(tool) if answer is None else required:
             values = (result.get(name + suffix) for suffix in _SUFFIXES)
             value = next((value for value in values if isinstance(value, str | int | float)), None)
@@ -248,7 +275,8 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
 
 
 def item_fills(tool: Tool, item: Value, noun: str) -> bool:
-    return bool(tool.required) and _gives_required(tool, item_arguments(tool, item, noun))
+    given = item_arguments(tool, item, noun)
+    return bool(given) and _gives_required(tool, given)
 
 
 def _names(tool: Tool) -> list[str]:

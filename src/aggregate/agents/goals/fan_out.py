@@ -13,11 +13,13 @@ from aggregate.agents.goals import answers, heuristics, questions
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
 from aggregate.agents.tools import ANALYSIS, Tool
-from aggregate.base.json_forms import jsonable
+from aggregate.base.json_forms import json_text, jsonable
 from aggregate.base.values import Value
 
 # As many as the question for them names
 MOST_PARTS: Final = 3
+# Characters of what names an item in a warning
+LEFT_CHARACTERS: Final = 40
 # Seconds; a number below it is no moment
 DAY: Final = 86_400
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
@@ -116,14 +118,21 @@ def loop_over_result(
 def needs_each(run: GoalContext, branch: Branch, loop: Loop, tool: Tool | None) -> bool:
     """Return whether a step must be done for each item by itself.
 
-    Code goes through a list by itself; a tool that takes what an item gives must be called for each; one that does not
-    cannot. Only without a tool the model is asked.
+    Code goes through a list by itself, and what takes no argument does the same for each. A tool that takes what an
+    item gives must be called for each. Of any other one, and without a tool, the model says it: one call for all of
+    them would look like success.
     """
+    items = loop.source.items
     if tool is None:
-        return bool(loop.source.items) and _more_needed(run, branch, loop)
-    if tool.name == ANALYSIS:
+        return bool(items) and _more_needed(run, branch, loop)
+    if tool.name == ANALYSIS or not tool.parameters:
         return False
-    return not loop.source.items or item_fills(tool, loop.source.items[0], loop.iteration.noun)
+    if not items or any(item_fills(tool, item, loop.iteration.noun) for item in items):
+        return True
+    said = questions.yes_or_no(_calls_needed(run, branch, loop))
+    if said is None:
+        raise StepFailed(f"not said whether {tool.name} is to be called for each item by itself")
+    return said
 
 
 def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) -> bool:
@@ -155,8 +164,12 @@ def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
     reply = run.ask(branch.node, questions.QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
     if questions.yes_or_no(reply) is not False:
         return False
-    reply = run.ask(branch.node, questions.QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
-    return questions.yes_or_no(reply) is True
+    return questions.yes_or_no(_calls_needed(run, branch, loop)) is True
+
+
+def _calls_needed(run: GoalContext, branch: Branch, loop: Loop) -> str | None:
+    item = answers.fenced_data(loop.source.items[0], answers.ALL_RESULTS)
+    return run.ask(branch.node, questions.QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
 
 
 def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> str:
@@ -181,6 +194,7 @@ def item_branches(
     if granted < len(items):
         warn(
             f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
+            f" {_left(items[granted:])}"
         )
     branch.finished_loops.add((loop.source.digest, template))
     if loop.source.items and not granted:
@@ -224,8 +238,10 @@ def items_result(
         error = f"all sub-tasks failed, the first one with: {errors[0]}"
         success = {"success": False, "error": error}
     elif errors:
+        pairs = zip(items, results, strict=True)
+        left = [item for item, result in pairs if answers.is_failure(result)]
         branch.node.warn(
-            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}"
+            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}. {_left(left)}"
         )
     done = []
     for item, result in zip(items, results, strict=True):
@@ -239,6 +255,16 @@ def items_result(
         answers.DENDRITES: results,
         "items": done,
     }
+
+
+def _left(items: Sequence[Value]) -> str:
+    """Return which items are not done, by their ids, or by what they hold."""
+    names = [
+        str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
+        for item in items[: answers.SHOWN_ITEMS]
+    ]
+    more = f" and {len(items) - len(names)} more" if len(items) > len(names) else ""
+    return f"Left: {', '.join(answers.clip(name, LEFT_CHARACTERS) for name in names)}{more}."
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:

@@ -58,8 +58,13 @@ _ADVICE: Final = (
 
 
 def words(text: str) -> list[str]:
+    return list(map(singular, plain_words(text)))
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words as they stand, in lower case; those of a name in camelCase one by one."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
-    return [singular(word) for word in re.findall(r"[^\W_]+", spaced.lower())]
+    return re.findall(r"[^\W_]+", spaced.lower())
 
 
 def singular(word: str) -> str:
@@ -94,9 +99,8 @@ def find_iteration(step: str) -> Iteration | None:
     noun_phrase = _END.sub("", match.group("rest")).split()[:_NOUN_WORDS]
     if not each:
         # Up to the first plural: "all activities", not "all day".
-        plurals = [
-            n for n, word in enumerate(noun_phrase, 1) if singular(word.lower()) != word.lower()
-        ]
+        lower = [word.lower() for word in noun_phrase]
+        plurals = [n for n, word in enumerate(lower, 1) if singular(word) != word]
         noun_phrase = noun_phrase[: plurals[0]] if plurals else []
     if not noun_phrase:
         return None

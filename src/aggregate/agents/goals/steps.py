@@ -1,9 +1,19 @@
-"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
+"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30).
 
-from dataclasses import replace
+What is done with a step is decided first, as a value; in one place sub-tasks become branches of their own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from aggregate.agents.goals import answers, fan_out, heuristics, questions
-from aggregate.agents.goals.execution import execute_step, other_tool
+from aggregate.agents.goals.execution import (
+    checked,
+    claims_success,
+    execute_step,
+    item_fills,
+    other_tool,
+)
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
@@ -104,6 +114,14 @@ def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """The sub-tasks that a step is spread over, and what their results make of it."""
+
+    below: list[Branch]
+    merged: Callable[[list[Value]], StepOutcome]
+
+
 def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     """Do a step with the tool that it needs; where that fails, with another one if the model names one.
 
@@ -113,37 +131,39 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     tool = choose_tool(run, branch, step)
     attempts = run.limits.attempts
     may_change = not branch.decided and not branch.corrective and len(run.tools) > 1
-    outcome = _do_with(run, branch, step, tool, attempts, may_change=may_change)
-    other = outcome.other
-    if tool and outcome.spawned and answers.is_failure(outcome.result) and may_change:
-        other = other_tool(run, branch, step, tool, outcome.result)
-    if other is None:
-        return outcome
-    attempts -= outcome.executions
-    try:
-        repeated = _do_with(run, branch, step, other, attempts, may_change=False)
-    except StepFailed:
-        return outcome
-    return outcome if answers.is_failure(repeated.result) else repeated
+    first: StepOutcome | None = None
+    while True:
+        try:
+            outcome = _work(run, branch, step, tool, attempts=attempts, may_change=may_change)
+        except StepFailed:
+            if first is None:
+                raise
+            return first
+        if isinstance(outcome, _Spread):
+            outcome = outcome.merged(_results(run, branch, outcome.below))
+        if first is not None:
+            return first if answers.is_failure(outcome.result) else outcome
+        other = outcome.other
+        if tool and outcome.spawned and answers.is_failure(outcome.result) and may_change:
+            other = other_tool(run, branch, step, tool, outcome.result)
+        if other is None:
+            return outcome
+        first, tool, may_change = outcome, other, False
+        attempts -= outcome.executions
 
 
-def _do_with(
+def _work(
     run: GoalContext,
     branch: Branch,
     step: str,
     tool: Tool | None,
-    attempts: int,
     *,
+    attempts: int,
     may_change: bool,
-) -> StepOutcome:
-    """Do a step with what was chosen: in its parts, for each item of a list that is there, or as a whole."""
+) -> StepOutcome | _Spread:
+    """Do a step with what was chosen as a whole, or spread it: over its parts, or over the items of a list."""
     if parts := fan_out.parts_of(run, branch, step, tool):
-        granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
-        below = [
-            branch.below(number, part, decided=tool is not None, tool=tool)
-            for number, part in enumerate(parts[:granted], 1)
-        ]
-        return _spawned(below, fan_out.parts_result(parts, _run_subtasks(run, branch, below)))
+        return _over_parts(run, branch, parts, tool)
     iteration = None
     if fan_out.may_spawn(run, branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
@@ -153,47 +173,67 @@ def _do_with(
             return StepOutcome(fan_out.items_result(branch, loop, (), []), validated=True)
         template = fan_out.template_for(run, branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
-            return _for_each_item(run, branch, loop, template, tool)
-    outcome = execute_step(run, branch, step, tool, attempts=attempts, may_change=may_change)
-    if tool and iteration and not outcome.other:
-        return _fan_out_after(run, branch, step, tool, iteration, outcome)
-    return outcome
-
-
-def _fan_out_after(
-    run: GoalContext,
-    branch: Branch,
-    step: str,
-    tool: Tool,
-    iteration: heuristics.Iteration,
-    outcome: StepOutcome,
-) -> StepOutcome:
-    """Do more for each item of the list that a tool gave, where another tool is needed for that (rule D-27)."""
-    loop = fan_out.loop_over_result(branch, step, iteration, outcome.result)
-    if loop is None or not fan_out.more_calls_needed(run, branch, loop, tool):
+            return _over_items(run, branch, loop, template, tool)
+    # What an item gives is what its call is about. Of a step for each item it shows later whether one call was enough.
+    takes_item = branch.item is not None and tool and item_fills(tool, branch.item, branch.noun)
+    outcome = execute_step(
+        run,
+        branch,
+        step,
+        tool,
+        attempts=attempts,
+        may_change=may_change,
+        trusted=bool(iteration or takes_item),
+    )
+    if not tool or not iteration or not outcome.validated:
         return outcome
+    loop = fan_out.loop_over_result(branch, step, iteration, outcome.result)
+    if loop and (spread := _over_result(run, branch, loop, tool, outcome)):
+        return spread
+    return checked(run, branch, step, outcome) if claims_success(outcome.result) else outcome
+
+
+def _over_parts(run: GoalContext, branch: Branch, parts: list[str], tool: Tool | None) -> _Spread:
+    granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
+    below = [
+        branch.below(number, part, decided=tool is not None, tool=tool)
+        for number, part in enumerate(parts[:granted], 1)
+    ]
+    return _Spread(below, lambda results: _spawned(below, fan_out.parts_result(parts, results)))
+
+
+def _over_items(
+    run: GoalContext, branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None
+) -> _Spread:
+    below = fan_out.item_branches(run, branch, loop, template, tool)
+    items = [subtask.item for subtask in below]
+    return _Spread(
+        below, lambda results: _spawned(below, fan_out.items_result(branch, loop, items, results))
+    )
+
+
+def _over_result(
+    run: GoalContext, branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
+) -> _Spread | None:
+    """Return what is left to do for each item of the list that a tool gave, with another tool (rule D-27)."""
+    if not fan_out.more_calls_needed(run, branch, loop, tool):
+        return None
     template = fan_out.template_for(run, branch, loop, ask=True)
     try:
         item_tool = choose_tool(run, branch, template)
         if item_tool is not None and item_tool.name == tool.name:
-            return outcome
-        of_items = _for_each_item(run, branch, loop, template, item_tool)
-    except StepFailed:
-        return outcome
-    return replace(
-        of_items,
-        result=fan_out.with_results(outcome.result, loop.source, of_items.result),
-        validated=outcome.validated and of_items.validated,
-    )
+            return None
+        over_items = _over_items(run, branch, loop, template, item_tool)
+    except StepFailed as reason:
+        branch.node.warn(f'Nothing was done for each item of "{loop.step}": {reason}')
+        return None
 
+    def with_results(results: list[Value]) -> StepOutcome:
+        of_items = over_items.merged(results)
+        result = fan_out.with_results(outcome.result, loop.source, of_items.result)
+        return replace(of_items, result=result)
 
-def _for_each_item(
-    run: GoalContext, branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None
-) -> StepOutcome:
-    below = fan_out.item_branches(run, branch, loop, template, tool)
-    results = _run_subtasks(run, branch, below)
-    items = [subtask.item for subtask in below]
-    return _spawned(below, fan_out.items_result(branch, loop, items, results))
+    return _Spread(over_items.below, with_results)
 
 
 def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
@@ -201,21 +241,25 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
     return StepOutcome(result, validated=not answers.is_failure(result), spawned=labels)
 
 
-def _run_subtasks(run: GoalContext, branch: Branch, below: list[Branch]) -> list[Value]:
-    """Do sub-tasks and return their results in order.
+def _results(run: GoalContext, branch: Branch, below: list[Branch]) -> list[Value]:
+    """Run sub-tasks as branches of their own and return their results in order.
 
     They run at once only at the first level: nested pools would multiply.
     """
     shares = branch.subtask_budget.shares(len(below))
     for subtask, share in zip(below, shares, strict=True):
         subtask.subtask_budget = share
+
+    def result_of(subtask: Branch) -> Value:
+        with subtask.node.timed():
+            neurons, error = run_branch(run, subtask)
+        return _subtask_result(subtask, neurons, error)
+
     workers = min(run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:
-            return [_run_subtask(run, subtask) for subtask in below]
-        return ordered_map(
-            "dendrite", lambda subtask: _run_subtask(run, subtask), below, workers=workers
-        )
+            return list(map(result_of, below))
+        return ordered_map("dendrite", result_of, below, workers=workers)
     except BaseException:
         run.budget.cancelled = True  # an interrupted goal asks nothing more in its other threads
         raise
@@ -223,9 +267,7 @@ def _run_subtasks(run: GoalContext, branch: Branch, below: list[Branch]) -> list
         branch.subtask_budget.reclaim(shares)
 
 
-def _run_subtask(run: GoalContext, branch: Branch) -> Value:
-    with branch.node.timed():
-        neurons, error = run_branch(run, branch)
+def _subtask_result(branch: Branch, neurons: tuple[Neuron, ...], error: str) -> Value:
     result: Value = {"success": False, "error": error}
     if len(neurons) == 1:
         result = neurons[0].result

@@ -1,6 +1,7 @@
 """Which tool a step needs: by its words where these leave no doubt, else by the model (rule P2).
 
-A wrong tool costs more than a question: words decide only where nothing speaks against it.
+A wrong tool costs more than a question: words decide only where nothing speaks against it, and never on a tool that
+may change something.
 """
 
 import re
@@ -10,9 +11,9 @@ from dataclasses import dataclass
 
 from aggregate.agents.goals.answers import clip
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.heuristics import STOP, significant_words, words
+from aggregate.agents.goals.heuristics import STOP, plain_words, significant_words, singular, words
 from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text
-from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
+from aggregate.agents.tools import ANALYSIS, Permission, Tool, ToolRegistry
 from aggregate.base.text import fence
 
 # Distinct words of a step that a tool must know, one of them from its description or parameters. One word is mostly
@@ -22,9 +23,21 @@ LEAST_WORDS = 2
 LEAD = 1.5
 # Words that turn a step into something else than what its other words say
 _TURNING = frozenset(["not", "no", "never", "without", "except", "instead", "rather", "but"])
+# Words with which a step speaks of several things
+_SEVERAL = frozenset(["all", "each", "every"])
 # Words that change a verb: to turn on is not to turn off
 _PARTICLES = frozenset(["on", "off", "up", "down", "out", "over", "back", "away"])
 _FILLERS = STOP - _TURNING - _PARTICLES
+# Verbs of tools that only look, by their names and by their descriptions, and words of those that do more. A tool whose
+# author says nothing of permissions has that to read: name and description must say that it reads.
+_LOOKING = frozenset(
+    ("get", "list", "read", "find", "search", "show", "fetch", "look", "view", "count", "query")
+)
+_TELLING = _LOOKING | {"describe", "give", "outline", "return", "summarise", "summarize", "tell"}
+_CHANGING_WORDS = """
+add archive assign cancel change clear create delete edit mark modify move open remove reset save send set update write
+"""
+_CHANGING = frozenset(_CHANGING_WORDS.split())
 _QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
 # What stands for itself in a step: numbers, dates, ids, addresses, paths, names of files, fields in braces
 _VALUE = re.compile(r"\S*[\d/@{}]\S*|\b\w+\.\w\S*")
@@ -53,7 +66,10 @@ def ranked_tools(step: str, tools: Sequence[Tool]) -> list[_ToolMatch]:
         common = [word for word in dict.fromkeys(said) if word in known[tool.name]]
         # A word counts less the more tools know it.
         score = sum(1 / spread[word] for word in common)
-        matches.append(_ToolMatch(tool, score, len(common), _is_sure(said, tool, common)))
+        # What the step names, such as a number, needs a place in the call.
+        has_place = plain == step or bool(tool.parameters)
+        is_sure = has_place and _only_looks(tool) and _is_meant(plain, said, tool, common)
+        matches.append(_ToolMatch(tool, score, len(common), is_sure))
     return sorted(matches, key=lambda match: (-match.score, -match.words))
 
 
@@ -66,8 +82,20 @@ def certain_tool(ranked: Sequence[_ToolMatch]) -> Tool | None:
     return ranked[0].tool
 
 
-def _is_sure(said: Sequence[str], tool: Tool, common: Sequence[str]) -> bool:
-    """Return whether the tool knows every word of the step, its verb as what the tool does, and some twice over."""
+def _only_looks(tool: Tool) -> bool:
+    """Return whether permissions, name and description say that the tool reads; what does not say so may write."""
+    named, described = words(tool.name), words(tool.description)
+    return (
+        Permission.WRITE not in tool.permissions
+        and tool.idempotent is not False
+        and _LOOKING.issuperset(named[:1])
+        and _TELLING.issuperset(described[:1])
+        and _CHANGING.isdisjoint((*named, *described))
+    )
+
+
+def _is_meant(plain: str, said: Sequence[str], tool: Tool, common: Sequence[str]) -> bool:
+    """Return whether the tool knows every word of the step, as one or as several, and the verb as what it does."""
     described = set(words(_described(tool)))
     # What a tool does: the first word of its name and that of its description.
     verbs = {named[0] for text in (tool.name, tool.description) if (named := words(text))}
@@ -75,9 +103,22 @@ def _is_sure(said: Sequence[str], tool: Tool, common: Sequence[str]) -> bool:
         len(common) >= LEAST_WORDS
         and len(common) == len(set(said))
         and not described.isdisjoint(common)
-        and said[0] in verbs
+        and words(plain)[0] in verbs  # "Did we get the mails" gets none
         and _TURNING.isdisjoint(said)
+        and _numbers_agree(plain, tool)
     )
+
+
+def _numbers_agree(plain: str, tool: Tool) -> bool:
+    """Return whether step and tool speak of one thing, or of several: to get the tickets is not to get a ticket."""
+    spoken = plain_words(plain)
+    said = [word for word in spoken if word not in STOP]
+    named = plain_words(tool.name)
+    # What the name says of a thing goes before what the description says.
+    known = {singular(word) for word in named}
+    described = [word for word in plain_words(_described(tool)) if singular(word) not in known]
+    fits_number = _SEVERAL.isdisjoint(spoken) or any(singular(word) != word for word in said)
+    return fits_number and {*named, *described}.issuperset(said)
 
 
 def _described(tool: Tool) -> str:
@@ -112,7 +153,8 @@ def choose_tool(
         return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
     step = branch.deciding_text(step)
     named = _mentioned_tools(step, run.tools, several_words=True)
-    if len(named) == 1 and not failed and _TURNING.isdisjoint(words(step)):
+    is_meant = len(named) == 1 and not failed and _TURNING.isdisjoint(words(step))
+    if is_meant and _only_looks(named[0]):
         return named[0]
     ranked = ranked_tools(step, [tool for tool in run.tools if tool.name != failed])
     if not failed and (certain := certain_tool(ranked)):
