@@ -23,9 +23,9 @@ from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import for_reader, shared_personas
 from aggregate.sending import (
     Attached,
+    Charge,
     Discussion,
     Exchange,
-    Spent,
     file_tokens,
     find_files,
     mentioned_paths,
@@ -45,7 +45,7 @@ class ChatSession:
     draft: str = ""  # of the next message
     discussion: str = DEFAULT
     provider: str = ""  # who is asked
-    spent: Spent = field(default_factory=Spent)
+    spent: Charge = field(default_factory=Charge)
     _who: str = ""
     _message: str = ""
     _is_answered: bool = False
@@ -98,7 +98,7 @@ class ChatSession:
             completed = deliver(turn, project, as_json=self.asked.as_json, indent=None, write=write)
         self._is_answered, self.sent = True, completed
         usage = completed.reply.usage
-        self.spent = self.spent.plus(usage, turn.price(usage))
+        self.spent = self.spent.with_one(completed.bill)
         self._say_news(completed.doubts)
         warn_of_end(completed)
         if not self.asked.quiet:
@@ -125,11 +125,11 @@ class ChatSession:
 
     def compact(self) -> None:
         if turn := compact(self.project(), self.asked):
-            self.spent = self.spent.plus(turn.reply.usage, turn.price(turn.reply.usage))
+            self.spent = self.spent.with_one(turn.bill)
 
     def totals(self) -> str:
         spent = self.spent
-        return f"{counted(spent.requests, 'answer')}: {_tokens(spent.usage)}; {spent.price}"
+        return f"{counted(spent.requests, 'answer')}: {_tokens(spent)}; {spent.price}"
 
     def standing(self) -> list[str]:
         """Return how long the cache is warm, what was spent, what is attached, and who is asked."""
@@ -179,8 +179,9 @@ class ChatSession:
         self._said.update(warnings, notes)
 
 
-def _tokens(usage: Usage, expected: str = "") -> str:
-    read = f"{usage.cache_share:.0%} of them from the cache{expected}"
+def _tokens(usage: Usage | Charge, expected: str = "") -> str:
+    share = usage.cache_read / usage.input if usage.input else 0
+    read = f"{share:.0%} of them from the cache{expected}"
     return f"{usage.input:,} tokens in, {read}; {usage.output:,} out"
 
 

@@ -19,7 +19,7 @@ else:
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
             "attached": "Attached file_tokens find_files mentioned_paths",
-            "bills": "Charge Spent charged charges",
+            "bills": "Charge charged charges",
             "discussions": "Discussion compact_discussion prepare_compaction",
             "edited_prompt": "EditedPrompt",
             "model_selection": "ModelSelection provider_for select_model",
