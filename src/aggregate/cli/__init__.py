@@ -9,7 +9,7 @@ import os
 import sys
 
 _INTERRUPTED = 130  # exit code of what a person has interrupted, as shells have it
-_HELPS = {"-h", "--help", "--version"}
+_HELPS = {"-h", "--help", "--help-all", "--version"}
 
 
 def main() -> None:

@@ -17,15 +17,19 @@ from aggregate.base.messages import nearest_path
 from aggregate.base.request import Amount, Given, Place, Task, parse_amount
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say, warn_all
-from aggregate.project.configuration import Project, unconfigured, user_config
+from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
 from aggregate.project.files import display_path
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import Request, open_project, parse_place
 
-_KEEP = (
+KEEP = (
     "no manual_slop.toml here: all files below this folder that git would take are candidates; "
     "to keep or narrow this choice: aggregate init --budget 32k"
+)
+OVERVIEW = (
+    "no manual_slop.toml here: this is an overview of all files below this folder that git would take; "
+    'what matters for a task: aggregate "what you are about to do" --budget 8k'
 )
 
 
@@ -44,15 +48,12 @@ def open_project_here(config: Path) -> Project:
 
 
 def open_asked_project(
-    config: Path,
-    *,
-    is_asked: bool,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    tells: bool = False,
+    config: Path, *, allow_outside: bool | None, allow_secrets: bool | None, tells: str = ""
 ) -> Project:
-    """Return the project, where a task or budget ``is_asked`` also a folder without a configuration."""
-    if not is_asked or config.exists() or is_named("config"):
+    """Return the project, or a folder without a configuration, of which a sentence ``tells`` once (rule T-6)."""
+    told = click.get_current_context().meta
+    # A configuration that is gone while a command runs, as within a checkout, is missing.
+    if told.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     here = config.parent.absolute()
     is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
@@ -64,9 +65,9 @@ def open_asked_project(
         )
     bare = unconfigured(config)
     project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    if tells and not click.get_current_context().meta.setdefault(_KEEP, False):
-        click.get_current_context().meta[_KEEP] = True
-        say(_KEEP)
+    if tells and not told.setdefault(KEEP, False):
+        told[KEEP] = True
+        say(tells)
     return project
 
 

@@ -19,9 +19,10 @@ from aggregate.project.history import DEFAULT
     "--plain", is_flag=True, help="Print answers as they come, and not as rendered Markdown."
 )
 def chat(asked: AskedTurn, *, plain: bool) -> None:
-    """Go on with a discussion, message by message; each is sent and kept as by send.
+    """Go on with a discussion, message by message.
 
-    Without a terminal each line of standard input is a message, and a mistake ends it. /help lists the commands.
+    Each is sent and kept as by send. Without a terminal each line of standard input is a message, and a mistake ends
+    it. /help lists the commands.
     """
     is_capable = is_terminal() and os.environ.get("TERM") != "dumb"
     session = ChatSession(asked, renders=is_capable and not plain and not asked.as_json)

@@ -205,10 +205,10 @@ _WHY_NOT = {
 @click.argument("place", metavar="PROMPT:LINE|PATH:LINE", type=click.Path())
 @config_option
 def locate(place: str, config: Path) -> None:
-    """Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.
+    """Print where a line of a prompt comes from, or a file's line stands.
 
     PROMPT is the number or path of a prompt that was written for a task or a budget. What no file holds is named:
-    generated, a turn, a bead, a result, a screenshot.
+    generated, a turn, a bead, a result, a screenshot. A line of a file is looked for in the newest such prompt.
     """
     match = _PLACE.fullmatch(place)
     if match is None:

@@ -26,7 +26,7 @@ from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
-from aggregate.prompt import missing_grammars, request_for
+from aggregate.prompt import for_reader, missing_grammars, request_for
 from aggregate.prompt.file_sizes import FileSizes, measure_files
 
 
@@ -111,15 +111,13 @@ def stats(
     verify: bool,
     as_json: bool,
 ) -> None:
-    """Show the files by folder: lines, definitions, and tokens in each view.
+    """Show the files by folder: lines, definitions, tokens in each view.
 
     With a task, also its score: how likely the task touches each file. The scores of all files add up to 1.
     """
     recording = Recording(click.get_current_context().obj)
     asked = read_task(task)
-    project = open_asked_project(
-        config, is_asked=asked is not None, allow_outside=allow_outside, allow_secrets=allow_secrets
-    )
+    project = open_asked_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     request = request_for(
         project, preset=preset, with_history=False, generated=generated, task=asked
     )
@@ -149,7 +147,7 @@ def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path, *, has_scores: bool
         meant = existing_meant(file.path, base_dir) if file.error else ""
         if sentence := file.error + meant or file.problem:
             told.append(f"{file.path}: {sentence}")
-    warn_all(told, more="--json")
+    warn_all(for_reader(told), more="--json")
     measured = [file for file in sizes if not file.error]
     warn_all(missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
     if measured:

@@ -11,6 +11,7 @@ from aggregate.cli.output import warn, write_path, write_result, write_rows
 from aggregate.cli.program import Described
 from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
 from aggregate.project.configuration import forget_configs, set_trust, trusted_projects
+from aggregate.project.git import forget_remotes
 from aggregate.project.index import byte_limit, clear_index, index_path, read_report
 
 
@@ -41,6 +42,7 @@ def cache(context: click.Context, as_json: bool) -> None:
 def clear(path: Path) -> None:
     """Delete all that is kept; print the path of what was deleted."""
     forget_configs()
+    forget_remotes(path.parents[1])
     if clear_index(path):
         write_path(path)
 

@@ -41,36 +41,30 @@ class Row(NamedTuple):
 
 
 COMMANDS: Mapping[str, Row] = {
-    "run": Row("run", "Compose the prompt and write it to the next numbered file; print its path."),
-    "send": Row(
-        "send",
-        "Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.",
+    "run": Row("run", "Compose the prompt and write it to a numbered file; print its path."),
+    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
+    "locate": Row("explain", "Print where a line of a prompt comes from, or a file's line stands."),
+    "init": Row(
+        "configuration", "Write a commented manual_slop.toml for the project in this folder."
     ),
-    "chat": Row(
-        "chat", "Go on with a discussion, message by message; each is sent and kept as by send."
+    "stats": Row("files", "Show the files by folder: lines, definitions, tokens in each view."),
+    "view": Row("files", "Print one file as a view shows it."),
+    "send": Row("send", "Send the prompt and MESSAGE, print the answer, and keep both."),
+    "chat": Row("chat", "Go on with a discussion, message by message."),
+    "mcp": Row("serve", "Serve the project to agents by the Model Context Protocol."),
+    "panel": Row("serve", "Compose the prompt by eye, on a page in the browser."),
+    "costs": Row(
+        "costs",
+        "Show what your requests have cost, by day, project and model, and what providers' caches have saved.",
     ),
-    "costs": Row("costs", "Show what your requests have cost, by day, project and model."),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
     "diff": Row(
         "explain",
         "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
     ),
-    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
-    "locate": Row(
-        "explain",
-        "Print where a line of a prompt comes from, or where in the newest prompt a line of a file stands.",
-    ),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row(
         "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
-    ),
-    "mcp": Row(
-        "serve",
-        "Serve prompts, files and what they define to agents, by the Model Context Protocol.",
-    ),
-    "panel": Row("serve", "Compose the prompt by eye, on a page in the browser; Ctrl-C ends it."),
-    "init": Row(
-        "configuration", "Write a commented manual_slop.toml for the project in this folder."
     ),
     "check": Row(
         "configuration",
@@ -82,8 +76,6 @@ COMMANDS: Mapping[str, Row] = {
     "trust": Row(
         "machine", "Let the project around PATH read files outside of it; print its root."
     ),
-    "stats": Row("files", "Show the files by folder: lines, definitions, and tokens in each view."),
-    "view": Row("files", "Print one file as a view shows it."),
     "prune": Row("explain", "Delete all but the newest prompts; print what was deleted."),
     "cache": Row(
         "machine",
@@ -135,10 +127,46 @@ DEFAULT = "run"  # the command that is meant where none is named
 _WHOLE = 1_000
 
 
+_HELP_ALL = "--help-all"
+_BRIEF = 13  # Options that a help of one screen shows besides those for help
+
+
+def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        context.meta[_HELP_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+HELP_ALL = click.Option(
+    [_HELP_ALL],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_help_all,
+    help="Show all that there is and exit.",
+)
+
+
+class BriefCommand(click.Command):
+    """A command whose help shows the first of its options, and with ``HELP_ALL``, the first of all, every one."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        more, *shown, usual = (each.get_help_record(ctx) or ("", "") for each in options)
+        if _HELP_ALL not in ctx.meta:
+            shown = shown[:_BRIEF]
+        with formatter.section("Options"):
+            formatter.write_dl([*shown, more, usual])
+
+
 class Described(click.Group):
+    brief: int | None = None  # Commands that are listed before the others are asked for
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = list(self.summaries().items())
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.summaries().items()))
+            formatter.write_dl(rows if _HELP_ALL in ctx.meta else rows[: self.brief])
 
     def summaries(self) -> dict[str, str]:
         return {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
@@ -187,6 +215,7 @@ class Commands(LazyGroup):
     """The program's commands; options alone are those of the default command, and a sentence is its task."""
 
     table = COMMANDS
+    brief = 10
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -274,19 +303,15 @@ MISTAKES = (
     cls=Commands,
     subcommand_metavar="[COMMAND] [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
+    params=[HELP_ALL],
 )
 @click.version_option(package_name="manual-slop", prog_name="aggregate")
 def program() -> None:
     """Compose exactly the prompt that a language model should see.
 
-    Say what you are about to do, and how many tokens the prompt may have:
-
       aggregate "fix the timeout in the retry loop" --budget 32k
 
-    This finds what matters for the task in the files of this folder, writes it to a numbered file of at most 32,000
-    tokens, and prints the file's path. No model is asked. aggregate explain then says why each file is in or out.
-
-    Without a command, run is meant: aggregate --stdout is aggregate run --stdout.
+    Without a command, run is meant.
     """
 
 

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aggregate.base.disk.reading import project_root
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.request import AUTO, Amount, Finish, Task
 from aggregate.cli.asking import (
+    KEEP,
+    OVERVIEW,
     SHOWN,
     budget_option,
+    is_named,
     looked_at,
     open_asked_project,
     read_attached,
@@ -37,7 +41,7 @@ from aggregate.cli.options import (
     timings_option,
 )
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
-from aggregate.cli.program import is_sentence
+from aggregate.cli.program import HELP_ALL, BriefCommand, is_sentence
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
@@ -95,6 +99,7 @@ class AskedRun:
     instructions: str | None
     attach: tuple[str, ...]
     line_numbers: bool
+    remote: str | None
 
     @cached_property
     def named_task(self) -> Task | None:
@@ -116,16 +121,21 @@ class AskedRun:
         )
 
     def open(self) -> Project:
+        if self.remote is not None:
+            from aggregate.cli.remote import open_remote  # seldom asked for
+
+            return open_remote(self.remote, allow_secrets=self.allow_secrets, tells=not self.quiet)
         return open_asked_project(
             self.config,
-            is_asked=self.named_task is not None or self.budget is not None,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
-            tells=not self.quiet,
+            tells="" if self.quiet else OVERVIEW if self.named_task is None else KEEP,
         )
 
     def request(self, project: Project) -> Request:
-        return request_for(
+        is_asked = self.named_task is not None or self.budget is not None
+        is_overview = project.is_bare and not (is_asked or self.preset)
+        request = request_for(
             project,
             strategy=self.strategy,
             preset=self.preset,
@@ -135,30 +145,23 @@ class AskedRun:
             discussion=self.discussion or None,
             generated=self.generated,
             task=self.named_task,
-            budget=self.budget,
+            budget=AUTO if is_overview else self.budget,
             redact=self.redact,
             finish=self.finish,
         )
+        if self.remote is None:
+            return request
+        # The prompt is the user's own: it is written where they are.
+        return replace(request, output_dir=Path(project.config.output.output_dir))
 
 
-@click.command()
+@click.command(cls=BriefCommand, params=[HELP_ALL])
 @click.argument("sentence", metavar="[TASK]", nargs=-1, required=False)
 @task_option
 @budget_option(f"Show what matters most in at most this many tokens, such as 32000, 32k or {AUTO}.")
 @partial(
     seed_options,
     focus="; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context",
-)
-@click.option(
-    "--pick",
-    metavar="PROVIDER[:MODEL]",
-    default="",
-    help="First ask this model which of the likeliest files matter; it sees their names and signatures.",
-)
-@click.option(
-    "--bare",
-    is_flag=True,
-    help="Say neither project nor task in the prompt, as one for a task with a budget does.",
 )
 @click.option(
     "--diff",
@@ -168,36 +171,22 @@ class AskedRun:
     default="",
     help="With a task and a budget, show what has changed since this git revision, by default what is not committed.",
 )
-@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
-@click.option(
-    "--attach",
-    metavar="COMMAND|-",
-    multiple=True,
-    help="Add what this command prints, run in your shell, or standard input. Repeatable.",
-)
-@click.option("--line-numbers", is_flag=True, help="Show the number of each line of a file.")
 @click.option(
     "--explain",
     is_flag=True,
     help="Print what would be shown of each file and why, and write no prompt.",
 )
 @config_option
-@scope_options
-@click.option(
-    "--strategy",
-    type=click.Choice(["auto", "summarize", "full"]),
-    help="Render files in this way; by default as the configuration says, else auto.",
-)
 @click.option(
     "--preset",
     metavar="NAME",
     help="Take files and screenshots from this context preset; by default from the one that is active, if any.",
 )
 @click.option(
-    "--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs."
+    "--remote",
+    metavar="OWNER/NAME[@REF]|URL",
+    help="Fetch this repository, of GitHub or at an address, and take its files.",
 )
-@discussion_option("Show what was said", "one that is configured")
-@click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @click.option(
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
 )
@@ -208,6 +197,36 @@ class AskedRun:
     is_flag=True,
     help="Write the next prompt whenever something that counts has changed, until interrupted.",
 )
+@click.option(
+    "--pick",
+    metavar="PROVIDER[:MODEL]",
+    default="",
+    help="First ask this model which of the likeliest files matter; it sees their names and signatures.",
+)
+@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
+@click.option(
+    "--attach",
+    metavar="COMMAND|-",
+    multiple=True,
+    help="Add what this command prints, run in your shell, or standard input. Repeatable.",
+)
+@click.option("--line-numbers", is_flag=True, help="Show the number of each line of a file.")
+@click.option(
+    "--bare",
+    is_flag=True,
+    help="Say neither project nor task in the prompt, as one for a task with a budget does.",
+)
+@scope_options
+@click.option(
+    "--strategy",
+    type=click.Choice(["auto", "summarize", "full"]),
+    help="Render files in this way; by default as the configuration says, else auto.",
+)
+@click.option(
+    "--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs."
+)
+@discussion_option("Show what was said", "one that is configured")
+@click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @generated_option
 @redact_option(sending=False)
 @cache_options
@@ -216,7 +235,7 @@ class AskedRun:
 @quiet_option
 @click.pass_context
 def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as click passes them
-    """Compose the prompt and write it to the next numbered file; print its path.
+    """Compose the prompt and write it to a numbered file; print its path.
 
     A TASK says which files matter, and with a budget these are shown as far as they fit:
 
@@ -237,6 +256,10 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+    if asked.remote is not None and (asked.watches or asked.allow_outside or is_named("config")):
+        raise click.UsageError(
+            "--remote takes the files of a repository as they are fetched: leave out --config, --allow-outside, --watch"
+        )
     if asked.watches and asked.attach:
         raise click.UsageError("--watch and --attach exclude each other: a command is run once")
     recording = Recording(context.obj)
@@ -281,6 +304,7 @@ def _compose(
     asked: AskedRun, request: Request, index: Index, context: click.Context
 ) -> tuple[Path | None, WrittenPrompt]:
     path = None
+    root = request.written_in if asked.remote is None else Path(project_root(Path()))
     with progress("Rendering files", hidden=asked.quiet) as bar:
         counts = asked.as_json or not asked.quiet
         written = WrittenPrompt(
@@ -296,7 +320,7 @@ def _compose(
             write_pieces(written.pieces, exactly=request.budget is not None)
         else:
             path = write_numbered(
-                request.output_dir, request.namespace, written.pieces, project=request.written_in
+                request.output_dir, request.namespace, written.pieces, project=root
             )
     if path and not asked.as_json:
         write_path(path)

@@ -13,6 +13,7 @@ import click
 from aggregate.base.errors import ProviderError
 from aggregate.base.request import Task
 from aggregate.cli.asking import (
+    KEEP,
     budget_option,
     open_asked_project,
     read_input,
@@ -125,10 +126,9 @@ class AskedTurn:
     def open(self) -> Project:
         return open_asked_project(
             self.config,
-            is_asked=self.selection.budget is not None,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
-            tells=not self.quiet,
+            tells="" if self.quiet else KEEP,
         )
 
     def seeds(self, project: Project) -> Task | None:
@@ -168,9 +168,10 @@ def _names(of: type) -> set[str]:
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
 def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: bool) -> None:
-    """Send the prompt with MESSAGE at its end, print the answer, and add both to the discussion.
+    """Send the prompt and MESSAGE, print the answer, and keep both.
 
-    With --budget the prompt shows what matters most for MESSAGE, within this many tokens of the whole request.
+    MESSAGE stands at the prompt's end; both turns are added to the discussion. With --budget the prompt shows what
+    matters most for MESSAGE, within this many tokens of the whole request.
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """

@@ -44,10 +44,11 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer
 )
 @click.pass_context
 def mcp(context: click.Context, config: Path, port: int | None, host: str, max_tokens: int) -> None:
-    """Serve prompts, files and what they define to agents, by the Model Context Protocol.
+    """Serve the project to agents by the Model Context Protocol.
 
-    Files outside of the project and files that look like secrets are never read, secrets in others are replaced, and
-    nothing is written. Over HTTP each request needs the token of AGGREGATE_MCP_TOKEN, or the one that is printed.
+    They are given prompts, files and what these define. Files outside of the project and files that look like secrets
+    are never read, secrets in others are replaced, and nothing is written. Over HTTP each request needs the token of
+    AGGREGATE_MCP_TOKEN, or the one that is printed.
     """
     if context.invoked_subcommand:
         return
@@ -56,7 +57,7 @@ def mcp(context: click.Context, config: Path, port: int | None, host: str, max_t
     cap = max_tokens
     with suppress(ValueError):  # it is not set, or no number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
-    open_asked_project(config, is_asked=True, allow_outside=False, allow_secrets=False)
+    open_asked_project(config, allow_outside=False, allow_secrets=False)
     if port is None:
         from aggregate.mcp import serve_on_stdio
 
@@ -113,15 +114,15 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
 def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
-    """Compose the prompt by eye, on a page in the browser; Ctrl-C ends it.
+    """Compose the prompt by eye, on a page in the browser.
 
-    The page edits the configuration and its presets, and shows what a run would write, as it changes. Nothing is
-    written or sent before you say so there. The address that is printed opens one browser, once: who opens it may edit
-    and send.
+    It edits the configuration and its presets, and shows what a run would write, as it changes. Nothing is written or
+    sent before you say so there. The address that is printed opens one browser, once: who opens it may edit and send.
+    Ctrl-C ends it.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')
-    open_asked_project(config, is_asked=True, allow_outside=None, allow_secrets=None)
+    open_asked_project(config, allow_outside=None, allow_secrets=None)
     from aggregate.panel import serve_panel
 
     serve_panel(config, host=host, port=port, opens=not no_open, say=say, show=write_result)

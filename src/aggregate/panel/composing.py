@@ -32,6 +32,7 @@ _MOST_LINES: Final = 2_000  # Lines that are given at once: many screens
 # What each is called, and of what kind its parts are, if it has some.
 _SECTIONS: Final = {
     Section.PROJECT: ("Project", ""),
+    Section.TREE: ("Tree", ""),
     Section.CHANGED: ("Changed files", "file"),
     Section.SCREENSHOTS: ("Screenshots", "screenshots"),
     Section.BEADS: ("Beads", "beads"),

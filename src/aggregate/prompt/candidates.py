@@ -45,7 +45,7 @@ _PARTS: Final = {"tests": 0.1, "documents": 0.03}
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
 # The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
-_WITHOUT_TASK = 0.5
+_WITHOUT_TASK = 0.65
 _LONGEST_TOKEN = 128  # Characters of the longest token of o200k, which is blanks
 # Views that are shown as a whole: their lines were picked by the user, or are a digest.
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})

@@ -64,7 +64,8 @@ def fit_prompt(request: Request, files: Candidates) -> Composition:
     if request.budget is None:
         raise ValueError("a prompt without a budget is not fitted")
     changes = changes_for(request, files.in_rank_order, files.files.corpus.files)
-    shares = shares_of(request, request.budget, files.count, changes=changes)
+    paths = [each.file.path for each in files.in_rank_order] if request.is_overview else ()
+    shares = shares_of(request, request.budget, files.count, changes=changes, paths=paths)
     guess = files.ranked.ranking.guess
     note = f"The choice of files is a guess: {heading_text(guess.sentence)}." if guess else ""
     frame = frame_of(request, note=note)

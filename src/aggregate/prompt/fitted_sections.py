@@ -1,6 +1,6 @@
 """The sections of a prompt beside its files within a budget: of what pins leave each has its share (rule B-5)."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +20,7 @@ from aggregate.prompt.sections.given import (
     project_segment,
     task_segment,
 )
+from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.turns import Omitted, discussion_segments
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Count = Callable[[str], int]
 ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
-_OF_GIVEN, _OF_CHANGES = 0.1, 0.25
+_OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.06
 _CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
 _NO_ROOM = "the section has no more of the budget"
 _FOLDED = "shown by its summary and a reference"
@@ -89,26 +90,37 @@ class Shares(NamedTuple):
 
 
 def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
-    """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of any other.
+    """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of most others.
 
+    An overview begins so too (rule T-12).
     ``note`` is a sentence on what is shown, such as that the choice is a guess.
     """
     task, finish = request.task, request.finish
-    if task is None or request.budget is None or finish is None or not finish.has_frame:
+    if request.budget is None or finish is None or not finish.has_frame:
         return {}
+    first = (project_segment(request.title),)
+    if task is None:
+        return {Section.PROJECT: first} if request.is_overview else {}
     head = find_head(str(request.base_dir))
     commit = head.commit if head else ""
     end = task_segment(task.text, commit=commit, since=finish.changes, note=note)
-    return {Section.PROJECT: (project_segment(request.title),), Section.TASK: (end,) if end else ()}
+    return {Section.PROJECT: first, Section.TASK: (end,) if end else ()}
 
 
 def shares_of(
-    request: Request, budget: Budget, count: Count, *, changes: Changes = NO_CHANGES
+    request: Request,
+    budget: Budget,
+    count: Count,
+    *,
+    changes: Changes = NO_CHANGES,
+    paths: Sequence[str] = (),
 ) -> Shares:
+    """Return the sections of a request that have shares; an overview shows its ``paths``, the likeliest first."""
     finish = request.finish or Finish()
     given = partial(fit_given, count=count)
     results = partial(fit_results, request.results, count=count, folder=request.results_dir)
     shares = (
+        Share(Section.TREE, _OF_TREE, partial(fit_tree, Tree(paths), count=count)),
         Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
         Share(Section.RESULTS, budget.results, results),
         Share(
@@ -120,6 +132,13 @@ def shares_of(
         Share(Section.CHANGES, _OF_CHANGES, partial(fit_changes, changes, count=count)),
     )
     return Shares(shares, {each.section: each.fit(0) for each in shares})
+
+
+def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
+    """Return the tree with as many folders opened as fit into ``limit`` tokens."""
+    sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
+    number = bisect_right(sizes, limit) - 1
+    return FittedSection(tree.segments(number), sizes[number], sizes[-1])
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:

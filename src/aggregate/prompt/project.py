@@ -36,7 +36,7 @@ from aggregate.project.paths import Scope
 from aggregate.project.table import as_data
 from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
 from aggregate.prompt.finish import finished
-from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy, asked_for
+from aggregate.prompt.request import EVERY, AskedBudget, AskedTask, Request, Strategy, asked_for
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager
@@ -176,6 +176,7 @@ def request_for(
         continues=turns.continues,
         generated=GeneratedView(generated or config.files.generated),
         redaction=redaction,
+        is_overview=project.is_bare and request.task is None and request.budget is not None,
     )
 
 
@@ -185,7 +186,7 @@ def _configured(
     """Return what the configuration asks for by itself, and a preset in place of its files."""
     config, folder = project.config, project.folder
     strategy = strategy or config.project.aggregation_strategy
-    entries, screenshots = _listed(config, applied)
+    entries, screenshots = _listed(project, applied)
     # A file name's first part, of which it takes what fits.
     name = config.project.name or folder.resolve().name
     own_name = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST_NAMESPACE].strip("._")
@@ -210,11 +211,14 @@ def _configured(
 
 
 def _listed(
-    config: Config, applied: "ContextPreset | None"
+    project: Project, applied: "ContextPreset | None"
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the files and the screenshots that a preset lists, or else the configuration."""
+    """Return the files and the screenshots that a preset lists, or else the configuration, or all of a bare folder."""
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
+    if project.is_bare:
+        return (EVERY,), ()
+    config = project.config
     entries = (
         Entry(FileItem.from_dict(as_data(table)), table.tier) for table in config.files.paths
     )

@@ -51,6 +51,7 @@ def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Que
     candidates = frozenset(paths)
     changes = changed_lines(folder, task.since) if task.since else ()
     question = Question(
+        is_overview=request.is_overview,
         task=read_task(task.text),
         focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),

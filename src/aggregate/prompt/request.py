@@ -75,6 +75,7 @@ class Request:
         continues: The name of the discussion that it goes on from, such as one that it was forked from.
         title: The project's name.
         finish: What it says beside what it shows; nothing of a prompt to be sent, which says its task as a message.
+        is_overview: Whether it shows a folder without a configuration, for no task (rule T-12).
     """
 
     base_dir: Path
@@ -104,6 +105,7 @@ class Request:
     continues: str | None = None
     title: str = ""
     finish: Finish | None = None
+    is_overview: bool = False
 
     def __post_init__(self) -> None:
         # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
@@ -229,6 +231,7 @@ AskedTask = str | Task  # A task as a caller may name it: its text, or all of it
 # A budget as a caller may name it: ``32000``, ``"32k"``, ``"auto"``, or all of it.
 AskedBudget = int | str | Budget
 ALL_FILES: Final = "**/*"  # The glob that stands for all files that git would take
+EVERY: Final = Entry(FileItem(ALL_FILES))
 # Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond.
 WITHOUT_MODEL: Final = 32_000
 # The most tokens that ``auto`` takes of a larger window: beyond, models find less in what they read, at a price.
@@ -266,7 +269,7 @@ def asked_for(
         return replace(request, focus_files=_whole_files(places), tier=tier)
     return replace(
         request,
-        entries=request.entries or (() if preset else (Entry(FileItem(ALL_FILES)),)),
+        entries=request.entries or (() if preset else (EVERY,)),
         focus_files=_whole_files(places) if tier == FOCUS_TIER else (),
         tier=tier,
         task=replace(wanted or Task(), focus=places) if places else wanted,

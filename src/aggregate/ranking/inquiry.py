@@ -72,6 +72,7 @@ class Question:
     changes: Sequence[ChangedLines] = ()
     commits: Sequence[Commit] = ()  # the history, the newest first
     missing: Sequence[Missing] = ()
+    is_overview: bool = False  # whether what the project says of itself goes before all
     picks: Sequence[Pick] = ()  # of a second look
 
     @property

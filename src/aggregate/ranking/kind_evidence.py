@@ -63,6 +63,7 @@ _CHORES: Final = {
 # Documents that name everything that there is, and are asked for only by the word.
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
+_README = re.compile(r"(?:^|/)readme(?:\.\w+)?$", re.IGNORECASE)
 _INNER = re.compile(r"(?:^|/)(?:_[A-Za-z]|(?:compat|deprecated|internals?|legacy|private)/)")
 # What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
@@ -117,6 +118,17 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
         ),
         Evidence("no program", files=no_programs),
     )
+
+
+def introduction(inquiry: Inquiry) -> Evidence:
+    """Return the file in which the project says what it is: of the READMEs nearest to its root the shortest name."""
+    readmes = {
+        (facts.path.count("/"), len(facts.path), facts.path): file
+        for file, facts in enumerate(inquiry.files)
+        if _README.search(facts.path)
+    }
+    files = {readmes[min(readmes)]: 1.0} if readmes else {}
+    return Evidence("introduction", files=files, matched=dict.fromkeys(files, "its README"))
 
 
 def chore_of(task: TaskText) -> str:

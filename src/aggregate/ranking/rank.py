@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
+from itertools import accumulate
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.request import Missing
@@ -37,6 +38,7 @@ from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
     inner_files,
+    introduction,
     language_share,
     piece_shapes,
 )
@@ -262,13 +264,18 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "test": -5.5,  # as with a question
     "auxiliary": -4.5,
     "language": 2.4,
+    # Of an overview: more than all else gives together, and what it loses as a document.
+    "introduction": 14.0,
 }
+# Characters of what the project says of itself in which a piece comes to matter e times less.
+_INTRODUCTION = 800
 _DEFINITION_WEIGHT = 2.0
 
 
 def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     inquiry = Inquiry.of(corpus, question)
-    given = [*file_kinds(inquiry), language_share(inquiry)]
+    first = introduction(inquiry) if question.is_overview else Evidence("introduction")
+    given = [*file_kinds(inquiry), language_share(inquiry), first]
     rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
     candidates = inquiry.load(_analysed(inquiry, rough))
     used = _used_by_others(candidates)
@@ -279,6 +286,9 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
         # All pieces of a file together have the file's sum, however many they are.
         places = range(len(analysis.pieces))
         values = [_DEFINITION_WEIGHT * used.pieces.get((file, place), 0.0) for place in places]
+        if file in first.files:
+            sizes = accumulate((piece.characters for piece in analysis.pieces), initial=0)
+            values = [-size / _INTRODUCTION for _, size in zip(places, sizes, strict=False)]
         whole = log(fsum(map(exp, values))) if values else 0.0
         shared_out[file] = [sums[file] + value - whole for value in values]
     pieces, others = probabilities(

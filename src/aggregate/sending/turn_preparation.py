@@ -73,7 +73,7 @@ def _with_default_budget(project: Project) -> Project:
     config = project.config
     budget = config.send.budget
     if budget is None and config.budget.tokens is None:
-        budget = user_config().send.budget
+        budget = user_config().send.budget or (AUTO if project.is_bare else None)
     if budget is None:
         return project
     table = replace(config.budget, tokens=budget)

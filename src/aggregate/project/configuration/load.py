@@ -41,6 +41,7 @@ class Project:
         path: The file, ``None`` for a mapping.
         allow_outside: Whether files outside the project may be read; ``None``: as a mapping asks, not as a file does.
         allow_secrets: The same of files that look like secrets.
+        is_bare: Whether it is a folder without a configuration: all files in it that git would take (rule T-6).
     """
 
     config: Config
@@ -48,6 +49,7 @@ class Project:
     path: Path | None = None
     allow_outside: bool | None = None
     allow_secrets: bool | None = None
+    is_bare: bool = False
 
 
 def load_config(path: Path) -> Project:
@@ -66,7 +68,7 @@ def load_config(path: Path) -> Project:
 
 def unconfigured(path: Path) -> Project:
     """Return the project of a folder without a configuration, as if an empty one stood at ``path`` (rule T-6)."""
-    return Project(Config(), Path(path).parent, Path(path))
+    return Project(Config(), Path(path).parent, Path(path), is_bare=True)
 
 
 def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from aggregate.project.git.git_changes import *
     from aggregate.project.git.git_log import *
     from aggregate.project.git.git_process import *
+    from aggregate.project.git.git_remote import *
     from aggregate.project.git.gitattributes import *
 else:
     __getattr__ = door(
@@ -16,6 +17,7 @@ else:
             "git_changes": "FileChange HunkContext changed_lines context_rules read_changes read_contexts",
             "git_log": "Head LoggedCommit commit_ids find_head read_commits",
             "git_process": "git own_git why_no_history",
+            "git_remote": "Remote forget_remotes",
             "gitattributes": "AttributesReader",
         },
     )

@@ -39,6 +39,7 @@ class Section(StrEnum):
     """The sections in the order in which they stand; a prompt that is not finished has its discussion last."""
 
     PROJECT = "project"
+    TREE = "tree"
     FILES = "files"
     CHANGED = "changed"
     SCREENSHOTS = "screenshots"

@@ -1,0 +1,55 @@
+"""The folders and files of a project as a tree, of which the likeliest folders are opened (rule T-12)."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from aggregate.base.text import fence, heading_text
+from aggregate.prompt.document import Section, Segment, Stability
+
+_MOST_FOLDERS = 60  # That are opened: a page of names says no more
+_MOST_NAMES = 40  # Of a folder, that are told
+
+
+class Tree:
+    """The tree of paths, those of the likeliest files first; ``folders`` can be opened one after another."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._sizes: Counter[str] = Counter()
+        self._held: dict[str, dict[str, None]] = {}
+        for path in paths:
+            folder, end = "", path.find("/") + 1
+            while end:
+                self._sizes[path[:end]] += 1
+                self._held.setdefault(folder, {})[path[:end]] = None
+                folder, end = path[:end], path.find("/", end) + 1
+            self._held.setdefault(folder, {})[path] = None
+        self.folders = [*self._held][:_MOST_FOLDERS]
+
+    def segments(self, number: int) -> tuple[Segment, ...]:
+        """Return the section with the first ``number`` folders opened, nothing without any."""
+        if not number:
+            return ()
+        lines = "\n".join(self._lines("", frozenset(self.folders[:number]), ""))
+        text = fence(lines, "text", before="## Tree\n\n")
+        return (Segment(Section.TREE, text, Stability.SLOW),)
+
+    def _lines(self, folder: str, opened: frozenset[str], indent: str) -> Iterator[str]:
+        held = sorted(self._held[folder], key=lambda path: (not path.endswith("/"), path))
+        for path in map(self._shortened, held[:_MOST_NAMES]):
+            name, number = heading_text(path[len(folder) :]), self._sizes[path]
+            if path in opened or not number:
+                yield f"{indent}{name}"
+            else:
+                yield f"{indent}{name} ({number:,} file{'s' if number > 1 else ''})"
+            if path in opened:
+                yield from self._lines(path, opened, f"{indent}  ")
+        if (more := len(held) - _MOST_NAMES) > 0:
+            yield f"{indent}... {more:,} more"
+
+    def _shortened(self, path: str) -> str:
+        """Return the folder that is told in the place of one that holds it alone."""
+        while len(held := self._held.get(path, {})) == 1 and (only := next(iter(held))).endswith(
+            "/"
+        ):
+            path = only
+        return path
