@@ -66,11 +66,12 @@ def test_every_line_of_the_prompt_has_its_origin(panel: Opened) -> None:
     whole = panel.get("prompt/lines", first=1, last=total)
     parts = [panel.get("prompt/lines", first=n, last=n) for n in range(1, total + 1)]
     assert "\n".join(whole["lines"]) == panel.markdown
-    for key in ("lines", "origins", "kinds", "stands_for"):
+    for key in ("lines", "colours", "origins", "kinds", "stands_for"):
         assert [value for part in parts for value in part[key]] == whole[key]
     line = panel.get("prompt/where", path="src/a.py", line=9)["line"]
     assert whole["lines"][line - 1] == "    def gamma(self):"
     assert whole["origins"][line - 1] == ["src/a.py", 9]
+    assert whole["colours"][line - 1] == ".4 k3 .1 f5 .1 b4"
     assert panel.get("prompt/lines", first=total + 1, last=total + 9)["lines"] == []
 
 
@@ -84,6 +85,8 @@ def test_a_file_is_shown_beside_its_view(panel: Opened) -> None:
     assert names == ["alpha", "Beta", "Beta.gamma"]
     whole = panel.get("file", path="src/a.py", mode="full")
     assert whole["origin"] == list(range(1, len(whole["source"]) + 1))
+    assert whole["colours"] == whole["view_colours"]
+    assert whole["colours"][3] == "k3 .1 f5"
     assert set(file["sizes"]) == {"full", "skeleton", "outline", "summary"}
 
 
@@ -167,6 +170,38 @@ def test_steps_are_undone_and_redone(panel: Opened) -> None:
     assert (panel.draft, state["can_undo"], state["can_redo"]) == (CONFIG, False, True)
     panel.post("redo")
     assert panel.draft == changed
+
+
+def test_what_is_typed_is_one_step(panel: Opened) -> None:
+    """Edits of one step that follow each other are undone at once, and no others (E-2)."""
+
+    def type_task(text: str, step: str) -> None:
+        panel.post("edit", edits=[{"op": "task", "task": text}], step=step)
+
+    for text in ("why", "why does", "why does alpha"):
+        type_task(text, "first")
+    type_task("gamma", "second")
+    assert 'text = "gamma"' in panel.draft
+    panel.post("undo")
+    assert 'text = "why does alpha"' in panel.draft
+    type_task("why does beta", "second")  # what was undone goes on nowhere
+    panel.post("undo")
+    assert 'text = "why does alpha"' in panel.draft
+    panel.post("undo")
+    assert panel.draft == CONFIG
+
+
+def test_what_is_copied_is_of_the_draft_as_it_is(panel: Opened) -> None:
+    """Whoever types and copies at once gets the prompt for the last word, and one that cannot be composed is refused."""
+    panel.post("edit", edits=[{"op": "task", "task": "why does alpha join", "budget": 500}])
+    assert "why does alpha join" in panel.markdown
+    panel.post("edit", edits=[{"op": "task", "budget": 20}])
+    assert "budget" in panel.get("prompt/text")["error"]
+
+
+def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
+    """The pattern that stands for all files is none itself."""
+    assert opened(tmp_path, {}).get("files")["path"] == []
 
 
 def test_an_edit_that_fails_changes_nothing(panel: Opened) -> None:

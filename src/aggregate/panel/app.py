@@ -302,9 +302,11 @@ class Panel:
         return {"line": composed.lines.where(path, line) if composed else 0}
 
     async def _text(self, _request: Request) -> Response:
-        composed = self._session.view.composed
-        if composed is None:
-            return failure_answer(ToolError("there is no prompt yet: wait a moment"))
+        """Answer with the prompt of the draft as it is, also where the one that is shown is older."""
+        try:
+            composed = await run_in_threadpool(self._session.compose_now, only_if_due=True)
+        except AggregateError as error:
+            return failure_answer(error)
         text = await run_in_threadpool(lambda: b"".join(composed.composition.prompt.pieces()))
         return bytes_answer(text, "text/plain; charset=utf-8")
 
@@ -329,7 +331,7 @@ class Panel:
         edits = said.get("edits")
         if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
             raise ToolError('the request needs a list of edits as "edits"')
-        self._session.edit(edits)
+        self._session.edit(edits, step=str(said.get("step") or ""))
 
     def _save_preset(self, said: Said) -> None:
         name, description, scope = _texts(said, "name", "description", "scope")

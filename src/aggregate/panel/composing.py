@@ -4,7 +4,7 @@ import os
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.request import FileChoice
+from aggregate.panel.colours import fenced_colours
 from aggregate.panel.draft import Draft
 from aggregate.project.configuration import Project
 from aggregate.project.files import SourceFile, display_path, read_file
@@ -77,20 +78,21 @@ class PromptLines:
         return {
             "revision": revision,
             "first": first,
-            "lines": self._between(first, last),
+            "lines": self._between(first, last, lambda text: text.split("\n")),
+            "colours": self._between(first, last, fenced_colours),
             "origins": [self._place(origin) for origin in origins],
             "kinds": [origin.kind.value for origin in origins],
             "stands_for": [origin.stands_for for origin in origins],
         }
 
-    def _between(self, first: int, last: int) -> list[str]:
+    def _between(self, first: int, last: int, of_each: Callable[[str], Sequence[str]]) -> list[str]:
         if first > last:
             return []
         lines: list[str] = []
         number = bisect_right(self._starts, first) - 1
         start = int(self._starts[number])
         while number < len(self._segments) and self._starts[number] <= last:
-            lines += [*self._segments[number].text.split("\n"), ""]
+            lines += [*of_each(self._segments[number].text), ""]
             number += 1
         return lines[first - start : last - start + 1]
 

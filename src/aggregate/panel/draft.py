@@ -126,6 +126,7 @@ class ConfigDraft:
         # Tuples, so that a copy of this object stays as it is.
         self.undoable: tuple[Draft, ...] = ()
         self.redoable: tuple[Draft, ...] = ()
+        self._step = ""
         self.project: Project = self.current.project(path)
 
     @property
@@ -155,10 +156,15 @@ class ConfigDraft:
         with suppress(ConfigError):  # the page is told of it as a problem
             self.follow()
 
-    def take(self, draft: Draft) -> bool:
+    def take(self, draft: Draft, *, step: str = "") -> bool:
+        """Go on with a draft, to be undone in one with what was taken just before by the same name of a step."""
         if draft == self.current:
             return False
-        self._go(draft, (*self.undoable, self.current)[-_MOST_STEPS:], ())
+        before = self.undoable
+        if not step or step != self._step:
+            before = (*before, self.current)[-_MOST_STEPS:]
+        self._go(draft, before, ())
+        self._step = step
         return True
 
     def undo(self) -> bool:
@@ -178,6 +184,7 @@ class ConfigDraft:
     def _go(self, draft: Draft, before: tuple[Draft, ...], behind: tuple[Draft, ...]) -> None:
         self.project = draft.project(self.path)  # first: what is no configuration is not taken
         self.current, self.undoable, self.redoable = draft, before, behind
+        self._step = ""
 
     def reload(self) -> None:
         self._rebase(self._read())

@@ -17,6 +17,7 @@ from aggregate.base.request import FileChoice
 from aggregate.code.anchors import AnchorState, FuzzyAnchor, has_anchor, line_numbers
 from aggregate.code.syntax import fence_tag, language_of, read_definitions
 from aggregate.code.views import render_all, view_of
+from aggregate.panel.colours import code_colours
 from aggregate.panel.draft import Draft
 from aggregate.project.files import FolderListing, SourceFile, read_image_header
 from aggregate.prompt import Request, ResolvedFile, SavedCounts, find_screenshots
@@ -49,18 +50,24 @@ def file_data(
     if source.error:
         name, view = mode, View("")
     elif not mode and shown is not None:
-        name, view = shown.view_mode.value, View(shown.content, shown.shown.spans or ())
+        name, view = (
+            shown.view_mode.value,
+            View(shown.content, shown.shown.spans or (), shown.language),
+        )
     else:
         wanted = ViewMode.parse(mode) if mode else file.view_mode
         name, view = wanted.value, view_of(_request(file, text, wanted))
     reasons = choice.reasons[:_MOST_REASONS] if choice else ()
+    language = fence_tag(file.path, text)
     return {
         "path": file.path,
-        "language": fence_tag(file.path, text),
+        "language": language,
         "mode": name,
         "view": _lines(view.text),
         "origin": _origins(view, text),
         "source": _lines(text),
+        "colours": code_colours(text, language),
+        "view_colours": code_colours(view.text, view.language),
         "by_glob": file.by_glob,
         "definitions": _definitions(file, text),
         "slices": list(_slices(file, text)),

@@ -117,9 +117,11 @@ class Session:
         with self._lock:
             return SessionState(self.revision, copy(self.draft), self.view, self.kept.sentence)
 
-    def edit(self, edits: list[Edit]) -> None:
+    def edit(self, edits: list[Edit], *, step: str = "") -> None:
+        """Change the draft; what has the same ``step``, while somebody types, is undone in one."""
         with self._lock:
-            if self.draft.take(apply_edits(self.draft.current, edits, self._surroundings())):
+            draft = apply_edits(self.draft.current, edits, self._surroundings())
+            if self.draft.take(draft, step=step):
                 self._is_taken()
 
     def undo(self) -> None:
@@ -199,8 +201,9 @@ class Session:
 
     # --- the prompt
 
-    def compose_now(self) -> ComposedDraft:
-        self.compose()
+    def compose_now(self, *, only_if_due: bool = False) -> ComposedDraft:
+        if not only_if_due or self.view.revision < self.revision:
+            self.compose()
         if self.view.error or self.view.composed is None:
             raise ToolError(self.view.error or "there is no prompt yet: try again")
         return self.view.composed

@@ -62,7 +62,8 @@ class Composer:
             focus_files=(),
             tier=None,
         )
-        return _by_path(select_files(everything).files)
+        # What is no file of the pattern is the pattern itself, where nothing matches it.
+        return _by_path([file for file in select_files(everything).files if file.by_glob])
 
     def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
         """Return the files that a request asks for, by their paths; on any thread, with or without the lock."""

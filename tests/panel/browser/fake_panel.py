@@ -38,7 +38,7 @@ class FakePanel:
         prompt: The prompt without its text.
         posts: Each POST as ``(route, body)``.
         refusals: Sentences to refuse with, by route; a conflict where they begin with ``conflict:``.
-        source: The lines of each file.
+        source: The lines of each file, with its ``colours``.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class FakePanel:
         self.source = source or SOURCE
         self.definitions = _definitions()
         self.slices: list[dict[str, Any]] = []
+        self.colours: list[str] = []
         self.state = _state()
         self.prompt = _prompt(sorted(paths), lines)
         self.posts: list[tuple[str, Any]] = []
@@ -172,7 +173,7 @@ class FakePanel:
             "path": path, "revision": self.state["revision"], "language": "python", "mode": mode,
             "view": [self.source[0], "    ..."], "origin": [1, 0], "source": self.source, "entry": path, "by_glob": False,
             "definitions": deepcopy(self.definitions), "slices": self.slices, "sizes": dict.fromkeys(VIEWS, 100), "redacted": [],
-            "score": None, "evidence": [], "error": "",
+            "colours": self.colours, "view_colours": [], "score": None, "evidence": [], "error": "",
         }  # fmt: skip
 
     def _lines(self, first: int, last: int) -> Any:
@@ -186,6 +187,7 @@ class FakePanel:
                 starts[n]["title"] if n in starts else f"line {n} <b>of</b> the prompt"
                 for n in numbers
             ],
+            "colours": ["" for _ in numbers],
             "origins": [None if n in starts else [path, min(n, len(self.source))] for n in numbers],
             "kinds": ["generated" if n in starts else "file" for n in numbers],
             "stands_for": ["heading" if n in starts else "" for n in numbers],

@@ -176,7 +176,7 @@ def test_everything_is_done_by_keys_alone(opened: Opened) -> None:
     press("Tab")
     press("Enter")
     expect(page.get_by_role("dialog")).to_contain_text("1,100 by the provider's count")
-    expect(page.get_by_role("button", name="Close")).to_be_focused()
+    expect(page.get_by_role("button", name="Close", exact=True)).to_be_focused()
     press("Shift+Tab")
     press("Enter")
     expect(page.get_by_label("Answer")).to_contain_text("empty.")

@@ -90,9 +90,11 @@ export class Actions {
 
   /** Copy the whole prompt to the clipboard. */
   async copy() {
-    const text = await this.project.attempt(() => getText("prompt/text"));
+    const text = await this.project.inOrder(() => getText("prompt/text"));
     if (text === null) return;
-    if (await writeClipboard(text)) this.project.say(`Copied ${counted(this.project.prompt?.tokens ?? 0, "token")} to the clipboard.`);
+    const { state, prompt } = this.project;
+    const what = prompt && state.composed >= state.revision ? counted(prompt.tokens, "token") : "the prompt";
+    if (await writeClipboard(text)) this.project.say(`Copied ${what} to the clipboard.`);
     else this.project.say("The browser does not let the page copy: allow it for this address, or write the prompt into a file with Run (Alt+R).", { bad: true });
   }
 

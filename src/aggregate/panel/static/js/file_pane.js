@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { byId, element, fill } from "./dom.js";
 import { FileSlices } from "./file_slices.js";
 import { counted, short, visible, whole } from "./format.js";
-import { LINE, SourceLines, drawable } from "./source_lines.js";
+import { LINE, SourceLines, coloured } from "./source_lines.js";
 import { VIEW_MEANINGS, sentenceOf } from "./view_names.js";
 import { VirtualList } from "./virtual_list.js";
 
@@ -43,11 +43,13 @@ export class FilePane {
     this.#layoutChoice();
     this.#arrange();
     new ResizeObserver(() => this.#arrange()).observe(byId("halves"));
-    project.addEventListener("opening", (event) => (byId("file-empty").textContent = `Opening ${event.detail}…`));
+    project.addEventListener("opening", (event) => this.#opening(event.detail));
     project.addEventListener("file", (event) => this.#show(event.detail));
     project.addEventListener("files", () => this.#title());
     project.addEventListener("state", () => this.#alwaysWhole());
     byId("always-whole").addEventListener("change", (event) => this.#setAlwaysWhole(event.target.checked));
+    byId("close-file").addEventListener("click", () => this.#close());
+    byId("file-pane").addEventListener("keydown", (event) => event.key === "Escape" && !event.defaultPrevented && this.#close());
     this.#show({ moved: false });
   }
 
@@ -58,8 +60,21 @@ export class FilePane {
     this.#linkView(here);
   }
 
+  #opening(path) {
+    byId("file-empty").textContent = `Opening ${visible(path)}…`;
+    byId("panes").classList.remove("no-file");
+    byId("file-pane").scrollIntoView({ block: "nearest" });
+  }
+
+  #close() {
+    this.#pointed(0);
+    this.project.close();
+    byId("tree").focus();
+  }
+
   #show({ moved, same = false }) {
     const { file, line } = this.project;
+    byId("panes").classList.toggle("no-file", file === null); // the prompt takes the room
     byId("file-empty").hidden = file !== null;
     for (const id of ["mode-bar", "halves", "slices", "file-layout"]) byId(id).hidden = file === null;
     if (!file) return;
@@ -162,7 +177,7 @@ export class FilePane {
     fill(
       row,
       element("span", { class: "number", role: "gridcell", text: line > 0 ? String(line) : "" }),
-      element("span", { class: "text", role: "gridcell", text: drawable(view[index]) }),
+      element("span", { class: "text", role: "gridcell" }, ...coloured(view[index], this.shown.view_colours[index])),
     );
   }
 

@@ -59,7 +59,9 @@ export class FileSlices {
       close();
     };
     form.onkeydown = (event) => {
-      if (event.key === "Escape") close();
+      if (event.key !== "Escape") return;
+      event.preventDefault(); // which would close the file
+      close();
     };
     form.hidden = false;
     tag.focus();

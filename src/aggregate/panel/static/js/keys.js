@@ -31,6 +31,7 @@ const MAP = [
     ["n p", "Next definition, the one before"],
     ["Shift+↑ ↓, then Enter", "Make a slice of the lines"],
     ["g", "Show the line in the prompt"],
+    ["Esc", "Close the file"],
   ]],
   ["Prompt", [
     ["← → Space", "Fold, unfold, toggle the section"],

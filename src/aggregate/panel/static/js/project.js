@@ -75,11 +75,16 @@ export class Project extends EventTarget {
   }
 
   /** Change the draft: one undo step. Returns whether the server took it. */
-  async edit(...edits) {
+  edit(...edits) {
+    return this.editInStep("", ...edits);
+  }
+
+  /** Do so; edits of one step, which follow each other, are undone in one. */
+  async editInStep(step, ...edits) {
     const asked = edits.filter(({ op }) => op === "view");
     this.tree.ask(asked);
     if (asked.length > 0) this.#tell("files", null);
-    const state = await this.inOrder(() => post("edit", { revision: this.state.revision, edits }));
+    const state = await this.inOrder(() => post("edit", { revision: this.state.revision, edits, ...(step && { step }) }));
     this.tree.answer(asked, state ? state.revision : 0);
     if (state) this.setState(state);
     else if (asked.length > 0) this.#tell("files", null);
@@ -100,6 +105,7 @@ export class Project extends EventTarget {
 
   /** Open a file in the middle; with a line, go there. An empty mode is the one that the configuration asks for. */
   async open(path, { mode = "", line = 0 } = {}) {
+    this.#tell("opening", path);
     if (this.file && this.file.path === path && mode === "" && this.#asked.mode === "") {
       this.line = line;
       this.#tell("file", { moved: line > 0, same: true });
@@ -107,8 +113,14 @@ export class Project extends EventTarget {
     }
     this.#asked = { path, mode };
     this.line = line;
-    this.#tell("opening", path);
     await this.#fetchFile({ moved: line > 0 });
+  }
+
+  /** Show no file any more. */
+  close() {
+    this.#asked = { path: "", mode: "" };
+    this.file = null;
+    this.#tell("file", { moved: false });
   }
 
   /** Fetch again what may have changed; calls while one is under way become one more. */
@@ -171,7 +183,9 @@ export class Project extends EventTarget {
   async #fetchFile(how) {
     const asked = this.#asked;
     const file = await this.attempt(() => get("file", { path: asked.path, mode: asked.mode || null }));
-    if (!file || asked !== this.#asked) return;
+    if (asked !== this.#asked) return;
+    if (!file && !this.file) this.close();
+    if (!file) return;
     const same = this.file && JSON.stringify({ ...file, revision: 0 }) === JSON.stringify({ ...this.file, revision: 0 });
     this.file = file;
     if (!same || how.moved) this.#tell("file", { moved: how.moved, same });

@@ -22,7 +22,7 @@ export class PromptLines {
     this.asked.clear();
   }
 
-  /** The line as {text, origin, kind, standsFor}, or null if it is not there yet; asks for it then. */
+  /** The line as {text, colours, origin, kind, standsFor}, or null if it is not there yet; asks for it then. */
   at(line) {
     const number = Math.floor((line - 1) / PAGE);
     const page = this.pages.get(number);
@@ -32,6 +32,7 @@ export class PromptLines {
     if (!page || offset >= page.lines.length) return null;
     return {
       text: page.lines[offset],
+      colours: page.colours[offset],
       origin: page.origins[offset],
       kind: page.kinds[offset],
       standsFor: page.stands_for[offset],

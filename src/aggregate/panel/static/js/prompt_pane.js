@@ -4,7 +4,7 @@ import { byId, element, fill } from "./dom.js";
 import { Folding } from "./folding.js";
 import { counted, short, whole } from "./format.js";
 import { PromptLines } from "./prompt_lines.js";
-import { LINE, drawable } from "./source_lines.js";
+import { LINE, coloured } from "./source_lines.js";
 import { VirtualList } from "./virtual_list.js";
 
 const MOST_JUMPS = 1000; // sections in the list to jump to: more make opening it slow, and nobody reads them
@@ -114,7 +114,7 @@ export class PromptPane {
       row,
       element("span", { class: "number", role: "gridcell", text: String(line) }),
       element("span", { class: "fold", "aria-hidden": "true", text: section && section.last > section.first ? (folded ? "▸" : "▾") : "" }),
-      element("span", { class: "text", role: "gridcell", text: there ? drawable(there.text) : "…" }),
+      element("span", { class: "text", role: "gridcell" }, ...(there ? coloured(there.text, there.colours) : ["…"])),
       section ? element("span", { class: "note", text: folded ? `${counted(section.last - section.first, "line")} folded, ${short(section.tokens)} tokens` : `${short(section.tokens)} tokens` }) : null,
       breakpoint ? element("span", { class: "mark", text: "cache breakpoint above", title: "send sets a breakpoint of the provider's cache before this line" }) : null,
       line === prompt.kept_until ? element("span", { class: "mark kept-end", text: "kept since the last prompt up to here", title: prompt.kept_sentence }) : null,

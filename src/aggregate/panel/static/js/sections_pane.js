@@ -33,7 +33,7 @@ export class LeftOut {
     const { rows, count } = this;
     const skipped = [...this.project.tree.files.values()].filter(({ mode, view, state }) => mode && !view && ["binary", "generated"].includes(state)).length;
     const listed = count > rows.length ? `The first ${whole(rows.length)} of ${whole(count)}, the most relevant first.` : `${counted(rows.length, "file")}, the most relevant first.`;
-    const none = skipped ? "" : "Nothing that the configuration names stays out.";
+    const none = skipped ? "" : "Nothing that was asked for stays out.";
     const others = skipped ? `${counted(skipped, "binary or generated file")} that a pattern stands for: filter the files by state:binary or state:generated.` : "";
     byId("out-note").textContent = [count ? listed : none, others].filter(Boolean).join(" ");
   }
@@ -108,6 +108,7 @@ export class SectionsPane {
 
   #figures(sections) {
     const pairs = Object.entries(sections).flatMap(([name, tokens]) => [element("dt", { text: name }), element("dd", { text: whole(tokens) })]);
+    if (pairs.length === 0) pairs.push(element("dt", { class: "quiet", text: "Nothing yet: write a task, or choose files." }));
     return block("Tokens by section", element("dl", { class: "figures" }, ...pairs));
   }
 
@@ -127,12 +128,12 @@ export class SectionsPane {
       const { box, size } = this.turns[index];
       return element("div", { class: "turn" }, box, element("span", { class: "role", text: role }), element("span", { class: "beginning", text: beginning, title: beginning }), size);
     });
-    const note = turns.length === 0 ? element("p", { class: "quiet", text: "No turns." }) : null;
+    const note = turns.length === 0 ? element("p", { class: "quiet", text: "No turns yet. Send… asks a model, and keeps the question and its answer here." }) : null;
     return block("Discussion", element("label", { class: "group" }, "Which ", choose), note, element("div", { class: "turns" }, ...rows));
   }
 
   #beads(beads) {
-    if (beads === null) return block("Beads", element("p", { class: "quiet", text: "The project has none." }));
+    if (beads === null) return block("Beads", element("p", { class: "quiet", text: "The project has none: there is no .beads folder." }));
     const toggle = element("label", { class: "check" }, this.#check("beads", beads.on, null, (on) => ({ op: "section", name: "beads", on })), beads.on ? `In the prompt, ${counted(beads.tokens, "token")}` : "Out of the prompt");
     return block("Beads", toggle, beads.text ? element("pre", { class: "beads", text: beads.text, tabindex: "0", "aria-label": "Beads" }) : null);
   }

@@ -2,7 +2,7 @@
 
 import { eventsOf, post, postRaw } from "./api.js";
 import { openDialog } from "./dialogs.js";
-import { element, fill } from "./dom.js";
+import { byId, element, fill } from "./dom.js";
 import { dollars, percent, whole } from "./format.js";
 
 const NEAR_END = 40; // pixels, about two lines: whoever reads further up is not scrolled away
@@ -13,7 +13,7 @@ export class SendDialog {
     this.project = project;
     const { state } = project;
     this.message = element("textarea", { rows: "4", required: true });
-    this.message.value = state.task.text;
+    this.message.value = byId("task").value; // what the server has not answered yet included
     this.model = chooser("as configured", state.models.map((model) => model.name));
     this.persona = chooser("none", state.personas);
     this.plan = element("div", {});

@@ -15,9 +15,17 @@ const MASKS = [
 ];
 
 /** A text as it is drawn: cut, and what a browser shows as nothing made visible. */
-export function drawable(text) {
+function drawable(text) {
   if (text.length <= LONGEST) return visible(text);
   return `${visible(text.slice(0, LONGEST))} … (${text.length - LONGEST} more characters)`;
+}
+
+/** A line as it is drawn, in spans of the server's colours: `k3 .1` are three characters of class `k` and one of none. */
+export function coloured(text, colours) {
+  if (!colours || text.length > LONGEST) return [drawable(text)];
+  const characters = Array.from(text); // as the server counts them
+  const spans = colours.split(" ").map((run) => element("span", { class: run[0], text: visible(characters.splice(0, Number(run.slice(1))).join("")) }));
+  return [...spans, visible(characters.join(""))];
 }
 
 export class SourceLines {
@@ -94,7 +102,7 @@ export class SourceLines {
       row,
       element("span", { class: "number", role: "gridcell", text: String(line) }),
       maskBadge(definition),
-      element("span", { class: "text", role: "gridcell", text: drawable(file.source[line - 1]) }),
+      element("span", { class: "text", role: "gridcell" }, ...coloured(file.source[line - 1], file.colours[line - 1])),
     );
     row.title = definition ? `${definition.kind} ${definition.name}: click to show in full, as signature, or hide` : around.map((slice) => `slice ${slice.tag}`).join(", ");
   }

@@ -8,6 +8,7 @@ const USUAL_BUDGET = "32k"; // tokens: room for some dozen files, and a few cent
 const LEAST = 1000; // tokens at the slider's left end: less holds no prompt worth sending
 const MOST_AT_LEAST = 32_000; // tokens at its right end, also for a small project
 const NO_LIMIT = 1000; // the slider's last position
+const TYPING_WAIT = 300; // ms after the last key until the files are ranked: a word is typed in less
 const USUAL_MODELS = 2; // shown until some are chosen
 
 /** The tokens of a slider's position, by equal ratios, in two figures; null at the right end. */
@@ -33,11 +34,18 @@ export class TaskBar {
     this.taskAsked = null; // what the server was asked for and has not answered: leaving the field asks again after Enter
     this.budgetAsked = null; // likewise
     byId("task-form").addEventListener("submit", (event) => event.preventDefault());
+    byId("task").addEventListener("focus", () => this.#beginStep());
+    byId("task").addEventListener("input", () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.#setTask(), TYPING_WAIT);
+    });
     byId("task").addEventListener("change", () => this.#setTask());
     byId("task").addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey) this.#setTask(); // what such a key asks for is of the task as it stands
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.#setTask();
+      this.#beginStep();
     });
     byId("seeds").addEventListener("click", () => this.#seeds());
     byId("budget").addEventListener("change", () => this.#setBudget());
@@ -53,7 +61,9 @@ export class TaskBar {
   #show() {
     const { state } = this.project;
     const { task } = state;
-    const isBeingWritten = this.isTaskRefused || (document.activeElement === byId("task") && byId("task").value !== this.taskShown);
+    const isTyping = document.activeElement === byId("task") && (this.taskAsked !== null || byId("task").value !== this.taskShown);
+    const isBeingWritten = this.isTaskRefused || isTyping;
+    if (this.taskShown === undefined && !state.exists && document.activeElement === document.body) byId("task").focus(); // who is new here begins with it
     if (!isBeingWritten) byId("task").value = task.text;
     this.taskShown = task.text;
     const seeds = task.focus.length + task.symbols.length + (task.since ? 1 : 0);
@@ -102,7 +112,13 @@ export class TaskBar {
     return Array.isArray(kept) ? kept.filter((name) => names.includes(name)) : names.slice(0, USUAL_MODELS);
   }
 
+  // One undo takes back what was typed from here on.
+  #beginStep() {
+    this.step = String(Math.random());
+  }
+
   async #setTask() {
+    clearTimeout(this.typing);
     const text = byId("task").value;
     if (text === (this.taskAsked ?? this.project.state.task.text)) return;
     this.taskShown = this.taskAsked = text;
@@ -111,9 +127,9 @@ export class TaskBar {
     const isAll = text !== "" && this.project.state.budget === null && this.project.tree.root.entered === 0;
     const edit = isAll ? { op: "task", task: text, budget: USUAL_BUDGET } : { op: "task", task: text };
     const within = isAll ? ` within ${USUAL_BUDGET} tokens: change the budget beside it` : "";
-    if (await this.project.edit(edit)) this.project.say(text ? `The files are ranked for the task${within}.` : "No task.");
+    if (await this.project.editInStep(this.step, edit)) this.project.say(text ? `The files are ranked for the task${within}.` : "No task.");
     else this.isTaskRefused = true; // what was written stays there, for another try
-    this.taskAsked = null;
+    if (this.taskAsked === text) this.taskAsked = null;
   }
 
   #seeds() {

@@ -34,6 +34,7 @@ export class TreePane {
     this.rows = [];
     this.selected = new Set();
     this.anchor = -1;
+    this.isRanked = false; // whether the files have scores
     this.isArranged = false; // whether the folders are opened as they should be at first, or by the user
     this.box = byId("tree");
     this.box.append(this.#header());
@@ -71,6 +72,8 @@ export class TreePane {
     if (this.anchor < 0 || this.anchor >= this.rows.length) this.anchor = this.list.cursor;
     const matched = [...this.tree.files.values()].filter((file) => file.visible).length;
     const all = this.tree.files.size;
+    byId("tree-empty").hidden = matched > 0;
+    byId("tree-empty").textContent = all ? "No file matches the filter: take words out of it." : "There is no file here yet. What you save into the folder appears at once.";
     byId("tree-count").textContent = matched === all ? counted(all, "file") : `${whole(matched)} of ${counted(all, "file")}`;
   }
 
@@ -86,6 +89,7 @@ export class TreePane {
 
   #arrived() {
     if (!this.isArranged) this.#openWhatIsIn();
+    if (this.isRanked !== (this.tree.root.score !== null)) this.#rank();
     this.box.classList.toggle("scored", this.tree.root.score !== null);
     this.box.classList.toggle("marked", [...this.tree.files.values()].some((file) => file.state));
     for (const path of this.selected) if (!this.tree.files.has(path)) this.selected.delete(path);
@@ -100,6 +104,13 @@ export class TreePane {
     const isChosen = entered > 0 && 2 * entered < files; // where most are in, as with a task alone, none tells more than others
     if (!isSmall && isChosen) this.tree.openEntered(MOST_OPENED);
     this.isArranged = isSmall ? files > 0 : isChosen;
+  }
+
+  // While there is a task the likeliest files come first, which closed folders would hide.
+  #rank() {
+    this.isRanked = this.tree.flat = byId("flat").checked = !this.isRanked;
+    this.#sort(this.isRanked ? "score" : "name", false);
+    this.list.scrollTo(0);
   }
 
   #filter() {
@@ -118,8 +129,8 @@ export class TreePane {
     return element("div", { role: "rowgroup", class: "headers" }, element("div", { role: "row", class: "header" }, ...cells));
   }
 
-  #sort(name) {
-    this.tree.reversed = this.tree.order === name ? !this.tree.reversed : false;
+  #sort(name, reversed = this.tree.order === name && !this.tree.reversed) {
+    this.tree.reversed = reversed;
     this.tree.order = name;
     for (const cell of this.box.querySelectorAll("[role=columnheader]")) {
       const rises = RISING.has(name) !== this.tree.reversed;
@@ -141,7 +152,7 @@ export class TreePane {
     const name = element(
       "span",
       { class: "name", role: "gridcell" },
-      element("span", { class: "chevron", "aria-hidden": "true", text: folder ? (open ? "▾" : "▸") : "" }),
+      this.tree.flat ? null : element("span", { class: "chevron", "aria-hidden": "true", text: folder ? (open ? "▾" : "▸") : "" }),
       element("span", { class: "text", text: visible(folder && node.path ? `${node.name}/` : node.name) }),
       this.tree.flat ? element("span", { class: "folder quiet", text: visible(node.parent.path) }) : null,
     );

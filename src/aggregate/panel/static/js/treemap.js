@@ -70,7 +70,7 @@ export class Treemap {
     if (pointed) return fill(byId("treemap-legend"), pointed);
     const total = this.project.tree.root.tokens;
     const items = [...this.byView].sort((left, right) => right[1] - left[1]).map(([view, tokens]) => element("span", { class: "view-name", data: { view }, text: `${view} ${short(tokens)} (${percent(tokens, total)})` }));
-    fill(byId("treemap-legend"), ...(items.length ? items : [element("span", { class: "quiet", text: "No file is in the prompt." })]));
+    fill(byId("treemap-legend"), ...(items.length ? items : [element("span", { class: "quiet", text: "No file is in the prompt yet: write a task, or choose files." })]));
   }
 }
 
