@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import click
 import pytest
 
 from aggregate import BudgetError
@@ -41,12 +42,13 @@ SETTINGS = """
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project, in which the test is."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a project, in which the test is, as within a command."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     made = project(tmp_path / "p", {"manual_slop.toml": SETTINGS, "a.py": CODE, "b.py": "b = 1\n"})
     monkeypatch.chdir(made)
-    return made
+    with click.Context(click.Command("chat")):
+        yield made
 
 
 def chat(lines: str, *options: str, provider: str = "scripted") -> tuple[int, list[str], str]:
