@@ -424,7 +424,7 @@ def test_a_user_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert as_data(user_config()) == as_data(Config())
     config = load_config(folder / "manual_slop.toml")
     done = send_turn(prepare_turn(config, "Why?", ModelSelection("scripted")), config)
-    assert done.warnings == (
+    assert done.doubts == (
         "the next request is planned as if this one had not been sent: "
         f"there is no home folder: set {STATE_VARIABLE}",
     )

@@ -13,14 +13,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import click
 import pytest
 
 from aggregate import BudgetError
 from aggregate.cli.chat_session import ChatSession, completions
+from aggregate.cli.rendered_answer import split_blocks
 from aggregate.cli.send import AskedTurn
 from aggregate.sending import ModelSelection
 from tests.cli.command_line import aggregate, program_environment
 from tests.cli.loaded import Command, loaded
+from tests.fakes.images import png
 from tests.fakes.senders import dripping
 from tests.projects import project, turns_in
 
@@ -39,12 +42,13 @@ SETTINGS = """
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project, in which the test is."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a project, in which the test is, as within a command."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     made = project(tmp_path / "p", {"manual_slop.toml": SETTINGS, "a.py": CODE, "b.py": "b = 1\n"})
     monkeypatch.chdir(made)
-    return made
+    with click.Context(click.Command("chat")):
+        yield made
 
 
 def chat(lines: str, *options: str, provider: str = "scripted") -> tuple[int, list[str], str]:
@@ -237,13 +241,15 @@ def test_completion(folder: Path) -> None:
     """Commands, and what each takes: models, personas, discussions, paths (S-7)."""
     Path("manual_slop.deep_history.toml").write_text("history = []\n", encoding="utf-8")
     session = ChatSession(AskedTurn(Path("manual_slop.toml"), ModelSelection()))
-    assert completions(session, "", "/pe") == ["/persona "]
-    assert completions(session, "/model ", "bi") == ["big"]
-    assert completions(session, "/persona ", "") == ["brief", "none"]
-    assert completions(session, "/discussion ", "de") == ["default", "deep"]
-    assert completions(session, "/focus ", "b") == ["b.py"]
-    assert completions(session, "what is ", "./a") == ["./a.py"]
-    assert completions(session, "what is ", "na") == []
+    assert list(completions(session, "", "/pe")) == ["/persona "]
+    assert list(completions(session, "/model ", "bi")) == ["big"]
+    assert list(completions(session, "/persona ", "")) == ["brief", "none"]
+    assert list(completions(session, "/discussion ", "de")) == ["default", "deep"]
+    assert list(completions(session, "/focus ", "b")) == ["b.py"]
+    assert list(completions(session, "what is ", "./a")) == ["./a.py"]
+    assert completions(session, "what is ", "na") == {}
+    assert completions(session, "what is ", "@b") == {"@b.py": "(5 tokens)"}
+    assert completions(session, "/add ", "B.") == {"b.py": "(5 tokens)"}
 
 
 class Terminal:
@@ -270,13 +276,26 @@ class Terminal:
         return (shown + found).decode(errors="replace")
 
 
+WITH_READLINE = """
+import sys
+sys.modules["prompt_toolkit"] = None
+from aggregate.cli.program import run_program
+sys.exit(run_program(sys.argv[1:]))
+"""
+"""The program without the extra ``chat``."""
+
 WITHOUT_READLINE = """
 import sys
-sys.modules["readline"] = None
+sys.modules["prompt_toolkit"] = sys.modules["readline"] = None
 from aggregate.cli.program import run_program
 sys.exit(run_program(sys.argv[1:]))
 """
 """The program in a Python that has no readline."""
+
+
+def prompt_of(program: str) -> str:
+    """Return what says that a message is waited for: pastes are asked to be marked."""
+    return "> " if program is WITHOUT_READLINE else "\x1b[?2004h"
 
 
 @contextmanager
@@ -286,6 +305,7 @@ def on_terminal(
     """Run ``chat``, or another Python ``program``, on a terminal of its own; yield it and the terminal's other end."""
     ours, theirs = pty.openpty()
     variables = {**program_environment(folder), "TERM": "xterm", "AGGREGATE_API_KEY": "k"}
+    variables["PROMPT_TOOLKIT_NO_CPR"] = "1"  # nobody answers where the cursor is
     with ExitStack() as stack:
         stack.callback(os.close, ours)
         if program:
@@ -312,8 +332,8 @@ def test_on_a_terminal(folder: Path) -> None:
         dripping("Half an ", usage={"prompt_tokens": 3}) as server,
         on_terminal(folder, "--base-url", server.url, "--model", "m") as (process, terminal),
     ):
-        terminal.read_until("/help lists the commands")
-        terminal.type(b'"""One\ntwo?"""\n')
+        terminal.read_until(prompt_of(""))
+        terminal.type(b"One\\\rtwo?\r")
         terminal.read_until("Half an ")
         assert isinstance(process, Command)
         process.interrupt(signal.SIGINT)
@@ -328,7 +348,7 @@ def test_on_a_terminal(folder: Path) -> None:
         server.pieces.put(None)
         terminal.type(b"/retry\n")
         terminal.read_until("price unknown")
-        terminal.read_until("> ")
+        terminal.read_until(prompt_of(""))
         terminal.type(b"\x04")
         assert process.wait() == 0
     assert questions() == ["One\ntwo?"]
@@ -338,18 +358,19 @@ def test_on_a_terminal(folder: Path) -> None:
     ("program", "pasted"),
     [
         ("", b"\x1b[200~one\rtwo\rthree\x1b[201~"),
+        pytest.param(WITH_READLINE, b"\x1b[200~one\rtwo\rthree\x1b[201~", marks=pytest.mark.slow),
         pytest.param(WITHOUT_READLINE, b"one\rtwo\rthree", marks=pytest.mark.slow),
     ],
-    ids=["readline", "no readline"],
+    ids=["prompt_toolkit", "readline", "no readline"],
 )
 def test_pasted_lines_are_one_message(folder: Path, program: str, pasted: bytes) -> None:
     """They are sent and paid once, with readline when Enter is pressed (S-6)."""
     with on_terminal(folder, "--provider", "scripted", program=program) as (process, terminal):
-        terminal.read_until("> " if program else "\x1b[?2004h")
+        terminal.read_until(prompt_of(program))
         terminal.type(pasted)
         terminal.type(b"\r")
         terminal.read_until("tokens in, ")
-        terminal.read_until("> ")
+        terminal.read_until(prompt_of(program))
         terminal.type(b"/quit\r")
         assert process.wait() == 0
     assert questions("manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
@@ -357,8 +378,12 @@ def test_pasted_lines_are_one_message(folder: Path, program: str, pasted: bytes)
 
 @pytest.mark.parametrize(
     "program",
-    ["", pytest.param(WITHOUT_READLINE, marks=pytest.mark.slow)],
-    ids=["readline", "no readline"],
+    [
+        "",
+        pytest.param(WITH_READLINE, marks=pytest.mark.slow),
+        pytest.param(WITHOUT_READLINE, marks=pytest.mark.slow),
+    ],
+    ids=["prompt_toolkit", "readline", "no readline"],
 )
 def test_what_is_typed_while_an_answer_comes_is_a_draft(folder: Path, program: str) -> None:
     """It stands at the next prompt as one message, and is sent when Enter is pressed (S-6)."""
@@ -367,7 +392,7 @@ def test_what_is_typed_while_an_answer_comes_is_a_draft(folder: Path, program: s
         dripping("Half, ", usage={"prompt_tokens": 3}) as server,
         on_terminal(folder, *options, server.url, program=program) as (process, terminal),
     ):
-        terminal.read_until("> ")
+        terminal.read_until(prompt_of(program))
         terminal.type(b"First?\r")
         terminal.read_until("Half, ")
         terminal.type(b"And why\rnot la")
@@ -378,7 +403,83 @@ def test_what_is_typed_while_an_answer_comes_is_a_draft(folder: Path, program: s
         assert questions() == ["First?"]
         terminal.type(b"ter?\r")
         terminal.read_until("in all")
-        terminal.read_until("> ")
+        terminal.read_until(prompt_of(program))
         terminal.type(b"\x04")
         assert process.wait() == 0
     assert questions() == ["First?", "And why\nnot later?"]
+
+
+def test_what_is_attached_holds_for_the_session(folder: Path) -> None:
+    """Files and images are shown beside those of the configuration, which stays as it is, or left out (S-7)."""
+    Path("notes.md").write_text("Mind the gap.\n", encoding="utf-8")
+    Path("shot.png").write_bytes(png(8, 8))
+    configured = Path("manual_slop.toml").read_bytes()
+    lines = [
+        "/add notes.md",
+        "/drop b.py",
+        "/attach shot.png",
+        "What?",
+        "/drop shot.png notes.md",
+        "/add b.py",
+        "And?",
+    ]
+    code, out, err = chat("\n".join(lines))
+    assert (code, len(out)) == (0, 2)
+    assert err.splitlines()[0] == "added notes.md (4 tokens)"
+    first, second = (Path(f"md_gen/demo_00{n}.md").read_text(encoding="utf-8") for n in (1, 2))
+    assert "Mind the gap." in first
+    assert "shot.png" in first
+    assert "b.py" not in first
+    assert "Mind the gap." not in second
+    assert "shot.png" not in second
+    assert "b = 1" in second
+    assert Path("manual_slop.toml").read_bytes() == configured
+
+
+def test_what_is_added_is_shown_within_a_budget(folder: Path) -> None:
+    """A file that the user adds is shown whatever it costs, as one that is pointed at (S-7)."""
+    Path("notes.md").write_text("Mind the gap.\n", encoding="utf-8")
+    chat("/add notes.md\nWhat is name_7?\n", "--budget", "3k")
+    assert "Mind the gap." in Path("md_gen/demo_001.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/add", "name a file"),
+        ("/add nothere.py", "there is no file nothere.py"),
+        ("/drop nothere.py", "there is no file nothere.py"),
+        ("/add ../secret.py", "../secret.py may not be read"),
+        ("/attach b.py", "it is no PNG, JPEG, GIF or WebP image"),
+        ("/attach shot.png", "there is no image shot.png"),
+    ],
+)
+def test_what_cannot_be_attached_is_refused(folder: Path, line: str, said: str) -> None:
+    """One sentence says why, and nothing is sent (S-7)."""
+    (folder.parent / "secret.py").write_text("s = 1\n", encoding="utf-8")
+    code, out, err = chat(f"{line}\nnever\n")
+    assert (code, out) == (2, [])
+    assert said in err
+
+
+def test_a_message_names_a_file(folder: Path) -> None:
+    """Who types ``@path`` of a file that is not shown adds it; other words with an at sign are words (S-7)."""
+    Path("notes.md").write_text("Mind the gap.\n", encoding="utf-8")
+    session = mine()
+    session.add_mentioned("What do @notes.md, @property and me@notes.md say?")
+    assert session.asked.selection.attached.files == ("notes.md",)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("one\n\ntw", "one\n\n"),
+        ("one\n\n", ""),
+        ("- one\n\n  more\n\nend", "- one\n\n  more\n\n"),
+        ("```\na\n\nb\n", ""),
+        ("```\na\n\nb\n```\n\nc", "```\na\n\nb\n```\n\n"),
+    ],
+)
+def test_blocks_of_an_answer(text: str, whole: str) -> None:
+    """A block is rendered once nothing can be added to it; code with empty lines is one (S-6)."""
+    assert split_blocks(text) == (whole, text.removeprefix(whole))

@@ -70,6 +70,7 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("view", "retry.py"): 0,
     ("prune", "--keep", "9"): 0,
     ("cache",): 0,
+    ("costs",): 0,
     ("results", "merge", "a.json", "--strategy", "custom", "--function", "lambda results: 1"): 0,
     ("languages",): 0,
     ("schema",): 0,

@@ -1,9 +1,10 @@
 """What ``chat`` keeps from turn to turn, and its commands that begin with a slash: who is asked, and about what."""
 
+import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,27 +13,40 @@ import click
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import did_you_mean
 from aggregate.base.request import AUTO, parse_amount
-from aggregate.cli.output import counted, say, warn_all
+from aggregate.cli.asking import from_here
+from aggregate.cli.clipboard import copy_to_clipboard
+from aggregate.cli.output import counted, is_terminal, say, warn_all, write_piece
+from aggregate.cli.rendered_answer import rendered_answer
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import for_reader, shared_personas
-from aggregate.prompt.document import Section
-from aggregate.sending import Discussion, Exchange, provider_for, select_model
+from aggregate.sending import (
+    Attached,
+    Charge,
+    Discussion,
+    Exchange,
+    file_tokens,
+    find_files,
+    mentioned_paths,
+    provider_for,
+    select_model,
+)
 from aggregate.sending.clients import NAMES
-from aggregate.sending.models import Usage, dollars
+from aggregate.sending.models import Usage
 
 
 @dataclass
 class ChatSession:
     asked: AskedTurn
+    renders: bool = False  # the Markdown of answers
     last: Exchange | None = None
+    sent: Exchange | None = None  # the last one that was answered, by who is asked now
+    draft: str = ""  # of the next message
     discussion: str = DEFAULT
     provider: str = ""  # who is asked
-    turns: int = 0
-    _usage: Usage = field(default_factory=Usage)
-    _cost: Decimal = Decimal(0)
-    _is_whole: bool = True  # whether the prices of all turns are known
+    spent: Charge = field(default_factory=Charge)
+    _who: str = ""
     _message: str = ""
     _is_answered: bool = False
     _said: set[str] = field(default_factory=set)
@@ -50,10 +64,14 @@ class ChatSession:
         Discussion(project, selection.discussion).turns(is_new=True)
         if self.discussion != discussion:
             self._message, self._is_answered = "", False
-        self.asked, self.discussion = asked, discussion
+        self.asked = asked
         self.provider = client.provider
         model = f"{client.provider} {client.model}".strip()
-        return f"{model}, persona {selection.persona}" if selection.persona else model
+        who = f"{model}, persona {selection.persona}" if selection.persona else model
+        if (who, discussion) != (self._who, self.discussion):
+            self.sent = None
+        self._who, self.discussion = who, discussion
+        return who
 
     def select(self, **changes: object) -> str:
         return self.point_at(selection=replace(self.asked.selection, **changes))  # type: ignore[arg-type]
@@ -76,14 +94,15 @@ class ChatSession:
         project = self.project()
         turn = self._prepared(prepare(project, self.asked, message, replaces=replaces))
         self._say_news(for_reader(turn.warnings), turn.notes)
-        completed = deliver(turn, project, as_json=self.asked.as_json, indent=None)
-        self._is_answered = True
+        with rendered_answer() if self.renders else nullcontext(write_piece) as write:
+            completed = deliver(turn, project, as_json=self.asked.as_json, indent=None, write=write)
+        self._is_answered, self.sent = True, completed
         usage = completed.reply.usage
-        self._count(usage, turn.price(usage))
+        self.spent = self.spent.with_one(completed.bill)
         self._say_news(completed.doubts)
         warn_of_end(completed)
         if not self.asked.quiet:
-            in_all = f"; {self._price()} in all" if self.turns > 1 else ""
+            in_all = f"; {self.spent.price} in all" if self.spent.requests > 1 else ""
             expected = turn.forecast.cache_read
             share = f" ({expected / usage.input:.0%} expected)" if usage.input else ""
             say(f"{_tokens(usage, share)}; {completed.bill.sentence}{in_all}")
@@ -106,21 +125,51 @@ class ChatSession:
 
     def compact(self) -> None:
         if turn := compact(self.project(), self.asked):
-            self._count(turn.reply.usage, turn.price(turn.reply.usage))
+            self.spent = self.spent.with_one(turn.bill)
 
     def totals(self) -> str:
-        return f"{counted(self.turns, 'answer')}: {_tokens(self._usage)}; {self._price()}"
+        spent = self.spent
+        return f"{counted(spent.requests, 'answer')}: {_tokens(spent)}; {spent.price}"
 
-    def _count(self, usage: Usage, amount: Decimal | None) -> None:
-        self.turns += 1
-        self._usage += usage
-        self._cost += amount or 0
-        self._is_whole = self._is_whole and amount is not None
+    def standing(self) -> list[str]:
+        """Return how long the cache is warm, what was spent, what is attached, and who is asked."""
+        attached = self.asked.selection.attached
+        number = len(attached.files) + len(attached.images)
+        parts = [self.sent.warmth if self.sent else "", self.spent.price]
+        return [*filter(None, parts), *([f"{number} attached"] if number else []), self._who]
 
-    def _price(self) -> str:
-        if not self._is_whole and not self._cost:
-            return "price unknown"
-        return dollars(self._cost) if self._is_whole else f"at least {dollars(self._cost)}"
+    def attach(self, change: Callable[..., Attached], paths: Iterable[str]) -> None:
+        self.select(attached=change(self.asked.selection.attached, self.project(), tuple(paths)))
+
+    def add_mentioned(self, message: str) -> None:
+        """Attach the files that a message names as ``@path``."""
+        added = self.asked.selection.attached.files
+        named = {path: self.place(path) for path in map(self.from_here, mentioned_paths(message))}
+        new = [path for path, place in named.items() if path not in added and place.is_file()]
+        if new:
+            self.add(new)
+
+    def add(self, paths: Sequence[str]) -> None:
+        self.attach(Attached.with_files, paths)
+        for path in paths:
+            say(f"added {path} {_in_tokens(file_tokens(self.place(path)))}".rstrip())
+
+    def place(self, path: str = "") -> Path:
+        project = self.project()
+        return project.folder / project.config.files.base_dir / path
+
+    def from_here(self, path: str) -> str:
+        return from_here(path, self.place())
+
+    def take_draft(self) -> str:
+        draft, self.draft = self.draft, ""
+        return draft
+
+    def answer(self) -> str:
+        """Return the last answer of the discussion, as the model wrote it."""
+        if self.sent:
+            return self.sent.reply.text
+        return str(Discussion(self.project(), self.discussion).last_exchange()[1]["content"])
 
     def _say_news(self, warnings: Sequence[str], notes: Sequence[str] = ()) -> None:
         if self.asked.quiet:
@@ -130,8 +179,9 @@ class ChatSession:
         self._said.update(warnings, notes)
 
 
-def _tokens(usage: Usage, expected: str = "") -> str:
-    read = f"{usage.cache_share:.0%} of them from the cache{expected}"
+def _tokens(usage: Usage | Charge, expected: str = "") -> str:
+    share = usage.cache_read / usage.input if usage.input else 0
+    read = f"{share:.0%} of them from the cache{expected}"
     return f"{usage.input:,} tokens in, {read}; {usage.output:,} out"
 
 
@@ -160,15 +210,30 @@ def run_command(session: ChatSession, line: str) -> None:
     _COMMANDS[name].run(session, rest.strip())
 
 
-def completions(session: ChatSession, before: str, word: str) -> list[str]:
+def completions(session: ChatSession, before: str, word: str) -> dict[str, str]:
+    """Return what may stand for the word behind ``before``, each with what is said of it."""
     if not before and word.startswith("/"):
-        return [f"/{name} " for name in _COMMANDS if name.startswith(word[1:])]
+        rows = _COMMANDS.items()
+        return {f"/{name} ": row.summary for name, row in rows if name.startswith(word[1:])}
+    if word.startswith("@"):
+        return {f"@{path}": said for path, said in _found(session, word[1:])}
     name, blank, _ = before.removeprefix("/").partition(" ")
     if not before.startswith("/") or not blank or name not in _COMMANDS:
-        return _paths(word) if "/" in word or "." in word else []
-    if name == "focus":
-        return _paths(word)
-    return [known for known in _COMMANDS[name].complete(session) if known.startswith(word)]
+        return dict.fromkeys(_paths(word) if "/" in word or "." in word else [], "")
+    if name == "add":
+        return dict(_found(session, word))
+    if name in ("focus", "attach"):
+        return dict.fromkeys(_paths(word), "")
+    known = _COMMANDS[name].complete(session)
+    return dict.fromkeys((each for each in known if each.startswith(word)), "")
+
+
+def _found(session: ChatSession, word: str) -> list[tuple[str, str]]:
+    return [(path, _in_tokens(tokens)) for path, tokens in find_files(session.project(), word)]
+
+
+def _in_tokens(tokens: int | None) -> str:
+    return "" if tokens is None else f"({tokens:,} tokens)"
 
 
 def _paths(word: str) -> list[str]:
@@ -189,7 +254,8 @@ def _help(_session: ChatSession, _text: str) -> None:
     width = max(map(len, calls))
     for call, row in zip(calls, _COMMANDS.values(), strict=True):
         say(f"{call:<{width}}  {row.summary}")
-    say('""" begins and ends a message of several lines; Ctrl-C stops an answer, Ctrl-D leaves')
+    say("Alt-Enter or a trailing backslash begins another line; @path shows a file")
+    say("Ctrl-C stops an answer, Ctrl-D leaves")
 
 
 def _quit(_session: ChatSession, _text: str) -> None:
@@ -198,10 +264,7 @@ def _quit(_session: ChatSession, _text: str) -> None:
 
 def _files(session: ChatSession, text: str) -> None:
     turn = session.last or session.plan(text or _PLANNED)
-    tokens: dict[str, int] = {}
-    for segment in turn.fingerprint.segments:
-        if segment.section in (Section.FILES, Section.CHANGED) and segment.source:
-            tokens[segment.source] = tokens.get(segment.source, 0) + segment.tokens
+    tokens = turn.file_tokens
     choices = turn.composition.choices
     levels = {choice.path: choice.level.value for choice in choices}
     for path, number in tokens.items():
@@ -278,6 +341,36 @@ def _pointer(name: str, parse: Callable[[str], Any]) -> Callable[[ChatSession, s
     return run
 
 
+def _paths_of(text: str) -> tuple[str, ...]:
+    if paths := _words(text):
+        return paths
+    raise click.UsageError("name a file: with the command PATH, such as /add src/main.py")
+
+
+def _add(session: ChatSession, text: str) -> None:
+    session.add([session.from_here(path) for path in _paths_of(text)])
+
+
+def _drop(session: ChatSession, text: str) -> None:
+    images = session.asked.selection.attached.images
+    full = {path: os.path.abspath(path) for path in _paths_of(text)}
+    paths = [image if image in images else session.from_here(path) for path, image in full.items()]
+    session.attach(Attached.without, paths)
+    say(f"left out: {', '.join(paths)}")
+
+
+def _attach(session: ChatSession, text: str) -> None:
+    paths = [os.path.abspath(Path(path).expanduser()) for path in _paths_of(text)]
+    session.attach(Attached.with_images, paths)
+    say(f"attached: {', '.join(paths)}")
+
+
+def _edit(session: ChatSession, text: str) -> None:
+    if not is_terminal():
+        raise click.UsageError("/edit needs a terminal")
+    session.draft = (click.edit(text, extension=".md") or "").rstrip("\n")
+
+
 _COMMANDS = {
     "help": _Command("", "List the commands.", _help),
     "model": _Command(
@@ -315,6 +408,24 @@ _COMMANDS = {
         "Rank from what has changed since then; with a budget.",
         _pointer("since", str),
     ),
+    "add": _Command("PATH ...", "Show these files too, in this session.", _add),
+    "drop": _Command(
+        "PATH ...",
+        "Leave these files or images out, in this session.",
+        _drop,
+        lambda session: [
+            *session.asked.selection.attached.files,
+            *session.asked.selection.attached.images,
+            *(session.last.file_tokens if session.last else ()),
+        ],
+    ),
+    "attach": _Command("IMAGE ...", "Send these images too, in this session.", _attach),
+    "edit": _Command("[TEXT]", "Write the next message in $EDITOR.", _edit),
+    "copy": _Command(
+        "",
+        "Copy the last answer to the clipboard.",
+        lambda session, _: say(copy_to_clipboard(session.answer().encode())),
+    ),
     "files": _Command("", "List the files of the last prompt with their tokens.", _files),
     "plan": _Command(
         "[MESSAGE]",
@@ -322,7 +433,11 @@ _COMMANDS = {
         lambda session, text: say(*session.plan(text or _PLANNED).lines),
     ),
     "cost": _Command(
-        "", "Say what this session has cost.", lambda session, _: say(session.totals())
+        "",
+        "Say what this session has cost, and how long the cache is warm.",
+        lambda session, _: say(
+            session.totals(), *filter(None, [session.sent.warmth if session.sent else ""])
+        ),
     ),
     "undo": _Command(
         "",

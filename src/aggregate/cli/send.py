@@ -240,14 +240,21 @@ def _say_wait(seconds: float, error: ProviderError) -> None:
     say(f"{error}; trying again in {seconds:.1f} s")
 
 
-def deliver(turn: Exchange, project: Project, *, as_json: bool, indent: int | None = 2) -> Exchange:
+def deliver(
+    turn: Exchange,
+    project: Project,
+    *,
+    as_json: bool,
+    indent: int | None = 2,
+    write: Callable[[str], None] = write_piece,
+) -> Exchange:
     with writable_output():
-        completed = send_turn(turn, project, on_text=None if as_json else write_piece)
+        completed = send_turn(turn, project, on_text=None if as_json else write)
     with writable_output(f"the answer is in {completed.answer}"):
         if as_json:
             write_result(json.dumps(_answer_data(completed), indent=indent))
         elif not completed.reply.text.endswith("\n"):
-            write_piece("\n")
+            write("\n")
     return completed
 
 

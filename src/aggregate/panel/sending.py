@@ -12,7 +12,7 @@ from aggregate.base.request import Task
 from aggregate.panel.session import Session
 from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
-from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
+from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window
 
 _MOST_PLANS: Final = 4  # Plans that wait to be sent; a page shows one
@@ -33,6 +33,7 @@ class Sender:
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._has_ended = False
+        self._spent = Charge()
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> dict[str, Any]:
         """Plan the request that says ``message``; nothing is written or sent. By default the configuration chooses."""
@@ -107,9 +108,13 @@ class Sender:
                 del self._sent[plan]
                 self._all_ended.notify_all()
         usage = completed.reply.usage
+        with self._lock:
+            spent = self._spent = self._spent.with_one(completed.bill)
         parts = [
             f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
             f"{completed.bill.sentence}",
+            *([f"{spent.price} in all"] if spent.requests > 1 else []),
+            *([completed.warmth] if completed.warmth else []),
             f"the prompt is in {completed.path}",
             *completed.doubts,
         ]

@@ -68,8 +68,9 @@ def fit_prompt(request: Request, files: Candidates) -> Composition:
     shares = shares_of(request, request.budget, files.count, changes=changes, paths=paths)
     guess = files.ranked.ranking.guess
     note = f"The choice of files is a guess: {heading_text(guess.sentence)}." if guess else ""
-    frame = frame_of(request, note=note)
-    return _Filling(request, request.budget, files, shares, frame).prompt()
+    frame = frame_of(request)
+    noted = frame_of(request, note=note) if note else frame
+    return _Filling(request, request.budget, files, shares, frame, noted).prompt()
 
 
 class _Fitted(NamedTuple):
@@ -102,10 +103,12 @@ class _Filling:
     budget: Budget
     files: Candidates
     shares: Shares
-    frame: dict[Section, Sequence[Segment]]
+    frame: dict[Section, Sequence[Segment]]  # of a prompt that shows all
+    noted: dict[Section, Sequence[Segment]]  # of one that had to choose, which may be a guess
 
     def prompt(self) -> Composition:
-        fitted = self._whole() or self._filled()
+        whole = self._whole()
+        fitted = whole or self._filled()
         fit, shown = fitted.fit, _marks(fitted.fit)
         if not fit.is_exhausted:
             fit.advance(fit.spent + int(self.budget.tokens * _NEXT))
@@ -116,7 +119,7 @@ class _Filling:
             choices=choices,
             cut=fitted.cuts,
             missing=ranking.missing,
-            guess=ranking.guess,
+            guess=None if whole else ranking.guess,
         )
 
     def _whole(self) -> _Fitted | None:
@@ -125,11 +128,8 @@ class _Filling:
         if fit is None:
             return None
         others = self.shares.with_more(self.shares.least, ALL)
-        chosen = replace(
-            self, frame=frame_of(self.request)
-        )  # where all is shown nothing is guessed
         for with_notes in (True, False):
-            fitted = chosen._laid_out(fit, others, with_notes=with_notes)
+            fitted = self._laid_out(fit, others, with_notes=with_notes, frame=self.frame)
             if fitted.left >= 0:
                 return fitted
         return None
@@ -211,7 +211,13 @@ class _Filling:
         return {number: runs for number, runs in kept.items() if runs}
 
     def _laid_out(
-        self, fit: Fit, others: Fitted, *, remainder: int = 0, with_notes: bool = False
+        self,
+        fit: Fit,
+        others: Fitted,
+        *,
+        remainder: int = 0,
+        with_notes: bool = False,
+        frame: dict[Section, Sequence[Segment]] | None = None,
     ) -> _Fitted:
         """Return the prompt that shows what ``fit`` and ``others`` do, and notes as without a budget.
 
@@ -231,7 +237,8 @@ class _Filling:
             lay_out=lambda shown: files_section(
                 title, chain(map(rendered_segment, shown), segments)
             ),
-            parts=self.frame | {section: each.segments for section, each in others.items()},
+            parts=(self.noted if frame is None else frame)
+            | {section: each.segments for section, each in others.items()},
         )
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]

@@ -18,7 +18,7 @@ _CIRCUMSTANCES: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKING: Final = re.compile(
-    r"\s*+(?:(?:how|what|when|where|which|who|why)\b(?:\s++(?:are|can|did|do|does|is|should|to)\b)*+)?",
+    r"\s*+(?:(?:how|what|when|where|which|who|why)\b(?>(?:\s++(?:are|can|did|do|does|is|should|to)\b)*))?",
     re.IGNORECASE,
 )
 _QUESTION: Final = re.compile(

@@ -3,6 +3,7 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.sending.attached import Attached, file_tokens, find_files, mentioned_paths
     from aggregate.sending.bills import *
     from aggregate.sending.discussions import *
     from aggregate.sending.edited_prompt import *
@@ -17,6 +18,7 @@ else:
         __name__,
         {
             "request_log": "LoggedRequest PromptMeter find_prompt read_request recent_requests",
+            "attached": "Attached file_tokens find_files mentioned_paths",
             "bills": "Charge charged charges",
             "discussions": "Discussion compact_discussion prepare_compaction",
             "edited_prompt": "EditedPrompt",

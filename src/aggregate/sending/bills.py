@@ -60,12 +60,12 @@ _MOST_ROWS: Final = 5_000  # of days, projects and models: a year of ten a day
 
 
 class Charge(NamedTuple):
-    """The requests of a day, a project and a model."""
+    """The requests of a day, a project and a model, or of all that these do not name."""
 
-    day: str
-    project: str
-    provider: str
-    model: str
+    day: str = ""
+    project: str = ""
+    provider: str = ""
+    model: str = ""
     requests: int = 0
     input: int = 0
     cache_read: int = 0
@@ -85,6 +85,17 @@ class Charge(NamedTuple):
             unpriced=self.unpriced + other.unpriced,
         )
 
+    def with_one(self, bill: Bill) -> "Charge":
+        usage, price, saved = bill.usage, bill.price or Decimal(0), bill.saved or Decimal(0)
+        tokens = usage.input, usage.cache_read, usage.output
+        return self.plus(Charge("", "", "", "", 1, *tokens, price, saved, int(bill.price is None)))
+
+    @property
+    def price(self) -> str:
+        if self.unpriced and not self.dollars:
+            return "price unknown"
+        return f"{'at least ' if self.unpriced else ''}{dollars(self.dollars)}"
+
 
 def keep_charge(project: Path, provider: str, model: str, usage: Usage) -> tuple[str, ...]:
     """Add a request to the sums; return a sentence where it is not kept. Where nobody was asked none is."""
@@ -93,14 +104,12 @@ def keep_charge(project: Path, provider: str, model: str, usage: Usage) -> tuple
         return ()
     bill = Bill.of(provider, model, Usage(), usage)
     key = (date.today().isoformat(), str(project.resolve()), provider, model)
-    path, tokens = folder / _FILE, (usage.input, usage.cache_read, usage.output)
-    amounts = bill.price or Decimal(0), bill.saved or Decimal(0), int(bill.price is None)
-    charge = Charge(*key, 1, *tokens, *amounts)
+    path = folder / _FILE
     try:
         private_folder(folder)
         with exclusive_access(path):
             rows = {row[:4]: row for row in charges()}
-            rows[key] = rows.pop(key, Charge(*key)).plus(charge)
+            rows[key] = rows.pop(key, Charge(*key)).with_one(bill)
             newest = [row._asdict() for row in list(rows.values())[-_MOST_ROWS:]]
             text = json.dumps({"version": _VERSION, "charges": newest}, default=str, indent=0)
             replace_own(path, text + "\n")

@@ -1,5 +1,6 @@
 """One turn of a discussion, from its composed prompt to its recorded answer, and what is shown of its plan."""
 
+import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from aggregate.base.messages import short_list
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import Composition, Request
 from aggregate.prompt.document import Prompt, Section
+from aggregate.prompt.numbered_output import request_log_path
 from aggregate.sending.bills import Bill
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
@@ -142,6 +144,21 @@ class Exchange:
 
     def price(self, usage: Usage) -> Decimal | None:
         return cost(usage, self.client.model, provider=self.client.provider)
+
+    @property
+    def warmth(self) -> str:
+        """How long a cache holds what was sent, ``""`` where none does or nothing was sent."""
+        log = request_log_path(self.path)
+        return self.plan.warmth(time.time() - log.stat().st_mtime) if log.is_file() else ""
+
+    @property
+    def file_tokens(self) -> dict[str, int]:
+        """The tokens of each file that is shown, what is told of its changes included."""
+        tokens: dict[str, int] = {}
+        for segment in self.fingerprint.segments:
+            if segment.section in _CODE and segment.source:
+                tokens[segment.source] = tokens.get(segment.source, 0) + segment.tokens
+        return tokens
 
     @property
     def prompt(self) -> Prompt:

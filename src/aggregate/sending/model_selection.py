@@ -18,6 +18,7 @@ from aggregate.base.request import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
+from aggregate.sending.attached import Attached
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
@@ -60,6 +61,7 @@ class ModelSelection:
         str, ...
     ] = ()  # what of the persona is not used, and what its project has named
     picks: bool = False  # whether it is first asked which of the likeliest files matter (T-10)
+    attached: Attached = field(default_factory=Attached)
 
 
 @dataclass(frozen=True, slots=True)

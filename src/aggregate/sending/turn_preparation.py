@@ -104,6 +104,7 @@ def _request(
         sending=True,
         redact=selection.redact,
     )
+    request = selection.attached.of(request)
     request = aside(request) if aside else request
     if task is not None and request.budget is None:
         raise ConfigError(

@@ -183,7 +183,7 @@ class _Units:
         return first, max(first, last)
 
 
-_QUOTED: Final = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'""")
+_QUOTED: Final = re.compile(r""""(?>(?:[^"\\]|\\.)*)"|'(?>(?:[^'\\]|\\.)*)'""")
 _BRACKETS: Final = re.compile(r"[(\[{}\])]")
 _CLOSED_BY: Final = {")": "(", "]": "[", "}": "{"}
 # What a line ends with whose statement goes on.

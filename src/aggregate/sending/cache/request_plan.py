@@ -69,6 +69,16 @@ class RequestPlan:
     message_tokens: int
     policy: CachePolicy
 
+    def warmth(self, age: float) -> str:
+        """How long a cache still holds all of a request that was sent ``age`` seconds ago, or a part of it."""
+        if self.policy.lookup is CacheLookup.NONE:
+            return ""
+        lives = set(self.layout.lifetimes or (self.policy.seconds,))
+        left = [each - age for each in lives if each > age]
+        minutes, seconds = divmod(int(min(left, default=0)), 60)
+        part = "partly " if len(left) < len(lives) else ""
+        return f"cache {part}warm for {minutes}:{seconds:02}" if left else "cache cold"
+
     @property
     def system(self) -> str:
         return "".join(block.text for block in self.blocks if block.role is BlockRole.SYSTEM)

@@ -1,0 +1,130 @@
+"""The lines of ``chat``: of standard input, or what a person types, as it is known to be a message."""
+
+import os
+import select
+import sys
+from collections.abc import Sequence
+
+import click
+
+from aggregate.base.disk.reading import SETTINGS_BYTES
+from aggregate.cli.chat_session import ChatSession, completions
+from aggregate.cli.output import is_terminal
+
+try:
+    import readline
+except ImportError:  # Windows, and builds of Python without it: lines are read as they come
+    readline = None  # type: ignore[assignment]
+try:
+    import termios
+    import tty
+except ImportError:  # Windows, which does not tell what was typed ahead
+    termios = None  # type: ignore[assignment]
+
+# How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read.
+_MORE_SECONDS = 0.05
+
+
+class PipedLines:
+    """One message per line of standard input, in UTF-8 whatever the locale says."""
+
+    is_interactive = False
+
+    def read(self, label: str) -> str:
+        if sys.stdin is None:
+            raise EOFError
+        data = sys.stdin.buffer.readline(SETTINGS_BYTES + 1)
+        if not data:
+            raise EOFError
+        if len(data) > SETTINGS_BYTES:
+            raise click.UsageError(f"a message is too large: the most is {SETTINGS_BYTES:,} bytes")
+        try:
+            return data.decode("utf-8-sig").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise click.UsageError(
+                f"a message is not UTF-8 (byte {error.start}): write it as UTF-8"
+            ) from None
+
+    def keep_typed(self) -> None:
+        """Let what was typed while a message was answered be a part of the next one, and none of its own."""
+
+    def remember(self, messages: Sequence[str]) -> None:
+        """Let the user go back to these, the last one first."""
+
+
+class TypedLines(PipedLines):
+    """Lines that a person types; one that ends with a backslash goes on."""
+
+    is_interactive = True
+
+    def __init__(self, session: ChatSession) -> None:
+        self._session = session
+        self._matches: list[str] = []
+        self._takes_pastes = False
+        if readline is not None:
+            readline.set_completer_delims(" \t\n")
+            readline.set_completer(self._match)
+            readline.set_auto_history(False)  # a message of several lines is one entry
+            if "libedit" in (readline.__doc__ or ""):
+                readline.parse_and_bind("bind ^I rl_complete")
+            elif is_terminal():
+                self._takes_pastes = True
+                readline.parse_and_bind("tab: complete")
+                readline.parse_and_bind("set enable-bracketed-paste on")  # Python switches it off
+                readline.set_startup_hook(lambda: readline.insert_text(self._session.take_draft()))
+
+    def read(self, label: str) -> str:
+        label = f"{label}> "
+        if self._takes_pastes:
+            line = _line(label)
+        else:
+            # Nobody marks what is pasted: it is what is there at once behind the first line.
+            draft = self._session.take_draft()
+            line = f"{draft}{_line(label + draft)}\n{_typed_ahead()}".rstrip("\n")
+        while line.endswith("\\"):
+            line = f"{line[:-1]}\n{_line('... ')}"
+        self.remember([line])
+        return line
+
+    def keep_typed(self) -> None:
+        self._session.draft += _typed_ahead().rstrip("\n")
+
+    def remember(self, messages: Sequence[str]) -> None:
+        if readline is None:
+            return
+        for message in messages:
+            if message.strip() and "\0" not in message:
+                readline.add_history(message)
+
+    def _match(self, word: str, number: int) -> str | None:
+        if number == 0:
+            before = readline.get_line_buffer()[: readline.get_begidx()]
+            self._matches = list(completions(self._session, before, word))
+        return self._matches[number] if number < len(self._matches) else None
+
+
+def _line(label: str) -> str:
+    if is_terminal():
+        return input(label)
+    click.echo(label, nl=False, err=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+def _typed_ahead() -> str:
+    if termios is None:
+        return ""
+    descriptor, data = sys.stdin.fileno(), b""
+    settings = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor, termios.TCSANOW)  # a line that has not ended counts too
+        while select.select([descriptor], [], [], _MORE_SECONDS)[0] and (
+            piece := os.read(descriptor, 65536)
+        ):
+            data += piece
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSANOW, settings)
+    text = data.decode(errors="replace")
+    return "".join(each for each in text if each.isprintable() or each in "\t\n")
