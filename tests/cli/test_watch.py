@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import Begun, begin, mistake, start
+from tests.cli.command_line import Begun, begin, start
 from tests.cli.terminal import on_terminal
 from tests.project.repository import git
 from tests.projects import project
@@ -151,9 +151,8 @@ def test_a_project_that_is_made_again_is_composed_again(demo: Path) -> None:
     assert "a = 2" in (demo / "md_gen/demo_001.md").read_text()
 
 
-def test_a_first_prompt_that_cannot_be_composed_is_a_mistake(tmp_path: Path) -> None:
-    """Without a configuration there is nothing to watch, and options that say otherwise are refused."""
-    assert "manual_slop.toml" in mistake(start(tmp_path, "run", "--watch"))
+def test_options_that_exclude_watching_are_a_mistake(tmp_path: Path) -> None:
+    """What prints a prompt, or writes none, is not made again and again."""
     for option in ("--stdout", "--explain"):
         refused = start(tmp_path, "run", "--watch", option, "--task", "x")
         assert refused.code == 2
