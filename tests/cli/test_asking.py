@@ -252,7 +252,7 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
 
 def test_a_guess_is_told_once(clone: Path) -> None:
     """A line on standard error, the audit and the prompt's task say that no word names a place (rule T-9)."""
-    run = start(clone, "it does not work", "--budget", "4k")
+    run = start(clone, "it does not work", "--budget", "105")
     prompt = (clone / run.out.split()[0]).read_text("utf-8")
     sentence = "no word of the task names a place; likely areas: "
     assert run.err.count(f"warning: the choice is a guess: {sentence}") == 1

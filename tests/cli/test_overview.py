@@ -23,7 +23,7 @@ FILES = {
     "tests/test_core.py": "".join(f"def test_{n}():\n    assert True\n\n\n" for n in range(200)),
 }
 LINE = (
-    "Parts of the project lake. A line `...`, or a comment such as `# ... 12 lines`, stands for lines that are left "
+    "Parts of the project lake. A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left "
     "out."
 )
 

@@ -135,6 +135,6 @@ def test_simulations_are_listed_and_run_by_name() -> None:
         [sys.executable, "-m", "simulation", "nothing"], cwd=ROOT, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("there is no simulation 'nothing': take one of anchors, ")
+    assert done.stderr.startswith("there is no simulation 'nothing': take one of acting, anchors, ")
     done = subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True)
     assert (done.stderr, done.returncode) == ("", 0)

@@ -147,7 +147,8 @@ now. `...`, also in a comment, stands for lines that are not shown."""
 CHANGED_SINCE = f"""{_TITLE}last shown above. Each diff leads from what was shown last, with the diffs \
 above applied, to the content now; where there is no diff, the file stands here as it is now."""
 _SHORT = 1_000  # Characters of a diff that is shown however short the file
-_MARK = "..."  # What stands in a line where others are left out
+# A line where others are left out: alone, or in a comment with their number.
+_MARK = re.compile(r"\W*+(?<=\.\.\.)\d*+\W*+")
 # Lines from which on a run of lines is looked for; only a file that repeats one line without end has more.
 _MOST_TRIED = 200
 
@@ -222,8 +223,8 @@ def _find_runs(content: Sequence[str], source: Sequence[str]) -> list[Span] | No
         numbers.setdefault(line, []).append(number)
     spans: list[Span] = []
     start = behind = 0
-    for end, line in enumerate((*content, _MARK)):
-        if _MARK not in line or any(map(str.isalnum, line)):
+    for end, line in enumerate((*content, "...")):
+        if not _MARK.fullmatch(line):
             continue
         if run := content[start:end]:
             known = numbers.get(run[0], [])
