@@ -48,7 +48,7 @@ MODELS = {"anthropic": "claude-sonnet-5", "compatible": "any"}
 
 @pytest.mark.parametrize("provider", PATHS)
 def test_a_goal_over_http(answering: Aimock, tmp_path: Path, provider: str) -> None:
-    """Plan, choice of a tool, arguments and check come from a server; a resumed goal asks it nothing more (P1, P2, P4, P12)."""
+    """Plan, choice of a tool, arguments and checks come from a server; a resumed goal asks it nothing more (P1, P2, P4, P12)."""
     client = open_client(
         provider,
         model=MODELS[provider],
@@ -62,7 +62,7 @@ def test_a_goal_over_http(answering: Aimock, tmp_path: Path, provider: str) -> N
     record.close()
     assert (result.text, result.success) == ("300 m", True)
     asked = len(answering.journal())
-    assert asked == result.trace.calls == 6
+    assert asked == result.trace.calls == 8
     again = made.execute_goal("How high is the tower?", record=recorded(tmp_path / "goals", 1))
     assert again.as_dict() == result.as_dict()
     assert len(answering.journal()) == asked
