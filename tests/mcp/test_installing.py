@@ -1,6 +1,7 @@
 """``mcp install``: the server in a host's configuration, and out of it again."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -27,22 +28,22 @@ OTHERS = """\
 @pytest.mark.parametrize("text", ["", "{}\n", OTHERS, OTHERS.replace("    ", "\t")])
 def test_what_is_added_can_be_taken_back(host: str, text: str) -> None:
     """All else stays as it is, in its order and indentation; twice is once, and taken back nothing is left of it."""
-    added = with_server(text, HOSTS[host], "aggregate")
+    added = with_server(text, HOSTS[host], ["aggregate"])
     data = json.loads(added)
     assert data[HOSTS[host].key]["aggregate"]["command"] == "aggregate"
-    assert with_server(added, HOSTS[host], "aggregate") == added
-    moved = with_server(added, HOSTS[host], "/elsewhere/aggregate")
+    assert with_server(added, HOSTS[host], ["aggregate"]) == added
+    moved = with_server(added, HOSTS[host], ["/elsewhere/aggregate"])
     assert list(json.loads(moved)[HOSTS[host].key]) == list(data[HOSTS[host].key])
-    taken = with_server(added, HOSTS[host], None)
+    taken = with_server(added, HOSTS[host], ())
     assert taken == (text if text != "{}\n" else "")
-    assert with_server(text, HOSTS[host], None) == text
+    assert with_server(text, HOSTS[host], ()) == text
 
 
 @pytest.mark.parametrize("text", ["// mine\n{}", "[]", '{"mcpServers": 1}', "{" * 9, "["])
 def test_what_cannot_be_kept_is_refused(text: str) -> None:
     """A file with comments, or of another shape, is left alone, and a sentence says what to add by hand."""
     with pytest.raises(ConfigError, match="add to mcpServers by hand"):
-        with_server(text, HOSTS["cursor"], "aggregate")
+        with_server(text, HOSTS["cursor"], ["aggregate"])
 
 
 def test_it_is_written_only_by_a_word_of_the_user(tmp_path: Path) -> None:
@@ -54,7 +55,10 @@ def test_it_is_written_only_by_a_word_of_the_user(tmp_path: Path) -> None:
     assert refused.err.endswith("Error: nobody is here to be asked: add --yes\n")
     assert not file.exists()
     assert start(tmp_path, "mcp", "install", "cursor", "--yes").code == 0
-    assert json.loads(file.read_text())["mcpServers"]["aggregate"]["args"] == ["mcp"]
+    written = json.loads(file.read_text())["mcpServers"]["aggregate"]
+    *words, name = written["args"]
+    assert name == "mcp"
+    assert subprocess.run([written["command"], *words, "--help"], check=False).returncode == 0
     assert "nothing is changed" in start(tmp_path, "mcp", "install", "cursor").err
     assert start(tmp_path, "mcp", "install", "cursor", "--remove", "--yes").code == 0
     assert not file.exists()

@@ -11,7 +11,7 @@ import click
 
 from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.disk.programs import find_program
-from aggregate.base.disk.reading import project_root, read_text, real_path
+from aggregate.base.disk.reading import project_root, read_text
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError
 from aggregate.cli.asking import agree, open_asked_project
@@ -88,8 +88,9 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
         before = read_text(path) if path.exists() else ""
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
-    program = "aggregate" if find_program("aggregate") else real_path(sys.argv[0])
-    after = with_server(before, HOSTS[host], None if remove else program)
+    module = (sys.executable, "-m", "aggregate")  # where no program of that name is found
+    program = ("aggregate",) if find_program("aggregate") else module
+    after = with_server(before, HOSTS[host], () if remove else program)
     if after == before:
         say(f"{path} is as it should be: nothing is changed")
         return

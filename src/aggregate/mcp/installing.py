@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
@@ -22,8 +23,8 @@ HOSTS: Final = {
 }
 
 
-def with_server(text: str, host: Host, command: str | None) -> str:
-    """Return a host's configuration with this server started by ``command``, for ``None`` without it; ``""`` is none.
+def with_server(text: str, host: Host, command: Sequence[str]) -> str:
+    """Return a host's configuration with this server started by ``command``, for ``()`` without it; ``""`` is none.
 
     All else stays, in its order.
     """
@@ -36,7 +37,7 @@ def with_server(text: str, host: Host, command: str | None) -> str:
         raise ConfigError(reason, path=host.file) from None
     before = servers.pop(_NAME, None)
     entry = {"type": host.kind} if host.kind else {}
-    after = None if command is None else {**entry, "command": command, "args": ["mcp"]}
+    after = {**entry, "command": command[0], "args": [*command[1:], "mcp"]} if command else None
     if before == after:
         return text
     servers = {**data.get(host.key, {}), _NAME: after} if after else servers
