@@ -1,9 +1,10 @@
 """The views: each mode is rendered by the function of its name, here or in child processes; a failure is a value."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import PurePath
 
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
@@ -163,25 +164,22 @@ def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -
             pieces.append("\n")
         pieces.append(gap_line(view.language, len(lines) - behind + 1))
         kept.append(Span(line, line, behind, len(lines)))
-    spans = _composed(kept, view.spans) if view.spans else kept
+    spans = composed_spans(kept, view.spans) if view.spans else kept
     return View("".join(pieces), tuple(spans), view.language, view.problems)
 
 
-def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
-    # ``outer`` leads to the view, ``inner`` from there to the file; lines that come from nowhere stay without a span.
+def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
+    """Return where ``outer``, which leads to a view, leads through ``inner``, from there to the file.
+
+    Lines that come from nowhere stay without a span.
+    """
     composed: list[Span] = []
-    position = 0
     ordered = sorted(inner)
+    starts = [part.start for part in ordered]
+    ends = list(accumulate((part.end for part in ordered), max))
     for span in outer:
-        while position and ordered[position - 1].end >= span.source_start:
-            position -= 1
-        while position < len(ordered) and ordered[position].end < span.source_start:
-            position += 1
-        overlapping: list[Span] = []
-        following = position
-        while following < len(ordered) and ordered[following].start <= span.source_end:
-            overlapping.append(ordered[following])
-            following += 1
+        near = ordered[bisect_left(ends, span.source_start) : bisect_right(starts, span.source_end)]
+        overlapping = [part for part in near if part.end >= span.source_start]
         if not overlapping:
             continue
         if span.end - span.start != span.source_end - span.source_start:  # a line of dots
