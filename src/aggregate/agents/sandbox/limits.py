@@ -24,7 +24,7 @@ from datetime import date, time, timedelta
 from typing import Any, Final
 
 from aggregate.base.errors import SandboxError, Stopped
-from aggregate.base.json_forms import DEPTH, entries, jsonable, members, message_text, type_name
+from aggregate.base.json_forms import DEPTH, jsonable, message_text, type_name
 from aggregate.base.values import Value
 
 EXTRA: Final = "install manual-slop[sandbox]"  # what to do where a sandbox is missing
@@ -139,12 +139,12 @@ def _container(value: Value, copies: dict[int, tuple[Value, Value]], depth: int)
     kind = type(value)
     try:
         if depth > 0 and issubclass(kind, Mapping):
-            return {_key(key): _plain(item, copies, depth) for key, item in entries(value)}
+            return {_key(key): _plain(item, copies, depth) for key, item in value.items()}
         if depth > 0 and issubclass(kind, list | tuple):
-            items = [_plain(item, copies, depth) for item in members(value)]
+            items = [_plain(item, copies, depth) for item in value]
             return items if issubclass(kind, list) else tuple(items)
         if issubclass(kind, set | frozenset):
-            return {_key(item) for item in members(value)}
+            return {_key(item) for item in value}
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - the value's own code ran
