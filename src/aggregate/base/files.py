@@ -83,11 +83,6 @@ class PackedSpans(Sequence[Span]):
         return hash(tuple(self))
 
 
-PackedView = tuple[
-    str, bytes, str, tuple[str, ...]
-]  # as ``View``, its spans as ``PackedSpans.data``
-
-
 @dataclass(frozen=True, slots=True)
 class View:
     """A file as a model sees it."""
@@ -106,13 +101,8 @@ class View:
                 return span.source_start + (line - span.start if same_length else 0)
         return None
 
-    def pack(self) -> PackedView:
-        return self.text, PackedSpans.of(self.spans).data, self.language, self.problems
-
-    @classmethod
-    def unpack(cls, packed: PackedView) -> "View":
-        text, spans, language, problems = packed
-        return cls(text, PackedSpans(spans), language, problems)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return View, (self.text, PackedSpans.of(self.spans), self.language, self.problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,8 +76,8 @@ class TokenCounter:
         if self._threads:
             self._threads.shutdown(cancel_futures=True)
 
-    def submit(self, text: str) -> int:
-        """Take a text to count, and return its position among the results; waits while too much is not counted yet."""
+    def submit(self, text: str) -> None:
+        """Take a text to count; waits while too much is not counted yet."""
         position = len(self._counts)
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
@@ -85,17 +85,6 @@ class TokenCounter:
             self._characters += len(part)
             if self._characters >= _BATCH_CHARACTERS:
                 self._start_batch()
-        return position
-
-    def part(self, start: int, end: int) -> list[int]:
-        """Return the counts of some texts; what was submitted behind them may still be counted meanwhile."""
-        if self._threads is None:
-            return self.results()[start:end]
-        if self._batch and self._batch[0][0] < end:
-            self._start_batch()
-        while self._waiting and self._waiting[0][1][0][0] < end:
-            self._finish_batch()
-        return self._counts[start:end]
 
     def results(self) -> list[int]:
         if self._threads:

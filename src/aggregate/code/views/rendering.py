@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
-from aggregate.base.files import PackedView, Span, View, ViewMode, ViewRequest
+from aggregate.base.files import Span, View, ViewMode, ViewRequest
 from aggregate.code.syntax.languages import comment_of, language_of
 from aggregate.code.views.full import full, none
 
@@ -68,13 +68,12 @@ def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
     return renderer
 
 
-def packed_views(requests: Sequence[ViewRequest]) -> list[PackedView | str]:
-    """Return the views of one text, which is parsed once, as they cross to another process."""
+def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
+    """Return the views of one text, which is parsed once."""
     from aggregate.code.syntax.parsing import shared_parse  # for children
 
     with shared_parse():
-        views = [render_view(request) for request in requests]
-    return [view if isinstance(view, str) else view.pack() for view in views]
+        return list(map(render_view, requests))
 
 
 def render_view(request: ViewRequest) -> View | str:
@@ -121,13 +120,13 @@ def render_all(
                 on_done(1)
 
 
-def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[PackedView | str]]:
+def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[View | str]]:
     sent = [request for request in requests if takes_grammar(request)]
     size = len(requests[0].text)
-    return Call(requests, packed_views if sent else None, (sent,), size)
+    return Call(requests, render_views if sent else None, (sent,), size)
 
 
-def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[View | str]:
+def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | str]:
     made = iter(call.answer) if isinstance(call.answer, list) else None
     for request in call.about:
         if not takes_grammar(request):
@@ -135,8 +134,7 @@ def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[Vi
         elif made is None:
             yield without_grammar(request, str(call.answer))
         else:
-            view = next(made)
-            yield view if isinstance(view, str) else View.unpack(view)
+            yield next(made)
 
 
 def gap_line(language: str, lines: int) -> str:
