@@ -173,7 +173,7 @@ ODD_VALUES: st.SearchStrategy[object] = st.sampled_from(
         b"",
     ]
 )  # fmt: skip
-CAPTURED: dict[str, Any] = {**FuzzyAnchor.create_slice(HUNDRED, 40, 50, symbol="a.b")}
+CAPTURED: dict[str, Any] = {**FuzzyAnchor.create_slice(HUNDRED, 40, 50)}
 
 
 @given(

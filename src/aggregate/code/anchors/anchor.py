@@ -135,7 +135,6 @@ class Anchor:
     copies: int  # how many other places held the same text, as far as they were counted
     rival: int  # how well the surroundings of the best of them fitted, in percent
     texts: Mapping[int, str]  # the stored texts of lines by their 29-bit number
-    symbol: str
 
     @property
     def after(self) -> int:
@@ -192,7 +191,6 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
         copies=copies,
         rival=rival,
         texts={code: line for line in lines if (code := line_code(line)) in known},
-        symbol=_string(piece, "symbol") if "symbol" in piece else "",
     )
 
 

@@ -1,13 +1,12 @@
 """Candidates for a slice: where its lines stand exactly, else where they stand nearly."""
 
 import itertools
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
 
-from aggregate.base.text import common_prefix
+from aggregate.base.text import common_prefix, longest_rising
 from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL, code_of
 from aggregate.code.anchors.search_text import (
     SearchText,
@@ -16,9 +15,6 @@ from aggregate.code.anchors.search_text import (
     line_likeness,
     score_context,
 )
-
-# Give the path of the symbol that encloses a 1-based line of the new text.
-SymbolAt = Callable[[int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class ExactMatches:
     total: int = 0
 
 
-def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> ExactMatches:
+def exact_matches(target: SearchText) -> ExactMatches:
     """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
     places, total = _places(target)
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
@@ -57,10 +53,6 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
     ]
     if len(between) == 1:
         return ExactMatches(chosen=between[0], total=total)
-    if target.anchor.symbol and symbol_at is not None:
-        inside = [place for place in rivals if symbol_at(place + 1) == target.anchor.symbol]
-        if len(inside) == 1:
-            return ExactMatches(chosen=inside[0], total=total)
     return ExactMatches(
         rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked))
     )
@@ -143,24 +135,6 @@ def find_seeds(target: SearchText) -> Pairs:
         )
         if not fingerprint & (TRIVIAL | REPEATED) and char in target.text.single_lines
     }
-
-
-def longest_rising_part(seeds: Pairs) -> Pairs:
-    """Return the longest part of ``seeds`` that rises on both sides (patience sorting)."""
-    tails: list[int] = []
-    heads: list[int] = []
-    previous: dict[int, int | None] = {}
-    for old, new in sorted(seeds.items()):
-        rank = bisect_left(tails, new)
-        previous[old] = heads[rank - 1] if rank else None
-        tails[rank : rank + 1] = [new]
-        heads[rank : rank + 1] = [old]
-    rising: list[int] = []
-    last: int | None = heads[-1] if heads else None
-    while last is not None:
-        rising.append(last)
-        last = previous[last]
-    return {old: seeds[old] for old in reversed(rising)}
 
 
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
@@ -257,7 +231,9 @@ def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
     own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     places = set()
     for start_from in (seeds, own_seeds):
-        pairs = align(target, longest_rising_part(start_from)) if start_from else {}
+        pairs = (
+            align(target, dict(longest_rising(sorted(start_from.items())))) if start_from else {}
+        )
         span = _span(target, pairs)
         if span is not None:
             places.add(_place(target, pairs, own_seeds, *span))

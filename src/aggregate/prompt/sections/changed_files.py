@@ -11,7 +11,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from aggregate.base.files import ShownText, Span
-from aggregate.base.text import common_prefix, fence
+from aggregate.base.text import common_prefix, fence, longest_rising
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.layout import file_heading, file_segment, is_fenced
 
@@ -103,21 +103,7 @@ def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
         for number, line in enumerate(old)
         if counts[line] == 1 and line in places
     ]
-    # Patience sorting: the smallest end of a rising run of each length, and which pair stood before each.
-    ends: list[int] = []
-    last: list[int] = []
-    before: list[int] = []
-    for number, (_, place) in enumerate(pairs):
-        length = bisect_left(ends, place)
-        before.append(last[length - 1] if length else -1)
-        ends[length : length + 1] = [place]
-        last[length : length + 1] = [number]
-    chosen: list[tuple[int, int]] = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        chosen.append(pairs[number])
-        number = before[number]
-    return chosen[::-1]
+    return longest_rising(pairs)
 
 
 def _joined(blocks: Iterable[Block]) -> list[Block]:
