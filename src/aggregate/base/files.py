@@ -1,7 +1,7 @@
 """A file of a prompt: how it is to be shown, what it holds, and where each line that is shown came from."""
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, NamedTuple, TypedDict, cast, overload
@@ -40,6 +40,16 @@ class Span(NamedTuple):
     end: int
     source_start: int
     source_end: int
+
+
+def source_lines(spans: Iterable[Span]) -> dict[int, int]:
+    """Return the file's line of each line of a view that stands for one line."""
+    return {
+        span.start + offset: span.source_start + offset
+        for span in spans
+        if span.end - span.start == span.source_end - span.source_start
+        for offset in range(span.end - span.start + 1)
+    }
 
 
 _SPAN = struct.Struct("<4I")
