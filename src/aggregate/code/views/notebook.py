@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from aggregate.base.errors import NotebookError
-from aggregate.base.files import Span, View, ViewMode, ViewRequest
+from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import find_invisible
 from aggregate.code.syntax.definitions import Definition, Module, nest, with_sections
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of, language_named
@@ -16,7 +16,6 @@ from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
 from aggregate.code.views.outline import indentation, numbered, without_bodies
-from aggregate.code.views.rendering import composed_spans
 from aggregate.code.views.summary import definition_rows, details, shorter_than
 
 _MARKER = "%%"

@@ -1,15 +1,14 @@
 """The views: each mode is rendered by the function of its name, here or in child processes; a failure is a value."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from itertools import accumulate, groupby
+from itertools import groupby
 from pathlib import PurePath
 
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
-from aggregate.base.files import Span, View, ViewMode, ViewRequest
+from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.code.syntax.languages import comment_of, language_of
 from aggregate.code.views.full import full, none
 
@@ -164,40 +163,3 @@ def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -
         kept.append(Span(line, line, behind, len(lines)))
     spans = composed_spans(kept, view.spans) if view.spans else kept
     return View("".join(pieces), tuple(spans), view.language, view.problems)
-
-
-def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
-    """Return where ``outer``, which leads to a view, leads through ``inner``, from there to the file.
-
-    Lines that come from nowhere stay without a span.
-    """
-    composed: list[Span] = []
-    ordered = sorted(inner)
-    starts = [part.start for part in ordered]
-    ends = list(accumulate((part.end for part in ordered), max))
-    for span in outer:
-        near = ordered[bisect_left(ends, span.source_start) : bisect_right(starts, span.source_end)]
-        overlapping = [part for part in near if part.end >= span.source_start]
-        if not overlapping:
-            continue
-        if span.end - span.start != span.source_end - span.source_start:  # a line of dots
-            sources = [_shown_by(part, span.source_start, span.source_end) for part in overlapping]
-            first = min(start for start, _ in sources)
-            last = max(end for _, end in sources)
-            composed.append(Span(span.start, span.end, first, last))
-            continue
-        offset = span.start - span.source_start
-        for part in overlapping:
-            start = max(span.source_start, part.start) + offset
-            end = min(span.source_end, part.end) + offset
-            shown = _shown_by(part, span.source_start, span.source_end)
-            composed.append(Span(start, end, *shown))
-    return composed
-
-
-def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:
-    """Return the lines of the file that those of ``part`` stand for which lie within these lines of the view."""
-    if part.end - part.start != part.source_end - part.source_start:
-        return part.source_start, part.source_end
-    offset = part.source_start - part.start
-    return max(first, part.start) + offset, min(last, part.end) + offset
