@@ -253,16 +253,6 @@ def _digest(text: bytes) -> str:
 
 
 def _stored_json(data: Value, context_key: str) -> str:
-    """Return the JSON that is stored; at once where it can be, item by item where a value is odd."""
-    if type(data) is str:
-        return json.dumps(data)
-    copying = JsonCopy(stored=True)
-    try:
-        text = json.dumps(data, default=copying.of)
-    except Exception:  # noqa: BLE001 - keys that JSON does not know, or whatever the value's own methods raise
-        text = ""
-    if text and not copying.cut:
-        return text
     copying = JsonCopy(stored=True)
     copy = copying.of(data)
     if copying.cut:
