@@ -54,7 +54,7 @@ class Audit:
     source_map: SourceMap | None = field(default=None, repr=False)
 
 
-VERSION = 1  # Of the format; a reader refuses another one
+VERSION = 2  # Of the format; a reader refuses another one
 
 OF_FILES = (Section.FILES, Section.CHANGED)  # The sections whose blocks belong to files
 
