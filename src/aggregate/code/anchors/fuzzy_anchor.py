@@ -18,7 +18,7 @@ from aggregate.code.anchors.anchor import (
     pack,
     read_anchor,
 )
-from aggregate.code.anchors.matches import ExactMatches, exact_matches, fuzzy_matches, rivalry
+from aggregate.code.anchors.matches import ExactMatches, exact_matches, fuzzy_match, rivalry
 from aggregate.code.anchors.search_text import IndexedText, SearchText
 
 
@@ -115,15 +115,14 @@ def relocate(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
         return Resolution(start, end, AnchorState.MOVED, f"moved from {old}")
     if exact.tied:
         return _ambiguous(anchor, exact)
-    edited = fuzzy_matches(target)
-    if edited and edited[0].sure:
-        place = edited[0]
+    place = fuzzy_match(target)
+    if place and place.sure:
         if target.text.coded[place.start : place.end] == target.slice_window:
             reason = f"only white space changed in {old}"
         else:
             reason = f"{old} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
         return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
-    if exact.rivals and not any(place.gone for place in edited):
+    if exact.rivals and not (place and place.gone):
         return _ambiguous(anchor, exact)
     return _orphaned(f"{old} no longer {exists} in this file")
 

@@ -240,36 +240,26 @@ class FuzzyMatch:
     start: int
     end: int
     alike: float
-    held: int  # how many of its two sides still touch the line that they touched before
     sure: bool  # whether this is enough to show the lines
     gone: bool = False  # whether both sides are there and nothing is left between them
 
 
-def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
-    """Return the places that a changed slice may have, the best first; none where nothing is left."""
+def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
+    """Return the place that a changed slice may have, ``None`` where nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
     own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
-    places = set()
-    for start_from in (seeds, own_seeds):
-        pairs = (
-            align(target, dict(longest_rising(sorted(start_from.items())))) if start_from else {}
-        )
-        span = _span(target, pairs)
-        if span is not None:
-            places.add(_place(target, pairs, own_seeds, *span))
-    return sorted(
-        places,
-        key=lambda place: (not place.sure, -place.held, -place.alike, place.start, place.end),
-    )
+    pairs = align(target, dict(longest_rising(sorted(seeds.items()))))
+    span = _span(target, pairs)
+    return _place(target, pairs, own_seeds, *span) if span else None
 
 
 def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
     anchor = target.anchor
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
-    held = above_held + below_held
+    held = above_held + below_held  # how many of its two sides touch the line that they touched
     if start >= end:
-        return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
+        return FuzzyMatch(start, end, 0.0, sure=False, gone=held == 2)
     inside = range(anchor.before, anchor.after)
     old_lines = [
         target.text.lines[pairs[index]]
@@ -284,14 +274,14 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
         kept = sum(_unchanged(target, pairs, index) for index in telling)
         kept_share = kept / len(telling) if telling else 0.0
         sure = alike >= THRESHOLDS.held_likeness or kept_share >= THRESHOLDS.kept_share
-        return FuzzyMatch(start, end, alike, held, sure)
+        return FuzzyMatch(start, end, alike, sure)
     sure = alike >= THRESHOLDS.likeness
     if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
         needed = THRESHOLDS.seedless_context
         if anchor.copies:
             needed = max(needed, anchor.rival / 100 + THRESHOLDS.lead)
         sure = score_context(target, start, end) >= needed
-    return FuzzyMatch(start, end, alike, held, sure)
+    return FuzzyMatch(start, end, alike, sure)
 
 
 def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
