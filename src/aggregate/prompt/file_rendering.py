@@ -43,6 +43,7 @@ VIEW_CODE = (
     "project.files.file_content",
     "code.syntax",
     "base.text",
+    "base.values",
     "code.views",
 )
 # What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them.
