@@ -27,6 +27,15 @@ def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
     return call.answer  # type: ignore[return-value]  # it is answered
 
 
+def begin_in_child(
+    function: Callable[..., _Answer], *arguments: object
+) -> Callable[[], _Answer | Exception | None]:
+    """Begin a call in a child process that is asked for nothing else; what is returned waits for its answer once."""
+    from aggregate.base.concurrency.lanes import Lanes
+
+    return Lanes(1, PATIENCE).begin(Call(None, function, arguments))
+
+
 def in_children(
     calls: Iterable[Call[_About, _Answer]],
     *,

@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -216,6 +216,22 @@ class Lanes:
                     self._await_answers()
         finally:
             self._give_back()
+
+    def begin(self, call: Call[_About, _Answer]) -> Callable[[], _Answer | Exception | None]:
+        """Send a call, and return what waits for its answer and returns it."""
+        self._add(call)
+
+        def answer() -> _Answer | Exception | None:
+            try:
+                while not call.is_answered:
+                    self._await_answers()
+            finally:
+                self._give_back()
+            if isinstance(call.answer, Exception) and not isinstance(call.answer, DeadlineError):
+                raise call.answer
+            return call.answer
+
+        return answer
 
     @property
     def _have_room(self) -> bool:

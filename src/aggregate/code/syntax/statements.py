@@ -72,9 +72,16 @@ class _Kinds(dict[str, _Kind]):
     """Kinds of nodes by their names: a grammar has some hundreds, and a text many thousand nodes."""
 
     def __missing__(self, name: str) -> _Kind:
-        expressions = _LISTS, _CLAUSES, _LEADING, _SOLID, _TABLES
-        told = [bool(expression.fullmatch(name)) for expression in expressions]
-        kind = self[name] = _Kind(*told, name in _ENDS, "comment" in name, "heredoc" in name)
+        kind = self[name] = _Kind(
+            is_list=bool(_LISTS.fullmatch(name)),
+            is_clause=bool(_CLAUSES.fullmatch(name)),
+            is_leading=bool(_LEADING.fullmatch(name)),
+            is_solid=bool(_SOLID.fullmatch(name)),
+            is_table=bool(_TABLES.fullmatch(name)),
+            is_end=name in _ENDS,
+            is_comment="comment" in name,
+            is_heredoc="heredoc" in name,
+        )
         return kind
 
 
