@@ -207,29 +207,24 @@ class Lanes:
                 if waiting and waiting[0].is_answered:
                     call = waiting.popleft()
                     held -= call.size
-                    if isinstance(call.answer, Exception) and not isinstance(
-                        call.answer, DeadlineError
-                    ):
-                        raise call.answer
+                    call.result()
                     yield call
                 elif waiting:
                     self._await_answers()
         finally:
             self._give_back()
 
-    def begin(self, call: Call[_About, _Answer]) -> Callable[[], _Answer | Exception | None]:
-        """Send a call, and return what waits for its answer and returns it."""
+    def begin(self, call: Call[None, _Answer]) -> Callable[[], _Answer | DeadlineError]:
+        """Send a call, and return what waits for its answer and returns it, or raises what is none."""
         self._add(call)
 
-        def answer() -> _Answer | Exception | None:
+        def answer() -> _Answer | DeadlineError:
             try:
                 while not call.is_answered:
                     self._await_answers()
             finally:
                 self._give_back()
-            if isinstance(call.answer, Exception) and not isinstance(call.answer, DeadlineError):
-                raise call.answer
-            return call.answer
+            return call.result()
 
         return answer
 
