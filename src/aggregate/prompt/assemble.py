@@ -242,18 +242,15 @@ class Composition:
         parts = self.parts
         if parts is None:
             parts = given_parts(request.history, request.results, request.finish)
+        files = self._file_segments(secrets)
         segments = section_segments(
-            self._files_section(secrets),
+            map(numbered, files) if request.is_numbered else files,
             parts,
             images=self._images,
             beads=beads,
             is_finished=request.is_finished,
         )
         yield from map(secrets.shown_segment, segments)
-
-    def _files_section(self, secrets: FoundSecrets) -> Iterable[Segment]:
-        segments = self._file_segments(secrets)
-        return map(numbered, segments) if self.request.is_numbered else segments
 
     def _file_segments(self, secrets: FoundSecrets) -> Iterable[Segment]:
         def noted() -> Iterator[RenderedFile]:

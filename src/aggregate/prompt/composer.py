@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.base.files import Entry, FileItem
 from aggregate.base.request import Budget
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
@@ -16,7 +15,7 @@ from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt
 from aggregate.prompt.live_prompt import LivePrompt
 from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, with_scores
-from aggregate.prompt.request import ALL_FILES, Request
+from aggregate.prompt.request import EVERY, Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
 # Stands for all budgets, for which files are ranked in one way; without any some are selected in another.
@@ -48,12 +47,7 @@ class Composer:
     def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
         """Return all files that could enter the prompt, in order of their paths: those that git would take."""
         everything = replace(
-            request,
-            entries=(Entry(FileItem(ALL_FILES)),),
-            exclude=(),
-            task=None,
-            focus_files=(),
-            tier=None,
+            request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
         )
         # What is no file of the pattern is the pattern itself, where nothing matches it.
         return _by_path([file for file in select_files(everything).files if file.by_glob])

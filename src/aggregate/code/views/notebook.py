@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -64,10 +64,6 @@ class Script:
         """Where each of its lines stands in the file."""
         numbered = enumerate(self.origins, start=1)
         return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
-
-    def through(self, spans: Sequence[Span]) -> tuple[Span, ...]:
-        """Return spans of a view of the script as spans of the same view of the notebook's file."""
-        return tuple(composed_spans(spans, self.spans))
 
 
 def script_of(notebook: Notebook) -> Script:
@@ -220,10 +216,10 @@ def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
         module = _code(script)
         module = replace(module, definitions=notebook_definitions(script, module))
         view = masked(replace(request, text=script.text), module)
-        return replace(view, spans=script.through(view.spans), language=script.tag)
+        return replace(view, spans=composed_spans(view.spans, script.spans), language=script.tag)
     if mode in _SCRIPTS and script.language and script.language.kind is LanguageKind.CODE:
         text, spans = without_bodies(script.text, script.language)
-        return View(text, script.through(spans), script.tag)
+        return View(text, composed_spans(spans, script.spans), script.tag)
     if mode is ViewMode.FULL or mode in _SCRIPTS:
         return View(script.text, script.spans, script.tag)
     if mode is ViewMode.OUTLINE:
