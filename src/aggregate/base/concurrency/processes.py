@@ -162,9 +162,8 @@ class PoolProcess:
                 self._unsent.popleft()
 
     def _read(self) -> None:
-        while (
-            len(self._received) <= self._most + HEADER_BYTES
-        ):  # one that floods would never let go
+        # One that floods would never let go.
+        while len(self._received) <= self._most + HEADER_BYTES:
             try:
                 part = os.read(self._answers, _CHUNK_BYTES)
             except BlockingIOError:
