@@ -162,9 +162,8 @@ def _destination(path: str) -> str:
     """Return ``path`` as a link's destination: bare where it is plain, else in angle brackets (CommonMark 6.3)."""
     encoded = _PATH_ENCODED.sub(_percent, path)
     if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
-        encoded = (
-            f"./{encoded}"  # a first part with a colon would be a scheme (RFC 3986, section 4.2)
-        )
+        # A first part with a colon would be a scheme (RFC 3986, section 4.2).
+        encoded = f"./{encoded}"
     if _PLAIN_PATH.fullmatch(encoded):
         return encoded
     return "<" + _PATH_SPECIAL.sub(r"\\\g<0>", encoded) + ">"
