@@ -52,11 +52,10 @@ def main(library: str, bounds: dict[str, Any]) -> None:
     bind(bounds["memory"])
     reading, writing = sys.stdin.buffer, sys.stdout.buffer
     write(writing, b"{}")
-    while header := reading.read(8):
-        request = json.loads(reading.read(int.from_bytes(header, "big")))
+    request = json.loads(reading.read(int.from_bytes(reading.read(8), "big")) or "{}")
+    if request:
         signal.setitimer(signal.ITIMER_REAL, request["seconds"] + 1)
-        reply = answer(_quickjs, {**request, **bounds, "memory": request["memory"]})
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        reply = answer(_quickjs, {**bounds, **request})
         write(writing, json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
 
 

@@ -19,13 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 
-from aggregate.agents.sandbox.limits import (
-    EXTRA,
-    SandboxLimits,
-    check_length,
-    require_plain,
-    shorten_error,
-)
+from aggregate.agents.sandbox.limits import EXTRA, SandboxLimits, check_length, shorten_error
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
@@ -121,7 +115,7 @@ def run_python(
             value = session.feed_run(f"_value_{tag}")
     except monty.MontyError as error:
         raise _translated(error, monty, bounds) from None
-    return PythonRun(require_plain(value), printed.output)
+    return PythonRun(value, printed.output)
 
 
 def _program(code: str, tag: str) -> str:

@@ -1,47 +1,26 @@
-"""The kernel's calls that code in bubblewrap may not make: a seccomp filter, as the program that the kernel runs.
+"""The kernel's calls that a JavaScript worker may not make: a seccomp filter, as the program that the kernel runs.
 
-Namespaces hide files, processes and networks. What they do not hide, or what would open new ways, is refused here.
-The numbers are the kernel's and never change; a machine that is not in ``MACHINES`` gets no full Python.
+QuickJS makes none of them: a hole in it would. The numbers are the kernel's and never change; a machine that is not in
+``MACHINES`` has no filter.
 """
 
 import struct
-from typing import Final, NamedTuple
+from typing import Final
 
-from aggregate.base.errors import SandboxError, Stopped
-
-_LOAD, _JUMP_EQUAL, _JUMP_FROM, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-# Where a call's number, its machine and the low halves of its first two arguments are.
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
+_LOAD, _JUMP_EQUAL, _JUMP_FROM, _RETURN = 0x20, 0x15, 0x35, 0x06
+_NUMBER, _ARCHITECTURE = 0, 4  # where a call's number and its machine are
 ALLOW: Final = 0x7FFF0000
 KILL: Final = 0x80000000
 NOT_PERMITTED: Final = 0x00050000 | 1
 NOT_KNOWN: Final = 0x00050000 | 38
-CLONE_THREAD: Final = 0x10000
-AF_UNIX: Final = 1
-# Locks, leases and notices on files that programs outside read too, and larger pipes.
-FILE_COMMANDS: Final = (6, 7, 37, 38, 1024, 1026, 1031)
-TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type as a terminal's user would
 # The last call of the table; newer ones are answered as by an older kernel, which every library expects.
 LAST: Final = 450
-
-
-class Machine(NamedTuple):
-    """How one family of processors names itself and where its numbers stand in ``REFUSED``."""
-
-    architecture: int
-    column: int
-    clone: int
-    socketpair: int
-    ioctl: int
-    fcntl: int
-
-
-_GENERIC: Final = (1, 220, 199, 29, 25)
+# How families of processors name themselves, and the column of their numbers in ``REFUSED``.
 MACHINES: Final = {
-    "x86_64": Machine(0xC000003E, 0, 56, 53, 16, 72),
-    "aarch64": Machine(0xC00000B7, *_GENERIC),
-    "riscv64": Machine(0xC00000F3, *_GENERIC),
-    "loongarch64": Machine(0xC0000102, *_GENERIC),
+    "x86_64": (0xC000003E, 0),
+    "aarch64": (0xC00000B7, 1),
+    "riscv64": (0xC00000F3, 1),
+    "loongarch64": (0xC0000102, 1),
 }
 
 _CALLS: Final = """
@@ -50,19 +29,18 @@ add_key 248 217, request_key 249 218, keyctl 250 219
 # New namespaces give the rights of root inside them, and with these most of the kernel.
 unshare 272 97, setns 308 268, chroot 161 51, pivot_root 155 41, mount 165 40, umount2 166 39, open_tree 428 428,
 move_mount 429 429, fsopen 430 430, fsconfig 431 431, fsmount 432 432, fspick 433 433, mount_setattr 442 442
-# More processes: the memory limit is that of one. Threads come by clone, which is looked at by its flags.
-fork 57 -, vfork 58 -
-# Other processes: the sandbox's first one is bubblewrap itself.
+# More processes and threads, and other programs.
+fork 57 -, vfork 58 -, clone 56 220, clone3 435 435, execve 59 221, execveat 322 281
+# Other processes.
 ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, process_madvise 440 440,
 process_mrelease 448 448, pidfd_open 434 434, pidfd_getfd 438 438, pidfd_send_signal 424 424, kcmp 312 272
-# Sockets: a network of its own does not end AF_VSOCK, which talks to the machine around a virtual one. A pair of
-# connected sockets, which event loops use, stays.
-socket 41 198, connect 42 203, bind 49 200, listen 50 201
+# Sockets.
+socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, listen 50 201
 # Memory that no limit of a process counts: it outlives its mapping, or hangs on pages inside a pipe.
 shmget 29 194, shmat 30 196, shmctl 31 195, msgget 68 186, semget 64 190, mq_open 240 180, memfd_create 319 279,
 memfd_secret 447 447, splice 275 76, tee 276 77, vmsplice 278 75, mlock 149 228, mlock2 325 284, mlockall 151 230,
 flock 73 32, inotify_init 253 -, inotify_init1 294 26, fanotify_init 300 262
-# Large parts of the kernel that analysis has no use for, and where most of its holes were.
+# Large parts of the kernel that a script has no use for, and where most of its holes were.
 bpf 321 280, perf_event_open 298 241, userfaultfd 323 282, io_uring_setup 425 425, io_uring_enter 426 426,
 io_uring_register 427 427, io_setup 206 0, seccomp 317 277, modify_ldt 154 -, personality 135 92, quotactl 179 60,
 quotactl_fd 443 443, name_to_handle_at 303 264, open_by_handle_at 304 265, lookup_dcookie 212 18,
@@ -79,47 +57,22 @@ REFUSED: Final = {
     name: tuple(None if number == "-" else int(number) for number in numbers)
     for name, *numbers in map(str.split, ", ".join(_ROWS).split(", "))
 }
-# Its flags lie in memory, where a filter cannot look; libraries fall back to ``clone`` where it does not exist.
-CLONE3: Final = 435
 
 
 def seccomp_filter(machine: str) -> bytes:
-    """Return the filter for a machine (as ``platform.machine()`` names it), as bubblewrap's ``--seccomp`` reads it."""
-    calls = MACHINES.get(machine)
-    if calls is None:
-        reason = f"full Python is confined on {', '.join(MACHINES)} only, not on {machine or 'this machine'}"
-        raise SandboxError(reason, kind=Stopped.MISSING)
+    """Return the filter for a machine as ``platform.machine()`` names it, nothing for one that is not known."""
+    if machine not in MACHINES:
+        return b""
+    architecture, column = MACHINES[machine]
     program = [
         (_LOAD, 0, 0, _ARCHITECTURE),
-        (_JUMP_EQUAL, 1, 0, calls.architecture),
+        (_JUMP_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, KILL),
     ]
     # Numbers from LAST on hold also those of the x32 calls, which are the same ones by other names.
     program += [(_LOAD, 0, 0, _NUMBER), (_JUMP_FROM, 0, 1, LAST + 1), (_RETURN, 0, 0, NOT_KNOWN)]
-    program += [(_JUMP_EQUAL, 0, 1, CLONE3), (_RETURN, 0, 0, NOT_KNOWN)]
     for numbers in REFUSED.values():
-        number = numbers[calls.column]
-        if number is not None:
-            program += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, NOT_PERMITTED)]
-    threads_only = [(_JUMP_BITS, 1, 0, CLONE_THREAD), (_RETURN, 0, 0, NOT_PERMITTED)]
-    program += _for_call(calls.clone, _FIRST, threads_only)
-    local_only = [(_JUMP_EQUAL, 1, 0, AF_UNIX), (_RETURN, 0, 0, NOT_PERMITTED)]
-    program += _for_call(calls.socketpair, _FIRST, local_only)
-    for call, refused in ((calls.ioctl, TERMINAL_REQUESTS), (calls.fcntl, FILE_COMMANDS)):
-        steps = [
-            step
-            for bad in refused
-            for step in ((_JUMP_EQUAL, 0, 1, bad), (_RETURN, 0, 0, NOT_PERMITTED))
-        ]
-        program += _for_call(call, _SECOND, steps)
+        if numbers[column] is not None:
+            program += [(_JUMP_EQUAL, 0, 1, numbers[column]), (_RETURN, 0, 0, NOT_PERMITTED)]
     program.append((_RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *step) for step in program)
-
-
-Step = tuple[int, int, int, int]  # an instruction, how many to skip if it holds and if not, operand
-
-
-def _for_call(number: int, argument: int, steps: list[Step]) -> list[Step]:
-    """Return steps that look at one argument of one call and allow it where none of ``steps`` refuses."""
-    inside = [(_LOAD, 0, 0, argument), *steps, (_RETURN, 0, 0, ALLOW)]
-    return [(_JUMP_EQUAL, 0, len(inside), number), *inside]
