@@ -72,7 +72,8 @@ def seccomp_filter(machine: str) -> bytes:
     # Numbers from LAST on hold also those of the x32 calls, which are the same ones by other names.
     program += [(_LOAD, 0, 0, _NUMBER), (_JUMP_FROM, 0, 1, LAST + 1), (_RETURN, 0, 0, NOT_KNOWN)]
     for numbers in REFUSED.values():
-        if numbers[column] is not None:
-            program += [(_JUMP_EQUAL, 0, 1, numbers[column]), (_RETURN, 0, 0, NOT_PERMITTED)]
+        number = numbers[column]
+        if number is not None:
+            program += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, NOT_PERMITTED)]
     program.append((_RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *step) for step in program)
