@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from aggregate.agents.tools import Tool, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.metering import MeteredClient
+from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
 from aggregate.agents.tracks.terms import TicketLimits
 from aggregate.agents.tracks.text_calls import call_instructions, calls_in_text
 from aggregate.agents.tracks.trees import Trees
@@ -24,7 +24,7 @@ from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.messages import did_you_mean
 from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool, ToolCall
-from aggregate.sending.clients import ChatRequest
+from aggregate.sending.clients import ChatRequest, Client, takes_tools
 from aggregate.sending.models import FinishReason, Reply
 
 # What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
@@ -95,7 +95,7 @@ class ToolLoop:
     """One attempt at a ticket with tools."""
 
     assignment: Assignment
-    client: MeteredClient
+    client: Client
     limits: TicketLimits
     changes: Changes
     steps: Steps
@@ -114,8 +114,8 @@ class ToolLoop:
 
     def run(self) -> WorkerReply:
         """Return the answer; a ``WorkerError`` says why there is none."""
-        self._as_text = not self.client.takes_tools
-        self._size = self.client.size(self.assignment.text, self.assignment.persona)
+        self._as_text = not takes_tools(self.client.provider, self.client.model)
+        self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
         while True:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
@@ -210,7 +210,7 @@ class ToolLoop:
         }
         record |= {"malformed": False, "warnings": [], "tokens": 0, "charged": 0, "cost": 0.0}
         try:
-            reply = self.client.client.send(request)
+            reply = self.client.send(request)
         except ClientError as error:
             record["error"] = str(error)
             if isinstance(error, ProviderError):
@@ -220,7 +220,12 @@ class ToolLoop:
             calls = reply.calls or calls_in_text(reply.text, names)
             record |= {"text": reply.text, "calls": [asdict(call) for call in calls]}
             record["native"] = reply.native if reply.calls else None
-            record |= _doubts(reply.text, reply.stop, is_call=bool(calls))
+            if not calls:
+                record |= {
+                    "error": fault_of(reply),
+                    "again": reply.stop is not FinishReason.REFUSED,
+                }
+                record["warnings"] += filter(None, [doubt_of(reply)])
             if reply.usage.output > request.max_output:
                 record["warnings"].append(
                     f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
@@ -347,17 +352,6 @@ _TOO_LONG: Final = "error: the time of this ticket was over before it ended; ask
 _BROKEN_OFF: Final = (
     "error: this call was broken off and may have been done: look first, and repeat it only if not"
 )
-
-
-def _doubts(text: str, stop: FinishReason, *, is_call: bool) -> dict[str, Any]:
-    if is_call:
-        return {}
-    if stop is FinishReason.REFUSED:
-        return {"error": "the model refused to answer", "again": False}
-    if not text.strip():
-        return {"error": f"the model answered nothing ({stop.value})", "again": True}
-    is_whole = stop is FinishReason.END
-    return {"warnings": [] if is_whole else [f"the answer is not complete ({stop.value})"]}
 
 
 def _taken(reply: Reply) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Protocol, runtime_checkable
 
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
-from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
-from aggregate.agents.tracks.metering import MeteredClient
+from aggregate.agents.tracks.answer_schema import enforced_schema
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_of
 from aggregate.agents.tracks.terms import (
     OWN,
     USUAL,
@@ -31,7 +32,7 @@ from aggregate.prompt.document import Section
 from aggregate.sending import charged
 from aggregate.sending.calls import ToolCall
 from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
-from aggregate.sending.models import SCRIPTED, Reply, Usage
+from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
 
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
@@ -51,7 +52,7 @@ class Worker(Protocol):
 class ActingWorker(Protocol):
     """Works on tickets with tools, step by step; it is called from several threads at once."""
 
-    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Return the answer, or raise as ``Worker.work`` does; what it does is in ``steps``."""
         ...
 
@@ -72,26 +73,41 @@ class ModelWorker:
         """Send the context with the task behind it."""
         assignment, limits = self._lowered(assignment)
         client = self._client(assignment)
-        if isinstance(begun, AttemptAccount):
-            # For an attempt whose time is over before its worker returns.
-            client.on_usage = lambda: begun.note(client.tokens, client.cost)
+        size = size_of(client, assignment.text, assignment.persona)
+        if size >= limits.max_tokens:
+            raise WorkerError(
+                f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
+                "allow more, or lower its budget",
+                again=False,
+            )
+        request = ChatRequest(
+            assignment.prompt,
+            assignment.message,
+            system=assignment.persona,
+            max_output=min(ChatRequest().max_output, limits.max_tokens - size),
+            # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+            seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
+        )
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        on_text = (lambda _piece: begun()) if assignment.ahead else None
         try:
-            return _send(assignment, client, limits, begun)
-        except WorkerError as error:
-            tokens, again = max(client.tokens, error.tokens), error.again
-            raise WorkerError(str(error), again=again, tokens=tokens, cost=client.cost) from error
+            reply = client.send(request, on_text)
         except ClientError as error:
             again = isinstance(error, ProviderError) and error.retryable
-            raise WorkerError(
-                str(error), again=again, tokens=client.tokens, cost=client.cost
-            ) from error
+            raise WorkerError(str(error), again=again) from error
+        tokens = reply.usage.input + reply.usage.output
+        price = None if reply.price is None else float(reply.price)
+        if fault := fault_of(reply):
+            again = reply.stop is not FinishReason.REFUSED
+            raise WorkerError(fault, again=again, tokens=tokens, cost=price)
+        return WorkerReply(reply.text, tokens, doubt_of(reply), price)
 
-    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Let the model call tools until it answers."""
         terms = self.terms or WorkerTerms(tools=worker_tools(self.root))
         assignment, limits = self._lowered(assignment)
-        client = self._client(assignment)
-        return act(assignment, client, terms, limits=limits, steps=steps, account=account)
+        return act(assignment, self._client(assignment), terms, limits, steps=steps, begun=begun)
 
     def _lowered(self, assignment: Assignment) -> tuple[Assignment, TicketLimits]:
         # A database, too, can only lower what this worker's user allows.
@@ -100,12 +116,12 @@ class ModelWorker:
         seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
         return replace(assignment, timeout=seconds), limits
 
-    def _client(self, assignment: Assignment) -> MeteredClient:
+    def _client(self, assignment: Assignment) -> Client:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
-            return MeteredClient(replace(self.client, model=self.model or self.client.model))
+            return metered(replace(self.client, model=self.model or self.client.model))
         if recipient in self.clients:
-            return MeteredClient(self.clients[recipient])
+            return metered(self.clients[recipient])
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
@@ -116,25 +132,7 @@ class ModelWorker:
             client = self.open_provider(recipient.provider, recipient.model)
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
-        return MeteredClient(client)
-
-
-def _send(
-    assignment: Assignment, client: MeteredClient, limits: TicketLimits, begun: Callable[[], None]
-) -> WorkerReply:
-    size = client.size(assignment.text, assignment.persona)
-    if size >= limits.max_tokens:
-        raise WorkerError(
-            f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
-            "allow more, or lower its budget",
-            again=False,
-        )
-    # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-    seconds = assignment.timeout + _GRACE_SECONDS
-    # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
-    on_text = (lambda _piece: begun()) if assignment.ahead else None
-    text, doubt = client.answer(assignment, limits.max_tokens - size, seconds, on_text)
-    return WorkerReply(text, client.tokens, doubt, client.cost)
+        return metered(client)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +142,7 @@ class ScriptedWorker:
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms | None = None  # of tickets with tools
 
-    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Make the scripted calls and answer; a ticket without a script is described."""
         script = self.answers.get(assignment.ticket)
         terms = self.terms or WorkerTerms()
@@ -152,8 +150,8 @@ class ScriptedWorker:
             script = ScriptedReply(text=_description(assignment, assignment.tokens))
         if error := script.failure(assignment.attempt):
             raise WorkerError(error, again=not script.refuse)
-        client = MeteredClient(scripted_client(partial(_follow, script)))
-        return act(assignment, client, terms, limits=terms.limits, steps=steps, account=account)
+        client = metered(scripted_client(partial(_follow, script)))
+        return act(assignment, client, terms, terms.limits, steps=steps, begun=begun)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
