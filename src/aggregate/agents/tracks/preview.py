@@ -51,8 +51,8 @@ def preview(
         wave += 1
         for ticket in started:
             known = without_items(ticket)
-            assignment = contexts.assignment(known, {}, ticket.id)
-            choices = contexts.choices(known)
+            context = contexts.context(known, {}, ticket.id)
+            assignment, choices = context.assignment, context.choices
             # A person decides about an approval: no model is paid for it.
             recipient = contexts.asks(ticket) if ticket.kind is TicketKind.WORK else OWN
             usage, price = Usage(), None

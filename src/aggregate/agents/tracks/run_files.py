@@ -34,7 +34,6 @@ _STATES: dict[RunStatus | None, str] = {
     RunStatus.ERROR: "failed",
     RunStatus.TIMEOUT: "timed out",
 }
-_MOST_EDGES = 500  # Mermaid draws no more, and of more nobody could follow any
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -157,7 +156,6 @@ def report_text(
     warnings: Sequence[str] = (),
     *,
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
-    waits_for: Mapping[str, Sequence[str]] | None = None,
     earlier_cost: float = 0.0,
 ) -> str:
     done = sum(line.status is RunStatus.SUCCESS for line in lines)
@@ -171,7 +169,6 @@ def report_text(
         f"# Report: {heading_text(title)}",
         f"{', '.join([*words, account(lines, earlier_cost)])}.",
         _table(lines, names),
-        *_graph(lines, waits_for or {}),
         *_section("## Failures", failures),
     ]
     if _is_long(failures):
@@ -219,21 +216,6 @@ def _table(lines: Sequence[ReportLine], names: Callable[[str], Mapping[str, str]
             f"| {dollars(line.cost)} | {', '.join(links)} |"
         )
     return "\n".join(rows)
-
-
-def _graph(lines: Sequence[ReportLine], waits_for: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the tickets and what they wait for as a block that many viewers of markdown draw."""
-    own = [line for line in lines if line.ticket.id == parent_of(line.ticket.id)]
-    names = {line.ticket.id: f"t{i}" for i, line in enumerate(own, 1)}
-    edges = [
-        f"{names[needed]} --> {name}"
-        for each, name in names.items()
-        for needed in waits_for.get(each, ())
-    ]
-    if not 0 < len(edges) <= _MOST_EDGES:
-        return []
-    boxes = [f'{names[line.ticket.id]}["{line.ticket.id}: {line.state}"]' for line in own]
-    return [fence("\n    ".join(["flowchart LR", *boxes, *edges]), "mermaid")]
 
 
 def _is_long(sentences: Sequence[str]) -> bool:

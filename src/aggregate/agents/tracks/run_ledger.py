@@ -147,7 +147,6 @@ class RunLedger:
         results: Callable[[Sequence[str]], Mapping[str, AggregatedResult]],
         *,
         warnings: Sequence[str],
-        waits_for: Mapping[str, Sequence[str]],
         under_way: Sequence[Ticket],
         stopped: str,
         cancelled: bool,
@@ -164,7 +163,6 @@ class RunLedger:
             merged,
             warnings,
             names=self.files.names,
-            waits_for=waits_for,
             earlier_cost=self.spending.earlier,
         )
         # A result's errors beyond those of its failed tickets are the merging's own.
