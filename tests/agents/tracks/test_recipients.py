@@ -1,6 +1,7 @@
 """Which model a ticket asks, and what is refused before anything starts."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,13 +16,7 @@ from aggregate import (
     standard_tools,
 )
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.terms import (
-    Recipient,
-    TicketLimits,
-    open_recipients,
-    recipient_of,
-    user_limits,
-)
+from aggregate.agents.tracks.terms import Recipient, TicketLimits, open_recipients, recipient_of
 from tests.fakes.conducting import asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
 from tests.fakes.transports import requests_of, scripted
@@ -143,10 +138,14 @@ def test_the_user_allows_more_than_a_project(
 ) -> None:
     """The user's own configuration says what is allowed, options before it, and workers carry it."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert user_limits() == TicketLimits()
+
+    def limits(**options: Any) -> TicketLimits:
+        return WorkerTerms.of_user(tmp_path, "scripted", **options).limits
+
+    assert limits() == TicketLimits()
     by_user("[conduct]\nmax_tokens = 500000\nmax_turns = 9\n")
-    assert user_limits() == TicketLimits(500_000, None, 9)
-    assert user_limits(max_turns=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
+    assert limits() == TicketLimits(500_000, None, 9)
+    assert limits(max_turns=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
 
 
 def test_workers_by_name() -> None:

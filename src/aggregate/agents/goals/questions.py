@@ -314,7 +314,7 @@ def first_line(text: str | None) -> str:
 
 
 Schema: TypeAlias = Mapping[str, Any]
-_TYPES: Final = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
+_SIMPLE: Final = ("int", "float", "str", "bool")
 _TEXT: Final = {"type": "string"}
 
 
@@ -351,15 +351,9 @@ def choice_schema(names: list[str]) -> Schema:
 
 def arguments_schema(tool: Tool) -> Schema | None:
     """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
-    if not tool.parameters or any(parameter.type not in _TYPES for parameter in tool.parameters):
+    if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
-    properties = {}
-    for parameter in tool.parameters:
-        schema = {"type": _TYPES[parameter.type]}
-        if parameter.description:
-            schema["description"] = parameter.description
-        properties[parameter.name] = _or_null(schema)
-    return _object(**properties)
+    return _object(**{each.name: _or_null(each.json_schema) for each in tool.parameters})
 
 
 def reflection_schema(tool: Tool) -> Schema | None:
