@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from aggregate import (
+    Client,
     ClientSetupError,
     ConfigError,
     Project,
@@ -42,6 +43,10 @@ aggregation_strategy = "summarize"
 """
 TERMS = WorkerTerms("anthropic", "claude-sonnet-5")
 CONTEXT = Prompt((part("files", "## Files"),))
+
+
+def same(client: Client) -> Client:
+    return client
 
 
 @pytest.fixture
@@ -101,9 +106,9 @@ def test_a_key_that_is_missing_is_known_before_a_run(
     """Clients of personas are opened first; an address of this machine needs none."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     local = Recipient("compatible", "mine", "http://127.0.0.1:8080/v1")
-    assert list(open_recipients(project, ["local", "plain", "local"], TERMS)) == [local]
+    assert list(open_recipients(project, ["local", "plain", "local"], TERMS, wrap=same)) == [local]
     with pytest.raises(ClientSetupError, match="OPENAI_API_KEY"):
-        open_recipients(project, ["thinker"], TERMS)
+        open_recipients(project, ["thinker"], TERMS, wrap=same)
 
 
 def test_a_worker_asks_whom_the_ticket_names() -> None:

@@ -187,7 +187,7 @@ def open_recipients(
     personas: Iterable[str],
     terms: WorkerTerms,
     *,
-    wrap: Callable[[Client], Client] = lambda client: client,
+    wrap: Callable[[Client], Client],
 ) -> Mapping[Recipient, Client]:
     """Return a client for each model that personas name, wrapped, so that a missing key is known before a run."""
     clients: dict[Recipient, Client] = {}

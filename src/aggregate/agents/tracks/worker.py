@@ -14,7 +14,6 @@ from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_of
 from aggregate.agents.tracks.terms import (
     OWN,
-    USUAL,
     Recipient,
     TicketLimits,
     WorkerTerms,
@@ -25,6 +24,7 @@ from aggregate.agents.tracks.terms import (
 from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.track import Track
 from aggregate.base.errors import ClientError, ProviderError, WorkerError
+from aggregate.base.redaction import Redaction
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
@@ -34,6 +34,7 @@ from aggregate.sending.calls import ToolCall
 from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
 from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
 
+_REPLACING = Redaction()
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
 
@@ -62,9 +63,7 @@ class ModelWorker:
     """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
 
     client: Client  # reaches the model that is asked where a ticket's persona names none
-    model: str = ""
-    root: Path = Path()  # the folder that project tools may read
-    terms: WorkerTerms | None = None  # None for the usual limits, and the tools that read root
+    terms: WorkerTerms = field(default_factory=WorkerTerms)
     clients: Mapping[Recipient, Client] = field(default_factory=dict)  # of personas' models
     # For a provider's model that these lack, such as one that the database names.
     open_provider: Callable[[str, str], Client] | None = None
@@ -105,21 +104,20 @@ class ModelWorker:
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Let the model call tools until it answers."""
-        terms = self.terms or WorkerTerms(tools=worker_tools(self.root))
         assignment, limits = self._lowered(assignment)
-        return act(assignment, self._client(assignment), terms, limits, steps=steps, begun=begun)
+        client = self._client(assignment)
+        return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
 
     def _lowered(self, assignment: Assignment) -> tuple[Assignment, TicketLimits]:
         # A database, too, can only lower what this worker's user allows.
-        allowed = self.terms.limits if self.terms else USUAL
-        limits = allowed.lowered(assignment.max_tokens, assignment.max_turns)
+        limits = self.terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
         seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
         return replace(assignment, timeout=seconds), limits
 
     def _client(self, assignment: Assignment) -> Client:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
-            return metered(replace(self.client, model=self.model or self.client.model))
+            return metered(self.client)
         if recipient in self.clients:
             return metered(self.clients[recipient])
         if recipient.base_url or self.open_provider is None:
@@ -140,18 +138,18 @@ class ScriptedWorker:
     """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
 
     answers: Mapping[str, ScriptedReply]
-    terms: WorkerTerms | None = None  # of tickets with tools
+    terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Make the scripted calls and answer; a ticket without a script is described."""
         script = self.answers.get(assignment.ticket)
-        terms = self.terms or WorkerTerms()
         if script is None:
             script = ScriptedReply(text=_description(assignment, assignment.tokens))
         if error := script.failure(assignment.attempt):
             raise WorkerError(error, again=not script.refuse)
         client = metered(scripted_client(partial(_follow, script)))
-        return act(assignment, client, terms, terms.limits, steps=steps, begun=begun)
+        limits = self.terms.limits
+        return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
@@ -190,13 +188,25 @@ def _description(assignment: Assignment, tokens: int) -> str:
     )
 
 
+def _guarded(
+    folder: Path, redaction: Redaction, tell: Callable[[str], None] | None
+) -> Callable[[Client], Client]:
+    """Return what lets a client note what it costs, and send nothing secret unless that is allowed."""
+    safely = redacting(redaction.allow, tell=tell)
+
+    def guarded(client: Client) -> Client:
+        client = charged(client, folder)
+        return client.through(safely) if redaction.replaces else client
+
+    return guarded
+
+
 def make_worker(
     spec: str,
     *,
     script: Path | None = None,
     root: Path = Path(),
-    redact: bool = True,
-    allow: Collection[str] = (),
+    redaction: Redaction = _REPLACING,
     tell: Callable[[str], None] | None = None,
     base_url: str = "",
     terms: WorkerTerms | None = None,
@@ -209,8 +219,7 @@ def make_worker(
             ``aggregate.sending.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
         script: Where ``scripted`` finds answers if the file exists.
         root: The folder that project tools may read.
-        redact: Whether secrets are replaced in what a provider is sent.
-        allow: Hashes of values that are no secrets.
+        redaction: Whether secrets are replaced in what a provider is sent, and which values are none.
         tell: Called with one sentence for each secret that was replaced.
         base_url: Where the provider is reached.
         terms: The tools and limits that the user allows; by default those that read ``root``, and the usual limits.
@@ -222,23 +231,18 @@ def make_worker(
         ClientSetupError: A key or an address is missing.
     """
     provider, model = parse_worker(spec)
+    terms = terms or WorkerTerms(provider, model, base_url, worker_tools(root))
     if provider == SCRIPTED:
         _, _, argument = spec.partition(":")
         path = Path(argument) if argument else script
         exists = path is not None and (argument or path.is_file())
         return ScriptedWorker(load_replies(path) if path and exists else {}, terms)
+    guarded = _guarded(root, redaction, tell)
 
     def opened(provider: str, model: str, base_url: str = "") -> Client:
-        client = charged(open_client(provider, model=model, base_url=base_url), root)
-        return client.through(redacting(allow, tell=tell)) if redact else client
+        return guarded(open_client(provider, model=model, base_url=base_url))
 
-    return ModelWorker(
-        opened(provider, model, base_url),
-        root=root,
-        terms=terms or WorkerTerms(provider, model, base_url, worker_tools(root)),
-        clients=clients or {},
-        open_provider=cache(opened),
-    )
+    return ModelWorker(opened(provider, model, base_url), terms, clients or {}, cache(opened))
 
 
 def worker_of_track(
@@ -249,20 +253,14 @@ def worker_of_track(
     Nothing secret reaches any of them unless the project allows it; ``tell`` hears of each secret that was replaced.
     """
     redaction = redaction_for(project, sending=True)
-    safely = redacting(redaction.allow, tell=tell)
-
-    def wrapped(client: Client) -> Client:
-        client = charged(client, project.folder)
-        return client.through(safely) if redaction.replaces else client
-
     personas = [ticket.persona for ticket in track.tickets().tickets]
-    clients = open_recipients(project, personas, terms, wrap=wrapped)
+    guarded = _guarded(project.folder, redaction, tell)
+    clients = open_recipients(project, personas, terms, wrap=guarded)
     worker = make_worker(
         spec,
         script=track.folder / "answers.toml",
         root=project.folder,
-        redact=redaction.replaces,
-        allow=redaction.allow,
+        redaction=redaction,
         tell=tell,
         base_url=terms.base_url,
         terms=terms,
