@@ -27,7 +27,6 @@ from aggregate.base.messages import shorten
 
 _T = TypeVar("_T")
 STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
-ANSWER_CHARACTERS = 2_000_000  # several times the longest answer that any model gives
 REASON_CHARACTERS = 10_000  # a person reads it, in a report with one for each attempt
 # Before the second attempt; doubled before each further one. A client has retried what passes quickly by then.
 BACKOFF_SECONDS = 1.0
@@ -175,18 +174,11 @@ def _taken(text: str, schema: Mapping[str, Any] | None) -> tuple[str, str]:
 
 
 def _success(text: str, reply: WorkerReply) -> Attempt:
-    text, warning = _writable(text), reply.warning
-    if len(text) > ANSWER_CHARACTERS:
-        characters = f"{ANSWER_CHARACTERS:,} of {len(text):,} characters"
-        cut = f"the answer is cut: its first {characters} are here"
-        warning = "; ".join(filter(None, (warning, cut)))
-        text = text[:ANSWER_CHARACTERS]
-    warning = _writable(shorten(warning, REASON_CHARACTERS))
     return Attempt(
         RunStatus.SUCCESS,
-        text,
+        _writable(text),
         max(int(reply.tokens), 0),
-        warning=warning,
+        warning=_writable(shorten(reply.warning, REASON_CHARACTERS)),
         cost=_known(reply.cost),
         commit=reply.commit,
         verified=reply.verified,
