@@ -429,7 +429,7 @@ def test_each_attempt_is_shown(tmp_path: Path) -> None:
     )
     progress = status(run.project, TRACK, database=run.database)
     assert progress is not None
-    assert progress.lines[0].errors == ("no luck",)
+    assert progress.lines[0].end.errors == ("no luck",)
     with pytest.raises(TrackError, match='has no ticket "lost"'):
         made_attempts(run.project, TRACK, "lost", database=run.database)
 

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,20 +21,58 @@ from aggregate.agents.goals.goal_result import (
     Trace,
     TraceKind,
 )
-from aggregate.agents.goals.models import as_model
-from aggregate.agents.goals.questions import Model, QuestionKind
+from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
 from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
-from aggregate.sending.clients import Client
+from aggregate.sending.clients import ChatRequest, Client
+from aggregate.sending.models import FinishReason
 
 # Characters of what is missing: it is one sentence
 MOST_MISSING: Final = 300
 # Keys in a question, and characters of each: it stays below about a thousand tokens
 MOST_KEYS: Final = 60
 KEY_CHARACTERS: Final = 60
+
+
+_PROBLEMS: Final = {
+    FinishReason.REFUSED: "it refused to answer",
+    FinishReason.LENGTH: "its answer was cut at the limit of tokens",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """Asks each question as a message of its own, at its temperature and for an answer of its form."""
+
+    client: Client
+    model: str = ""
+
+    def ask(self, question: Question) -> Completion:
+        most = ChatRequest().max_output
+        left = most if question.tokens_left is None else question.tokens_left
+        reply = self.client.send(
+            ChatRequest(
+                message=question.text,
+                model=self.model,
+                max_output=max(1, min(most, left)),
+                temperature=question.temperature,
+                schema=question.schema,
+                seconds=question.seconds_left,
+            )
+        )
+        usage = reply.usage
+        # Where the provider says nothing, a token for every four characters.
+        tokens = usage.input + usage.output or (len(question.text) + len(reply.text)) // 4
+        charged = ceil(tokens - usage.cache_read * (1 - reply.read_price))
+        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged)
+
+
+def _as_model(client: Model | Client) -> Model:
+    """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
+    return client if isinstance(client, Model) else ChatModel(client)
 
 
 class NeuronAgent:
@@ -60,7 +99,7 @@ class NeuronAgent:
         prose: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.model = as_model(client)
+        self.model = _as_model(client)
         self.tools = ToolRegistry.of(tools)
         self.state_dir = Path(state_dir)
         self.limits = limits or EngineLimits()

@@ -171,19 +171,19 @@ class PastRun:
     def _read_lines(self) -> dict[str, ReportLine]:
         own = [ticket_id for ticket_id in self.tickets if ticket_id not in self._children]
         lines = {
-            outcome.ticket: ReportLine.of(self.tickets[outcome.ticket], outcome)
+            outcome.ticket: ReportLine(self.tickets[outcome.ticket], outcome)
             for outcome in self._outcomes.of(own)
         }
         for ticket_id in own:
             ending = self._outcomes.ending(ticket_id)
             if ending and ending.state is EndingState.LEFT_OUT:
                 ticket = self.tickets[ticket_id]
-                lines[ticket_id] = ReportLine(ticket, errors=(ending.text,), left_out=True)
+                lines[ticket_id] = ReportLine.not_run(ticket, ending.text, left_out=True)
         for parent_id, children in self._children.items():
             if all(child.id in lines for child in children):
                 self._outcomes.add_children(parent_id, children)
                 outcome = next(self._outcomes.of([parent_id]))
-                lines[parent_id] = ReportLine.of(self.tickets[parent_id], outcome)
+                lines[parent_id] = ReportLine(self.tickets[parent_id], outcome)
         return lines
 
     def _state(self, ticket_id: str) -> EndingState | None:
