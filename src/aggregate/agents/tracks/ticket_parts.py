@@ -267,13 +267,15 @@ class SharedFiles:
             secrets.note_file(file.path, file.secrets)
         return (*self._files.warnings, *secrets.warnings)
 
-    def share(self, tickets: Sequence[Ticket]) -> None:
-        """Share the files that none of these tickets focuses on."""
+    def share(self, tickets: Sequence[Ticket]) -> bool:
+        """Share the files that none of these tickets focuses on; tell whether a provider's cache can hold them."""
+        files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
-        files = ((file.path, file.entry) for file in self._files.files)
-        self.late_paths = focus_paths(files, focus_files)
+        self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
         self.beginning.cache_clear()
         self.in_full.cache_clear()
+        shared = (len(file.content) for file in files if file.path not in self.late_paths)
+        return sum(shared) >= SHARED_CHARACTERS
 
     def named(self, focus: str) -> list[str]:
         return [file.path for file in self._tier3_files.named(focus)]

@@ -136,7 +136,7 @@ class WorkerContexts:
         """
         parts = self._parts
         parts.instructions_last = len(set(map(parts.instructions, tickets))) > 1
-        parts.files.share(tickets)
+        shares_much = parts.files.share(tickets)
         self._alone = {ticket.id for ticket in tickets if self.granted(ticket).is_own}
         self._chosen = {}
         groups: dict[object, list[Ticket]] = {}
@@ -155,10 +155,8 @@ class WorkerContexts:
                 chosen = self._choose_for_all(sharing)
                 self._chosen |= dict.fromkeys((each.id for each in sharing), chosen)
             self._alone |= {each.id for each in exceeding if each.id not in self._chosen}
-        beginnings = [each.beginning for each in self._chosen.values()]
-        self._any_focus = all(
-            each.shares_much for each in (parts.files.beginning(TIER3), *beginnings)
-        )
+        beginnings = (each.beginning for each in self._chosen.values())
+        self._any_focus = shares_much and all(each.shares_much for each in beginnings)
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
