@@ -14,6 +14,7 @@ from aggregate.agents.goals.goal_result import LimitReached
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
+from aggregate.agents.tools.analysis import syntax_error
 from aggregate.base.values import Value
 
 # Characters of an error, and of each part of what the next attempt is told
@@ -284,7 +285,7 @@ def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
     goal = answers.clip(branch.goal, answers.ALL_RESULTS)
     reply = branch.ask(QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text)
     code = questions.parse_code(reply)
-    error = questions.syntax_error(code)
+    error = syntax_error(code)
     if not code or not error:
         return code
     clipped = answers.clip(code, answers.FOR_ANSWER)

@@ -6,7 +6,6 @@ The forms are in the part of JSON Schema that all providers know: every object n
 allows no others; what may be left out is ``null``.
 """
 
-import ast
 import json
 import re
 from collections.abc import Mapping
@@ -289,16 +288,6 @@ def parse_code(text: str | None) -> str:
         return str(value["python_code"])
     fenced = [match.group(2) for match in _FENCE.finditer(text)]
     return "\n".join(fenced).strip("\n") if fenced else text.strip("\n")
-
-
-def syntax_error(python: str) -> str:
-    try:
-        ast.parse(python)
-    except SyntaxError as error:
-        return f"{error.msg} (line {error.lineno})"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return f"{error!s:.200}" or "nested too deeply"
-    return ""
 
 
 def says_valid(text: str | None) -> bool:

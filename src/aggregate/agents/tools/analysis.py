@@ -24,6 +24,16 @@ TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
 
 
+def syntax_error(python: str) -> str:
+    try:
+        ast.parse(python)
+    except SyntaxError as error:
+        return f"{error.msg} (line {error.lineno})" if error.lineno else str(error.msg)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{error!s:.200}" or "nested too deeply"
+    return ""
+
+
 def execute_data_analysis(
     python_code: str,
     data: Value,
@@ -57,14 +67,9 @@ def execute_data_analysis(
             retry=True,
             hint="Read the values from data instead of writing them into the code.",
         )
-    try:
-        tree = ast.parse(python_code)
-    except SyntaxError as error:
-        where = f" (line {error.lineno})" if error.lineno else ""
-        return failure_envelope(f"Syntax error: {error.msg}{where}", retry=True)
-    except (ValueError, RecursionError, MemoryError) as error:
-        reason = f"{error!s:.200}" or "nested too deeply"
-        return failure_envelope(f"Syntax error: {reason}", retry=True)
+    if error := syntax_error(python_code):
+        return failure_envelope(f"Syntax error: {error}", retry=True)
+    tree = ast.parse(python_code)
     pattern = _dangerous_pattern(tree)
     if pattern is not None:
         return failure_envelope(
@@ -86,8 +91,8 @@ def execute_data_analysis(
             },
             now=now,
         )
-    except SandboxError as error:
-        return _sandbox_failure(error, plain_data, tree, timeout)
+    except SandboxError as stopped:
+        return _sandbox_failure(stopped, plain_data, tree, timeout)
     printed = {"printed": run.printed} if run.printed else {}
     return {"success": True, "result": run.value, **printed}
 
