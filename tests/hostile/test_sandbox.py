@@ -1,7 +1,6 @@
 """Code that fights its sandbox, and answers that fight the host (rules O-9, D-92)."""
 
 import json
-import platform
 import re
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from aggregate.agents.sandbox import SandboxLimits, run_javascript, run_python
 from aggregate.agents.sandbox.commands import tree_usage
 from aggregate.agents.sandbox.javascript import CONTAINERS, parse_reply
 from aggregate.agents.sandbox.limits import ERROR_CHARACTERS, SOURCE_CHARACTERS
-from aggregate.agents.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
 from aggregate.base.errors import Stopped
 
 
@@ -71,43 +69,6 @@ def test_an_answer_of_the_agreed_form_is_read() -> None:
         parse_reply(json.dumps(failure).encode())
     assert caught.value.kind is Stopped.MEMORY
     assert str(caught.value) == "x" * ERROR_CHARACTERS + "... (8000 more characters)"
-
-
-# The filter
-
-
-@pytest.mark.parametrize("machine", MACHINES)
-def test_the_filter_is_a_program_that_the_kernel_would_take(machine: str) -> None:
-    """Every jump stays inside, the last step returns, and each refused call stands in it."""
-    program = seccomp_filter(machine)
-    steps = [program[n : n + 8] for n in range(0, len(program), 8)]
-    assert len(program) % 8 == 0
-    assert len(steps) < 4096
-    for number, step in enumerate(steps):
-        if step[0] & 7 == 5:
-            assert number + 1 + max(step[2], step[3]) < len(steps)
-    assert steps[-1][0] == 0x06
-    compared = {int.from_bytes(step[4:], "little") for step in steps if step[0] == 0x15}
-    assert {numbers[MACHINES[machine][1]] for numbers in REFUSED.values()} - {None} <= compared
-
-
-def test_an_unknown_machine_has_no_filter() -> None:
-    """Where the calls' numbers are not known, none are refused by them."""
-    assert seccomp_filter("sparc64") == b""
-
-
-HEADERS = [Path("/usr/include") / one for one in ("x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/unistd.h")]  # fmt: skip
-
-
-@pytest.mark.parametrize("column", [0, 1])
-def test_the_calls_have_the_kernel_s_numbers(column: int) -> None:
-    """The table agrees with the kernel's own headers."""
-    if not HEADERS[column].is_file():
-        pytest.skip("the kernel's headers are not installed")
-    text = HEADERS[column].read_text(encoding="utf-8")
-    numbers = dict(re.findall(r"#define __NR_(\w+)\s+(\d+)", text))
-    for name, pair in REFUSED.items():
-        assert numbers.get(name) == (None if pair[column] is None else str(pair[column])), name
 
 
 # Monty
@@ -283,12 +244,9 @@ def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
     assert execute_data_analysis(code, data)["result"] == shown
 
 
-@pytest.mark.skipif(
-    platform.machine() not in MACHINES or sys.platform != "linux",
-    reason="no filter for this machine",
-)
-def test_the_javascript_worker_is_filtered() -> None:
-    """A worker that a hole in QuickJS would hand over still makes none of the calls that the filter refuses."""
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads /proc")
+def test_the_javascript_worker_can_open_nothing() -> None:
+    """A worker that a hole in QuickJS would hand over opens no file or socket and starts no process."""
 
     def run() -> None:
         with pytest.raises(SandboxError):
@@ -296,14 +254,16 @@ def test_the_javascript_worker_is_filtered() -> None:
 
     endless = threading.Thread(target=run)
     endless.start()
-    is_filtered = False
-    while not is_filtered and endless.is_alive():
+    bounded: list[bool] = []
+    while not any(bounded) and endless.is_alive():
         time.sleep(0.01)
         children = " ".join(path.read_text() for path in Path("/proc/self/task").glob("*/children"))
         started = [Path("/proc") / pid for pid in children.split()]
         workers = [one for one in started if b"javascript_worker" in (one / "cmdline").read_bytes()]
-        states = [(worker / "status").read_text() for worker in workers]
-        filtered = ["\nSeccomp:\t2\n" in one and "\nNoNewPrivs:\t1\n" in one for one in states]
-        is_filtered = bool(filtered) and all(filtered)
+        limits = [(worker / "limits").read_text() for worker in workers]
+        bounded = [
+            bool(re.search(r"open files +0 ", one) and re.search(r"processes +0 ", one))
+            for one in limits
+        ]
     endless.join()
-    assert is_filtered
+    assert any(bounded)
