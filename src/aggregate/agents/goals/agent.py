@@ -86,7 +86,7 @@ class NeuronAgent:
         state_dir: Where large results and saved state are kept; made when first needed.
         limits: The bounds of each goal.
         prose: Answer in sentences by the model instead of with the data itself.
-        clock: Seconds that never go back, for times and limits.
+        clock: Seconds that never go back, for the limit of time.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class NeuronAgent:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
             StateError: The record is of another goal, of other tools, or cannot be used.
         """
-        node = Trace(TraceKind.GOAL, "goal", goal, clock=self.clock)
+        node = Trace(TraceKind.GOAL, "goal", goal)
         budget = BudgetTracker(self.limits, self.clock, record.spent if record else 0.0)
         cache_dir = self.state_dir / "data_cache"
         run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir, record)
