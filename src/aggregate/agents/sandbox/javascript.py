@@ -136,7 +136,7 @@ def _start_worker() -> PoolProcess:
             bufsize=0,
         )
         worker = PoolProcess(process)
-        worker.greeting(seconds=START_SECONDS, most=GREETING_BYTES)
+        worker.ask(None, seconds=START_SECONDS, most=GREETING_BYTES)
     except (OSError, DeadlinePassed) as error:
         if worker:
             worker.kill()

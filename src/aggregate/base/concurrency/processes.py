@@ -113,9 +113,6 @@ class PoolProcess:
             wait_for_any([self], deadline)
         return answers[0]
 
-    def greeting(self, *, seconds: float, most: int) -> bytes:
-        return self.ask(None, seconds=seconds, most=most)
-
     def kill(self) -> int:
         self._process.kill()
         self.leave()
