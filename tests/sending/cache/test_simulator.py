@@ -18,13 +18,7 @@ from aggregate.sending.cache import (
     compare_prefixes,
     plan_request,
 )
-from aggregate.sending.cache.breakpoints import (
-    CacheLifetime,
-    EarlierRequest,
-    Pauses,
-    WrittenStretch,
-    count_long,
-)
+from aggregate.sending.cache.breakpoints import CacheLifetime, EarlierRequest, Pauses
 from aggregate.sending.cache.request_plan import block_prefixes
 from aggregate.sending.known_models import AS_OF, policy_for
 from aggregate.sending.models import CacheLookup, CachePolicy
@@ -359,8 +353,6 @@ def test_nothing_lives_longer_than_what_it_is_built_on() -> None:
     first = plan_of(turn(0), lifetime=CacheLifetime.SHORT)
     second = plan_of(turn(1), first, lifetime=CacheLifetime.LONG)
     assert set(second.layout.lifetimes) == {300}
-    stretch = WrittenStretch(1000, [2000], is_long_before=False, fallback=0, growth=100)
-    assert count_long(stretch, POLICY, CacheLifetime.LONG, SLOW) == 0
 
 
 @given(discussions(), st.lists(st.sampled_from([60.0, 400.0, 4000.0]), min_size=8, max_size=8))

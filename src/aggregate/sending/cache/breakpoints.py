@@ -73,9 +73,8 @@ class BlockLayout:
     digests: tuple[str, ...]  # of the segments
     ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
     breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
-    lifetimes: tuple[
-        int, ...
-    ] = ()  # seconds of the entry at each breakpoint; empty where all are usual
+    # Seconds of the entry at each breakpoint; empty where all are usual
+    lifetimes: tuple[int, ...] = ()
 
     def lifetime(self, place: int, usual: int) -> int:
         return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
@@ -150,18 +149,7 @@ def layout_with_breakpoints(
         breakpoints = _chosen(outline, policy, last=last, ends=ends, old=old, fallback=fallback)
     lifetimes: tuple[int, ...] = ()
     if policy.long_seconds:
-        hit = max(old, default=0)
-        new = [place for place in breakpoints if place > hit]
-        start = tokens[hit - 1] if hit else 0
-        stretch = WrittenStretch(
-            start,
-            [tokens[place - 1] for place in new],
-            not hit or fallback == hit,
-            tokens[fallback - 1] if fallback else 0,
-            tokens[-1] - start if hit else EXPECTED_GROWTH,
-        )
-        number = count_long(stretch, policy, before.lifetime, before.pauses)
-        last_long = max(*new[:number], fallback, 0)
+        last_long = _last_long(tokens, policy, before, breakpoints, max(old, default=0), fallback)
         # Old ones live as before, new ones as is expected to pay.
         lifetimes = tuple(
             policy.long_seconds if place <= last_long else policy.seconds for place in breakpoints
@@ -232,37 +220,34 @@ def image_ends(prompt: HashedPrompt) -> list[int]:
     return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenStretch:
-    start: int  # what is read before it
-    ends: Sequence[int]  # up to each new breakpoint, in order
-    is_long_before: bool  # whether what is read lives for the longer time
-    fallback: int  # up to the last entry that lives for the longer time, 0 for none
-    growth: int  # what each further turn is expected to add
-
-
-def count_long(
-    stretch: WrittenStretch, policy: CachePolicy, lifetime: CacheLifetime, pauses: Pauses
+def _last_long(
+    tokens: Sequence[int],
+    policy: CachePolicy,
+    before: EarlierRequest,
+    breakpoints: Sequence[int],
+    hit: int,
+    fallback: int,
 ) -> int:
-    is_short = lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
-    if is_short or not policy.long_seconds or not stretch.is_long_before:
-        return 0
-    if lifetime is CacheLifetime.LONG:
-        return len(stretch.ends)
+    """Return the last place whose entry is to live for the longer time, 0 for none; ``hit`` is what is read."""
+    is_short = before.lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
+    new = [place for place in breakpoints if place > hit]
+    if is_short or fallback != hit or not new:
+        return fallback
+    if before.lifetime is CacheLifetime.LONG:
+        return new[-1]
+    start, end = tokens[hit - 1] if hit else 0, tokens[new[-1] - 1]
+    growth = tokens[-1] - start if hit else EXPECTED_GROWTH
     # How likely a pause ends the shorter lifetime and not the longer one.
-    lost = pauses.share(policy.seconds, policy.long_seconds)
-    numbers = range(len(stretch.ends) + 1)
-    return min((_expected_cost(stretch, number, policy, lost), number) for number in numbers)[1]
+    lost = before.pauses.share(policy.seconds, policy.long_seconds)
 
+    def expected_cost(last: int) -> float:
+        long_end = tokens[last - 1] if last else 0
+        cost = policy.long_write * (long_end - start) + policy.write * (end - long_end)
+        if last == new[-1]:
+            return cost + policy.long_write * TURNS * growth
+        # After each of the turns to come all that is short-lived by then may be written again.
+        rewritten = TURNS * (end - long_end) + growth * TURNS * (TURNS - 1) / 2
+        again = lost * (policy.write - policy.read) * rewritten
+        return cost + policy.write * TURNS * growth + again
 
-def _expected_cost(stretch: WrittenStretch, number: int, policy: CachePolicy, lost: float) -> float:
-    end = stretch.ends[-1] if stretch.ends else stretch.start
-    long_end = stretch.ends[number - 1] if number else stretch.start
-    cost = policy.long_write * (long_end - stretch.start) + policy.write * (end - long_end)
-    if number == len(stretch.ends):
-        return cost + policy.long_write * TURNS * stretch.growth
-    short = end - (long_end if number else stretch.fallback)
-    # After each of the turns to come all that is short-lived by then may be written again.
-    rewritten = TURNS * short + stretch.growth * TURNS * (TURNS - 1) / 2
-    again = lost * (policy.write - policy.read) * rewritten
-    return cost + policy.write * TURNS * stretch.growth + again
+    return min((hit, *new), key=expected_cost)
