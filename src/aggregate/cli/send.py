@@ -60,7 +60,7 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else "
+        "server), gateway (of others' models), or scripted; by default the persona's, else "
         "that of [send].",
     ),
     click.option(

@@ -24,7 +24,7 @@ from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage, api_family
+from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage
 from aggregate.sending.turn import ASSISTANT, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
@@ -177,8 +177,8 @@ def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
 
 def body_of(planned: PlannedRequest) -> dict[str, Any]:
     """Return the arguments of a request in the form of whose API it was planned for."""
-    family = api_family(planned.provider, planned.model)
-    return to_anthropic(planned) if family in anthropic_api.PROVIDERS else to_openai(planned)
+    is_anthropics = planned.provider in anthropic_api.PROVIDERS
+    return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
 
 def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> Exchange:
@@ -229,7 +229,7 @@ def usage_of(reported: object) -> Usage:
 
 
 def _check_api(planned: PlannedRequest, providers: frozenset[str], function: str) -> None:
-    if api_family(planned.provider, planned.model) not in providers:
+    if planned.provider not in providers:
         raise ClientSetupError(
             f"the request was planned for {planned.provider}, which {function} does not speak to: "
             f"call the function of its SDK, or plan_for with provider={min(providers)!r}"

@@ -22,19 +22,13 @@ from aggregate.sending.attached import Attached
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
-from aggregate.sending.clients.providers import (
-    NAMES,
-    PROVIDERS,
-    check_not_from_project,
-    open_client,
-    provider_of_model,
-)
-from aggregate.sending.models import CLOUDS, COMPATIBLE, GATEWAY, SCRIPTED
+from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
+from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 # The providers that have models of their own only.
-_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, GATEWAY, SCRIPTED}
+_COMPANIES: Final = frozenset(NAMES) - {COMPATIBLE, GATEWAY, SCRIPTED}
 _SHOWN = 60  # characters of an alias that a sentence shows
 
 
@@ -108,8 +102,6 @@ def select_model(
     provider = _provider(asked.in_order)
     address = _address(asked.in_order, provider)
     model = _model(asked.in_order, provider, has_address=bool(address.base_url))
-    if provider.key:
-        check_not_from_project(provider.provider)
     environ, address_warnings = _for_project_address(project, address, provider, environ)
     client = open_client(
         provider.provider,
@@ -185,13 +177,11 @@ def _sources(project: Project, selection: ModelSelection) -> _Sources:
         ),
         source("[send] of your configuration", users),
     )
-    named = [_without_alias(each, projects, users, is_strangers) for each in in_order]
+    named = [_without_alias(each, projects, users) for each in in_order]
     return _Sources(project, selection, users, persona_name, persona, is_strangers, named)
 
 
-def _without_alias(
-    source: _Source, projects: SendTable, users: SendTable, is_strangers: bool
-) -> _Source:
+def _without_alias(source: _Source, projects: SendTable, users: SendTable) -> _Source:
     """Return a source whose model is no alias; those of the user go before those of a project."""
     target = users.aliases.get(source.model) or projects.aliases.get(source.model)
     if not target:
@@ -199,8 +189,6 @@ def _without_alias(
     provider, slash, model = target.partition("/")
     if not slash or provider not in NAMES:
         return replace(source, model=target)
-    if is_strangers and source.model not in users.aliases:
-        check_not_from_project(provider)
     if source.provider not in ("", provider):
         raise ClientSetupError(
             f'"{source.model[:_SHOWN]}" stands for {model} of {provider}, not of {source.provider}: leave out the '

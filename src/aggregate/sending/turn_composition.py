@@ -49,7 +49,7 @@ from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of
-from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy, api_family
+from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
 
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
@@ -181,8 +181,7 @@ def _last_request(
     except OSError:
         age = float("inf")
     # How long it thinks is a part of what Anthropic's cache compares.
-    is_other_effort = api_family(logged.provider, logged.model) == "anthropic"
-    is_other_effort = is_other_effort and logged.effort != effort
+    is_other_effort = logged.provider == "anthropic" and logged.effort != effort
     may_be_cached = reached == recipient and was_written and not is_other_effort
     is_own = logged.discussion in (request.discussion, request.continues)
     return LastRequest(logged, may_be_cached, age, request.redaction, is_own)

@@ -12,8 +12,8 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
 from json import JSONDecodeError
@@ -56,7 +56,7 @@ class ApiKey:
 
 
 def auth_headers(
-    key: ApiKey | None,
+    key: ApiKey,
     variable: str,
     others: tuple[str, ...],
     omit: Any,  # noqa: ANN401 - whatever mark an SDK has
@@ -65,12 +65,10 @@ def auth_headers(
 
     SDKs send these wherever their address leads: also to another provider than the one they are meant for. The
     ``variable`` has ``Name: value`` on each line, ``others`` are headers that the SDK makes of other variables, and
-    ``omit`` is its mark for what is left out. Without a key the SDK signs by itself.
+    ``omit`` is its mark for what is left out.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
-    if key is None:
-        return dict.fromkeys(names, omit)
     bearer = f"Bearer {key.value or 'none'}"
     return {
         name: bearer if name.lower() == "authorization" else omit
@@ -95,22 +93,21 @@ class SdkApi:
     key: ApiKey
     base_url: str | None = None  # ``None`` for the SDK's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    # Makes another client of the SDK from its module and the arguments
-    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
     def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
         """``variable`` and ``others`` name headers of the environment, which are for the SDK's own provider alone."""
         is_own = class_name.removeprefix("Async").lower() == self.provider
-        signed = None if self.connect else self.key
         options = {
             "api_key": self.key.value or "none",
             "base_url": self.base_url,
             "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
             "max_retries": 0,
             "timeout": self.limits.read,  # else Anthropic's refuses long answers that are not streamed
-            "default_headers": None if is_own else auth_headers(signed, variable, others, sdk.omit),
+            "default_headers": None
+            if is_own
+            else auth_headers(self.key, variable, others, sdk.omit),
         }
-        return self.connect(sdk, options) if self.connect else getattr(sdk, class_name)(**options)
+        return getattr(sdk, class_name)(**options)
 
 
 class WrongAddressError(Exception):

@@ -3,7 +3,7 @@
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,6 @@ class GeminiApi:
     key: ApiKey
     base_url: str | None = None  # with or without its version at the end; ``None`` for Google's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    vertex: Mapping[str, Any] | None = field(default=None, repr=False)  # for Vertex AI
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         try:
@@ -61,15 +60,12 @@ class GeminiApi:
                     client_args=for_unused,
                     async_client_args=for_unused,
                 )
-                client = self._client(genai, options)
+                # The key is left in no variable of a frame that an error passes through.
+                client = genai.Client(
+                    api_key=self.key.value or "none", vertexai=False, http_options=options
+                )
                 async with client.aio as session:
                     return parse_reply(await _ask(session, request_body(request), on_text))
-
-    def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        # The key is left in no variable of a frame that an error passes through.
-        if self.vertex is not None:
-            return sdk.Client(vertexai=True, http_options=options, **self.vertex)
-        return sdk.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
 
 
 async def _ask(

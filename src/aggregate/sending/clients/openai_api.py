@@ -28,7 +28,6 @@ from aggregate.sending.models import (
     FinishReason,
     Reply,
     Usage,
-    api_family,
     reported_fields,
     reported_tokens,
 )
@@ -96,9 +95,9 @@ async def _ask(
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
-    """Only OpenAI itself, also on Azure, knows its newer fields."""
+    """Only OpenAI itself knows its newer fields."""
     plan = request.plan
-    is_openai = api_family(provider, request.model) == "openai"
+    is_openai = provider == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
     body: dict[str, Any] = {"model": request.model, limit: request.max_output}
     form = known_model(provider, request.model).takes.response_format

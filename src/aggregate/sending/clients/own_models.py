@@ -133,8 +133,6 @@ _PRICE_LIST_IDS = {
     "gemini-cli": "google",
     "scripted": None,
     "compatible": None,
-    "bedrock": "aws",
-    "vertex": None,
     "gateway": None,
 }
 
