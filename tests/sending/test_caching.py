@@ -78,7 +78,7 @@ def test_who_decides(
     loaded = load_config(project_with(tmp_path, f"[send]\n{of_project}\n"))
     _, selected = select_model(loaded, ModelSelection("scripted", cache=wanted))
     assert selected.cache == lifetime
-    said = 'cache = "off" by [send] of the project'
+    said = "chosen by the project's own configuration: cache off"
     assert (said in selected.warnings) is (lifetime == "off")
 
 

@@ -51,9 +51,8 @@ class ModelSelection:
     discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
     # Of a selection that is made: where provider, model and all that is no usual choice are from
     origins: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[
-        str, ...
-    ] = ()  # what of the persona is not used, and what its project has named
+    # What of the persona is not used, and what its project has named
+    warnings: tuple[str, ...] = ()
     picks: bool = False  # whether it is first asked which of the likeliest files matter (T-10)
     attached: Attached = field(default_factory=Attached)
 
@@ -113,18 +112,18 @@ def select_model(
     )
     warnings = (*_unfollowed(asked, provider.provider), *address_warnings)
     warnings += _decided_by_project(asked, provider, model, client)
-    cache, cache_warnings = _cache_lifetime(asked)
     options, origins = _options(asked, {"provider": provider.name, "model": model.name})
     return client, replace(
         selection,
         **options,
         persona=asked.persona_name,
         budget=asked.persona.budget if selection.budget is None else selection.budget,
-        cache=cache,
+        # The user goes before the project here, which does not pay.
+        cache=CacheLifetime(selection.cache or asked.users.cache or asked.projects.cache or "auto"),
         system=selection.system or asked.persona.system_prompt,
         discussion=_discussion(project, selection, client),
         origins=origins,
-        warnings=warnings + cache_warnings,
+        warnings=warnings,
         picks=bool(asked.users.pick if asked.projects.pick is None else asked.projects.pick),
     )
 
@@ -238,14 +237,12 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
             continue
         if has_address:
             return source
+        who = f"{source.name} names the model {source.model}, which {asked} does not have"
+        what = f"add --model, or take --provider {maker}"
         if source is option:
-            raise ClientSetupError(
-                f"{asked}, which {provider.name} names, does not have the model {source.model}: add --provider {maker}"
-            )
-        raise ClientSetupError(
-            f"{source.name} names the model {source.model}, which {asked} does not have: "
-            f"add --model, or take --provider {maker}"
-        )
+            who = f"{asked}, which {provider.name} names, does not have the model {source.model}"
+            what = f"add --provider {maker}"
+        raise ClientSetupError(f"{who}: {what}")
     return _Source(USUAL)
 
 
@@ -261,17 +258,6 @@ def _options(asked: _Sources, origins: dict[str, str]) -> tuple[dict[str, Any], 
     if asked.persona_name:
         origins["persona"] = asked.persona_name
     return options, origins
-
-
-def _cache_lifetime(asked: _Sources) -> tuple[CacheLifetime, tuple[str, ...]]:
-    """Return how long entries are to live; only here the user goes before the project, which does not pay."""
-    users, projects = asked.users, asked.projects
-    own = asked.selection.cache or users.cache
-    if own or projects.cache not in ("1h", "off"):
-        return CacheLifetime(own or projects.cache or "auto"), ()
-    # An hour costs more to write, and without a cache everything is paid in full.
-    warning = f'cache = "{projects.cache}" by [send] of the project'
-    return CacheLifetime(projects.cache), (warning,)
 
 
 def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:
@@ -324,8 +310,9 @@ def _decided_by_project(
         said.append(f"effort {projects.effort}")
     if projects.pick:
         said.append("a second look before each question with a budget")
-    if projects.cache == "1h":
-        said.append("a cache that lives for an hour")
+    # An hour costs more to write, and without a cache everything is paid in full.
+    if projects.cache in ("1h", "off") and not (selection.cache or asked.users.cache):
+        said.append(f"cache {projects.cache}")
     return (f"chosen by the project's own configuration: {', '.join(said)}",) if said else ()
 
 
