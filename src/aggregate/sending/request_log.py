@@ -32,6 +32,7 @@ from aggregate.sending.kept import change_kept, read_kept
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, Request, SegmentCounter
+    from aggregate.sending.cache.breakpoints import BlockLayout
 
 _FILE: Final = "sent_requests.json"
 # Records of one project that are remembered: ten times as many as are looked through for the next request.
@@ -64,6 +65,12 @@ class LoggedRequest:
     pauses: tuple[float, ...] = ()  # seconds between the last turns
     discussion: str = ""  # ``""`` for the default one
     effort: str = ""  # as it was asked for
+
+    @property
+    def layout(self) -> "BlockLayout":
+        from aggregate.sending.cache.breakpoints import BlockLayout  # of sent prompts alone
+
+        return BlockLayout(self.fingerprint.digests, self.ends, self.breakpoints, self.lifetimes)
 
     @property
     def unsent(self) -> "LoggedRequest":

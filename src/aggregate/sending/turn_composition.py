@@ -77,10 +77,7 @@ class LastRequest:
 
     @property
     def layout(self) -> BlockLayout | None:
-        if self.logged is None or not self.may_be_cached:
-            return None
-        sent = self.logged
-        return BlockLayout(sent.fingerprint.digests, sent.ends, sent.breakpoints, sent.lifetimes)
+        return self.logged.layout if self.logged and self.may_be_cached else None
 
     @property
     def pauses(self) -> Pauses:
@@ -148,26 +145,20 @@ def _find_last_request(
     both; else the last one of this discussion to any model, else of any.
     """
     recipient = (client.provider, client.model, digest(system))
-    own = other = last = None
+    seen: list[LastRequest] = []
     # What the user has not written here counts in a trusted project alone.
     is_own = not is_trusted(project_root(request.base_dir))
     for logged in recent_requests(request.output_dir, request.namespace, is_own=is_own):
-        if not logged.provider:
-            continue
-        sent = _last_request(logged, request, recipient, effort)
-        last = sent if last is None or (sent.is_own and not last.is_own) else last
-        if not sent.may_be_cached:
-            continue
-        is_alive = sent.is_alive(lifetime)
-        if sent.is_own and own is None:
-            own = sent
-        if (sent.is_own and is_alive) or (own is not None and not is_alive):
-            break  # what is older is no longer cached either
-        if is_alive and other is None:
-            other = sent
-    if own is not None and own.is_alive(lifetime):
-        return own
-    return other or own or last or LastRequest()
+        if logged.provider:
+            seen.append(_last_request(logged, request, recipient, effort))
+            if seen[-1].may_be_cached and seen[-1].is_own:
+                break  # what is older is no longer cached either
+
+    def order(sent: LastRequest) -> tuple[bool, ...]:
+        is_cached = sent.may_be_cached and sent.is_alive(lifetime)
+        return not is_cached, not sent.is_own, sent.is_own and not sent.may_be_cached
+
+    return min(seen, key=order, default=LastRequest())
 
 
 def _last_request(
@@ -253,11 +244,8 @@ class TurnComposer:
         is_off = selection.cache == CacheLifetime.OFF
         policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
         told = (*secrets, *refused)
-        if (
-            learned.distrusts_hours
-            and policy.long_seconds
-            and selection.cache == CacheLifetime.AUTO
-        ):
+        takes_hours = policy.long_seconds > 0 and selection.cache == CacheLifetime.AUTO
+        if takes_hours and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             told += (_NO_HOURS,)
         # No older version saves anything where nothing is cached: that turns diffs off.
@@ -388,9 +376,8 @@ class TurnComposer:
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             client = scripted_client(cache=left, model=client.model)
         asked = client.planned(replace(request_of(self.selection), system=self.system, plan=plan))
-        report = (
-            compare_prefixes(last.logged.fingerprint, prompt.fingerprint) if last.logged else None
-        )
+        sent = last.logged
+        report = compare_prefixes(sent.fingerprint, prompt.fingerprint) if sent else None
         return Exchange(
             client,
             self.selection,
