@@ -9,7 +9,7 @@ import click
 from aggregate.cli.options import json_option
 from aggregate.cli.output import counted, say, write_result, write_rows
 from aggregate.sending import Charge, charges
-from aggregate.sending.models import dollars
+from aggregate.sending.models import saving
 
 _FIELDS = ("day", "project", "provider", "model")
 
@@ -72,6 +72,6 @@ def _line(row: Charge) -> str:
             f"{row.input:,} tokens in, {share} read",
             f"{row.output:,} out",
             f"{least}{dollars(row.dollars)}",
-            f"{dollars(row.saved)} saved",
+            saving(row.saved),
         ]
     )

@@ -12,7 +12,7 @@ from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import Ask, ChatRequest, OnText
 from aggregate.sending.kept import change_kept, read_kept
-from aggregate.sending.models import SCRIPTED, Reply, Usage, dollars
+from aggregate.sending.models import SCRIPTED, Reply, Usage, dollars, saving
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Bill:
     def sentence(self) -> str:
         if self.price is None or self.expected_price is None or self.saved is None:
             return dollars(self.price)
-        forecast, saved = dollars(self.expected_price), dollars(self.saved)
-        return f"{dollars(self.price)} ({forecast} expected, {saved} saved)"
+        forecast = dollars(self.expected_price)
+        return f"{dollars(self.price)} ({forecast} expected, {saving(self.saved)})"
 
 
 _FILE: Final = "charges.json"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.request import Amount
@@ -17,7 +17,7 @@ from aggregate.project.configuration import Project
 from aggregate.prompt import Composition, open_project
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import PrefixReport
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
+from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import open_client, provider_of_model
@@ -30,15 +30,6 @@ from aggregate.sending.turn_preparation import prepare_turn
 
 # Stands for the address of a compatible server, which the host alone knows: nothing is sent there.
 _HOSTS_OWN = "http://localhost"
-
-
-class PlannedBlock(NamedTuple):
-    """A piece of a request: a text, or an image by its path; a cache's breakpoint may stand behind it."""
-
-    role: str
-    text: str
-    marked: bool
-    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +52,6 @@ class PlannedRequest:
     def plan(self) -> RequestPlan:
         """The blocks as they stand in the numbered prompt, with their tokens; its layout is for the next request."""
         return self.request.plan
-
-    @property
-    def blocks(self) -> tuple[PlannedBlock, ...]:
-        system = [
-            PlannedBlock("system", block.text, block.has_breakpoint)
-            for block in self.plan.blocks
-            if block.role is BlockRole.SYSTEM
-        ]
-        said = [
-            PlannedBlock(
-                "assistant" if message.is_assistant else "user",
-                part.text,
-                part.block.has_breakpoint,
-                part.block.image.path if part.block.image else "",
-            )
-            for message in messages_of(self.plan)
-            for part in message.parts
-        ]
-        return (*system, *said)
 
     @property
     def expected(self) -> Usage | None:

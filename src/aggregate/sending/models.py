@@ -84,6 +84,13 @@ def dollars(amount: Decimal | None) -> str:
     return "price unknown" if amount is None else f"${amount:.4f}"
 
 
+def saving(amount: Decimal) -> str:
+    """Say what a cache has saved; at first it costs more, since what is written is read later."""
+    return (
+        f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
+    )
+
+
 _MOST_TOKENS: Final = 10**12  # no request has more: a server that reports more reports nonsense
 
 
