@@ -62,7 +62,6 @@ def _sum(rows: list[Charge], day: str = "", project: str = "", *model: str) -> C
 
 
 def _line(row: Charge) -> str:
-    least = "at least " if row.unpriced else ""
     share = f"{row.cache_read / row.input:.0%}" if row.input else "0%"
     named = [part for part in (row.day, row.project, f"{row.provider} {row.model}".strip()) if part]
     return "\t".join(
@@ -71,7 +70,7 @@ def _line(row: Charge) -> str:
             counted(row.requests, "request"),
             f"{row.input:,} tokens in, {share} read",
             f"{row.output:,} out",
-            f"{least}{dollars(row.dollars)}",
+            row.price,
             saving(row.saved),
         ]
     )
