@@ -36,7 +36,6 @@ from aggregate.project.history import (
 )
 from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
 from aggregate.prompt.turns import build_discussion_section
-from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason, Usage
@@ -178,17 +177,6 @@ class PreparedCompaction:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedCompaction:
-    completed: Exchange  # the answer with the summary, and its files
-    kept: Path  # the file with all turns as they were
-    kept_as: str  # the name of that discussion
-
-    @property
-    def sentence(self) -> str:
-        return f"all turns are kept: --discussion {self.kept_as} goes on from them"
-
-
 def prepare_compaction(
     project: Project,
     selection: ModelSelection,
@@ -265,26 +253,14 @@ def _of_turns_alone(
             oldest = oldest[: len(oldest) // 2]
 
 
-def compact_discussion(
-    prepared: PreparedCompaction, project: Project, *, on_text: OnText | None = None
-) -> CompletedCompaction:
-    """If ``on_text`` raises an ``OSError`` or ``OutputError``, that comes at the end; any other changes nothing."""
+def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchange:
+    """Ask for the summary and put it in the place of the oldest turns, which another discussion keeps."""
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")
     root = discussions_root(project)
     history = confined(history_file(project.path, prepared.name), root)
     kept = confined(history_file(project.path, prepared.kept_as), root)
-    broken: list[OSError | OutputError] = []
-
-    def pass_on(piece: str) -> None:
-        # It is paid for, and takes its place nonetheless where the output breaks.
-        try:
-            if on_text is not None and not broken:
-                on_text(piece)
-        except (OSError, OutputError) as error:
-            broken.append(error)
-
-    completed = send_turn(prepared.turn, project, on_text=pass_on)
+    completed = send_turn(prepared.turn, project)
     summary = {"role": SUMMARY, "content": completed.reply.text}
     try:
         _check_summary(prepared, completed, count(build_discussion_section([summary])))
@@ -295,9 +271,7 @@ def compact_discussion(
     except AggregateError as error:
         error.add_note(f"the summary is in {completed.answer}")
         raise
-    if broken:
-        raise broken[0]
-    return CompletedCompaction(completed, kept, prepared.kept_as)
+    return completed
 
 
 def _check_summary(prepared: PreparedCompaction, completed: Exchange, tokens: int) -> None:
