@@ -15,7 +15,7 @@ from aggregate import ChatRequest, Prompt, Segment, count, open_client
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache import EarlierRequest, HashedPrompt, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.file_order import CachedPrompt, order_for_sending
+from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.connection import certificates
 from aggregate.sending.known_models import policy_for
@@ -114,7 +114,7 @@ def orders() -> Iterator[Row]:
 
     def order(prompt: Prompt, earlier: CachedPrompt | None) -> HashedPrompt:
         hashed = HashedPrompt.of(prompt, tokens)
-        return order_for_sending(hashed, policy, earlier=earlier, changes={}, count=count).prompt
+        return FileOrder(hashed, policy, earlier or UNSENT, {}, count).ordered().prompt
 
     first = order(prompt, None)
     texts = ("", *(part.segment.text for part in first.segments))

@@ -34,7 +34,7 @@ from aggregate.prompt.document import Image, Prompt, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, EarlierRequest, Pauses
-from aggregate.sending.cache.file_order import CachedPrompt, OrderedPrompt, order_for_sending
+from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
     HashedSegment,
@@ -89,9 +89,9 @@ class LastRequest:
         lifetimes = self.logged.lifetimes if self.logged else ()
         return self.age <= max(lifetimes, default=usual)
 
-    def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
+    def cached_prompt(self, policy: CachePolicy) -> CachedPrompt:
         if self.logged is None:
-            return None
+            return UNSENT
         readable: tuple[int, ...] | None = ()
         if policy.lookup is CacheLookup.BREAKPOINTS and self.layout:
             readable = self.layout.alive(self.age, policy.seconds)
@@ -276,7 +276,7 @@ class TurnComposer:
         # Where no cache holds how files were sent any more a fit afresh costs no more.
         earlier = self.last.cached_prompt(self.ordering)
         is_paid = self.ordering.read < self.ordering.write
-        is_lost = earlier is not None and not earlier.readable()[-1] and is_paid
+        is_lost = not earlier.readable()[-1] and is_paid
         kept = () if is_lost else self.last.shown
         request = replace(request, budget=budget, kept=kept)
         try:
@@ -333,16 +333,14 @@ class TurnComposer:
     ) -> OrderedPrompt:
         prompt = composition.prompt
         earlier = self.last.cached_prompt(policy)
-        if earlier:
-            # What was sent and is not there; a file that is there was taken out by the user.
-            sections = (Section.FILES, Section.CHANGED)
-            segments = earlier.fingerprint.segments
-            sent = {part.source for part in segments if part.section in sections}
-            shown = {segment.source for segment in prompt.segments}
-            unshown = filter(None, sorted(sent - shown))
-            gone = (path for path in unshown if not is_file(request.base_dir / path))
-            parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
-            earlier = replace(earlier, gone=parts)
+        # What was sent and is not there; a file that is there was taken out by the user.
+        sections = (Section.FILES, Section.CHANGED)
+        segments = earlier.fingerprint.segments
+        sent = {part.source for part in segments if part.section in sections}
+        shown = {segment.source for segment in prompt.segments}
+        unshown = filter(None, sorted(sent - shown))
+        gone = (path for path in unshown if not is_file(request.base_dir / path))
+        parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
         hashed = HashedPrompt.of(
             prompt,
             count_prompt(prompt).segments,
@@ -350,14 +348,9 @@ class TurnComposer:
             system_tokens=count(self.system),
             images=self.images,
         )
-        return order_for_sending(
-            hashed,
-            policy,
-            earlier=earlier,
-            changes=changes,
-            count=count,
-            grown=grown_files(request.kept, composition.choices) if request.budget else None,
-        )
+        grown = grown_files(request.kept, composition.choices) if request.budget else None
+        earlier = replace(earlier, gone=parts)
+        return FileOrder(hashed, policy, earlier, changes, count, grown).ordered()
 
     def _planned(self, turn: _FittedTurn) -> Exchange:
         last, prompt = self.last, turn.ordered.prompt
