@@ -16,14 +16,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
+from importlib import import_module
 from json import JSONDecodeError
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
 from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.sending.models import FinishReason
+from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.models import FinishReason, Reply
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -55,12 +57,7 @@ class ApiKey:
         return text
 
 
-def auth_headers(
-    key: ApiKey,
-    variable: str,
-    others: tuple[str, ...],
-    omit: Any,  # noqa: ANN401 - whatever mark an SDK has
-) -> dict[str, Any]:
+def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
     """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
 
     SDKs send these wherever their address leads: also to another provider than the one they are meant for. The
@@ -89,25 +86,45 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 @dataclass(frozen=True, slots=True)
 class SdkApi:
+    """The adapter of a provider whose SDK is loaded when it is needed.
+
+    ``headers`` name a variable of the environment with headers, and headers that the SDK makes of other variables:
+    these are for the SDK's own provider alone.
+    """
+
     provider: str
     key: ApiKey
     base_url: str | None = None  # ``None`` for the SDK's own
     limits: ConnectionLimits = DEFAULT_LIMITS
 
-    def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        """``variable`` and ``others`` name headers of the environment, which are for the SDK's own provider alone."""
-        is_own = class_name.removeprefix("Async").lower() == self.provider
-        options = {
-            "api_key": self.key.value or "none",
-            "base_url": self.base_url,
-            "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
-            "max_retries": 0,
-            "timeout": self.limits.read,  # else Anthropic's refuses long answers that are not streamed
-            "default_headers": None
-            if is_own
-            else auth_headers(self.key, variable, others, sdk.omit),
-        }
-        return getattr(sdk, class_name)(**options)
+    sdk: ClassVar[str]
+    error: ClassVar[str]  # the name of the class of all its errors
+    class_name: ClassVar[str]
+    headers: ClassVar[tuple[str, ...]]
+
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
+        try:
+            module = import_module(self.sdk)
+        except ImportError:
+            raise missing_sdk(self.provider, self.sdk) from None
+        with SdkErrorTranslator(self.provider, self.key, getattr(module, self.error)):
+            async with self._open(module) as client:
+                return await self.ask(client, request, on_text)
+
+    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
+        raise NotImplementedError
+
+    def _open(self, module: Any) -> Any:  # noqa: ANN401
+        is_own = self.class_name.removeprefix("Async").lower() == self.provider
+        headers = None if is_own else auth_headers(self.key, *self.headers, omit=module.omit)
+        return getattr(module, self.class_name)(
+            api_key=self.key.value or "none",
+            base_url=self.base_url,
+            http_client=module.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
+            max_retries=0,
+            timeout=self.limits.read,  # else Anthropic's refuses long answers that are not streamed
+            default_headers=headers,
+        )
 
 
 class WrongAddressError(Exception):

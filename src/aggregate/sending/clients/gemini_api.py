@@ -103,14 +103,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
         for message in messages_of(request.plan)
     ]
     if request.tools:
-        declared = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters_json_schema": tool.parameters,
-            }
-            for tool in request.tools
-        ]
+        declared = [tool.declared("parameters_json_schema") for tool in request.tools]
         config["tools"] = [{"function_declarations": declared}]
     return {"model": request.model, "contents": contents, "config": config}
 
@@ -128,9 +121,8 @@ def _loop_parts(message: Message, turn: LoopTurn) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
     for result in turn.results:
         told: dict[str, Any] = {"name": result.call.name, "response": {"result": result.text}}
-        parts.append(
-            {"function_response": told | ({"id": result.call.id} if result.call.id else {})}
-        )
+        known = {"id": result.call.id} if result.call.id else {}
+        parts.append({"function_response": told | known})
     return [*parts, {"text": turn.note}] if turn.note else parts
 
 
