@@ -22,7 +22,7 @@ class SegmentHash:
 
     @classmethod
     def of(cls, text: str | bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        data = _bytes(text)
         return cls(section, source, digest(data), tokens, len(data))
 
 
@@ -43,8 +43,11 @@ class PromptFingerprint:
 
 def digest(text: str | bytes) -> str:
     """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return hashlib.blake2b(data, digest_size=8).hexdigest()
+    return hashlib.blake2b(_bytes(text), digest_size=8).hexdigest()
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,8 @@ class HashedSegment:
 
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
-        hashed = SegmentHash.of(
-            segment.text, tokens, section=segment.section, source=segment.source
-        )
-        return cls(segment, hashed)
+        place = {"section": segment.section, "source": segment.source}
+        return cls(segment, SegmentHash.of(segment.text, tokens, **place))
 
     @classmethod
     def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
@@ -168,8 +169,8 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
         with_diff = later if cause is DivergenceCause.ADDED else earlier
         segment = next(diff for diff in with_diff.segments[shared:] if diff.source)
         cause = DivergenceCause.CHANGED
-    where = f"the heading of {segment.section}"
-    where = "the system prompt" if segment.section == SYSTEM else where
+    is_system = segment.section == SYSTEM
+    where = "the system prompt" if is_system else f"the heading of {segment.section}"
     return PrefixReport(kept, earlier.tokens, later.tokens, cause, segment.source or where)
 
 
