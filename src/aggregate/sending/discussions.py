@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,7 +37,7 @@ from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_o
 from aggregate.prompt.turns import build_discussion_section
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.models import FinishReason, Usage
+from aggregate.sending.models import FinishReason
 from aggregate.sending.turn import ASSISTANT, USER, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
@@ -128,7 +127,6 @@ class PreparedCompaction:
     name: str  # of the discussion, ``""`` for the default one
     turns: tuple[Any, ...]  # those that become a summary
     tokens: int  # theirs, by o200k
-    staying_tokens: int  # those of the turns that stay
     kept_as: str  # the name of the discussion in which all turns are kept
     is_whole_prompt: bool  # whether the files are sent along, since a cache holds them
 
@@ -138,29 +136,15 @@ class PreparedCompaction:
         return self.turn.price(replace(self.turn.expected, output=output))
 
     @property
-    def pays_back_after(self) -> int | None:
-        """After how many turns it has cost less: what stays is written once more, and each turn reads less."""
-        policy, costs = self.turn.plan.policy, self.price
-        million = self.turn.price(Usage(fresh=1_000_000))
-        saved = self.tokens - _SUMMARY_TOKENS
-        if costs is None or not million or saved <= 0:
-            return None
-        token = million / 1_000_000
-        again = Decimal(str(policy.write - policy.read)) * (self.staying_tokens + _SUMMARY_TOKENS)
-        return ceil((costs + again * token) / (Decimal(str(policy.read)) * saved * token))
-
-    @property
     def sentence(self) -> str:
         amount, client = self.price, self.turn.client
         costs = "at a price that is not known" if amount is None else f"for about ${amount:.4f}"
         what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
-        sentence = (
+        return (
             f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
             f"{client.provider} {client.model} behind {what}; "
             f"each further turn then has about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens less"
         )
-        after = self.pays_back_after
-        return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
 
     @property
     def data(self) -> dict[str, object]:
@@ -172,7 +156,6 @@ class PreparedCompaction:
             "tokens": self.tokens,
             "kept_as": self.kept_as,
             "cost": None if self.price is None else float(self.price),
-            "pays_back_after": self.pays_back_after,
             "warnings": list(self.turn.warnings),
         }
 
@@ -215,13 +198,7 @@ def prepare_compaction(
         number += 1
         kept_as = f"{stem}-{number}"
     return PreparedCompaction(
-        turn,
-        name,
-        oldest,
-        count(build_discussion_section(oldest)),
-        count(build_discussion_section(turns.written[len(oldest) :])),
-        kept_as,
-        is_whole_prompt,
+        turn, name, oldest, count(build_discussion_section(oldest)), kept_as, is_whole_prompt
     )
 
 

@@ -296,24 +296,23 @@ def _decided_by_project(
     if not asked.is_strangers or is_trusted(project_root(asked.project.folder)):
         return ()
     projects, selection = asked.projects, asked.selection
-    said = [f"provider {client.provider}"] if provider.is_projects else []
-    if model.is_projects or (provider.is_projects and model.name == USUAL):
-        said.append(f"model {client.model}")
-    if projects.persona and not selection.persona:
-        said.append(f'persona "{projects.persona}"')
-    if projects.max_output is not None and selection.max_output is None:
-        said.append(f"answers of up to {projects.max_output:,} tokens")
+    is_usual = model.name == USUAL and provider.is_projects
     has_budget = selection.budget is not None or asked.persona.budget is not None
-    if projects.budget is not None and not has_budget:
-        said.append(f"budget {projects.budget}")
-    if projects.effort is not None and selection.effort is None:
-        said.append(f"effort {projects.effort}")
-    if projects.pick:
-        said.append("a second look before each question with a budget")
-    # An hour costs more to write, and without a cache everything is paid in full.
-    if projects.cache in ("1h", "off") and not (selection.cache or asked.users.cache):
-        said.append(f"cache {projects.cache}")
-    return (f"chosen by the project's own configuration: {', '.join(said)}",) if said else ()
+    has_cache = selection.cache or asked.users.cache
+    most, persona = projects.max_output, projects.persona
+    rows = {
+        f"provider {client.provider}": provider.is_projects,
+        f"model {client.model}": model.is_projects or is_usual,
+        f'persona "{persona}"': persona and not selection.persona,
+        f"answers of up to {most or 0:,} tokens": most and selection.max_output is None,
+        f"budget {projects.budget}": projects.budget is not None and not has_budget,
+        f"effort {projects.effort}": projects.effort and selection.effort is None,
+        "a second look before each question with a budget": projects.pick,
+        # An hour costs more to write, and without a cache everything is paid in full.
+        f"cache {projects.cache}": projects.cache in ("1h", "off") and not has_cache,
+    }
+    said = ", ".join(row for row, is_said in rows.items() if is_said)
+    return (f"chosen by the project's own configuration: {said}",) if said else ()
 
 
 def _for_project_address(
