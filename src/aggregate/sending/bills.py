@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from operator import add
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -64,15 +65,7 @@ class Charge(NamedTuple):
     unpriced: int = 0  # requests whose price is not known
 
     def plus(self, other: "Charge") -> "Charge":
-        return self._replace(
-            requests=self.requests + other.requests,
-            input=self.input + other.input,
-            cache_read=self.cache_read + other.cache_read,
-            output=self.output + other.output,
-            dollars=self.dollars + other.dollars,
-            saved=self.saved + other.saved,
-            unpriced=self.unpriced + other.unpriced,
-        )
+        return Charge._make((*self[:4], *map(add, self[4:], other[4:])))
 
     def with_one(self, bill: Bill) -> "Charge":
         usage, price, saved = bill.usage, bill.price or Decimal(0), bill.saved or Decimal(0)
