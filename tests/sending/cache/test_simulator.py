@@ -401,12 +401,12 @@ def reordered() -> State:
     [
         (BASE, 82, "same", ""),
         (state(SHORT_FILES, [*SAID, ("more", 7)]), 82, "appended", ""),
-        (state(SHORT_FILES, []), 73, "cut", "the heading of history"),
+        (state(SHORT_FILES, []), 73, "changed", "the heading of history"),
         (state({**SHORT_FILES, "b.py": ("B2", 21)}, SAID), 13, "changed", "b.py"),
         (state({**SHORT_FILES, "b.py": ("B2", 21), "c.py": ("C2", 1)}, SAID), 13, "changed", "b.py"),
-        (state({"a.py": ("A", 10), "aa.py": ("N", 9), **SHORT_FILES}, SAID), 13, "added", "aa.py"),
-        (state({"a.py": ("A", 10), "c.py": ("C", 40)}, SAID), 13, "removed", "b.py"),
-        (reordered(), 3, "moved", "a.py"),
+        (state({"a.py": ("A", 10), "aa.py": ("N", 9), **SHORT_FILES}, SAID), 13, "changed", "aa.py"),
+        (state({"a.py": ("A", 10), "c.py": ("C", 40)}, SAID), 13, "changed", "b.py"),
+        (reordered(), 3, "changed", "a.py"),
         (state(SHORT_FILES, [("other", 5)]), 77, "changed", "Excerpt 1"),
     ],
 )  # fmt: skip
