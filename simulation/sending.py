@@ -18,7 +18,7 @@ from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.connection import certificates
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CachePolicy
 
 MODEL = "claude-sonnet-5"
@@ -99,7 +99,7 @@ def plans() -> Iterator[Row]:
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
     for provider, model in (("anthropic", MODEL), ("deepseek", "deepseek-flash")):
-        policy = policy_for(provider, model)
+        policy = known_model(provider, model).cache
         earlier = plan_request(HashedPrompt.of(prompt, tokens), policy).layout
         plan = partial(_plan, prompt, tokens, policy, earlier)
         took = [milliseconds(plan) for _ in range(5)]
@@ -110,7 +110,7 @@ def orders() -> Iterator[Row]:
     """Measure putting a large prompt in order behind the last one, in which one file in a hundred has changed."""
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
-    policy = policy_for("anthropic", MODEL)
+    policy = known_model("anthropic", MODEL).cache
 
     def order(prompt: Prompt, earlier: CachedPrompt | None) -> HashedPrompt:
         hashed = HashedPrompt.of(prompt, tokens)

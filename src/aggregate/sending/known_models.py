@@ -218,7 +218,3 @@ def known_model(provider: str, model: str) -> KnownModel:
     own = {key: said.pop(key) for key in ("images", "ratio", "window", "as_of") if key in said}
     cache = CachePolicy(**said) if said else NO_CACHE
     return KnownModel(cache, Capabilities(**takes), **own)
-
-
-def policy_for(provider: str, model: str) -> CachePolicy:
-    return known_model(provider, model).cache

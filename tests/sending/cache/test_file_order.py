@@ -21,14 +21,14 @@ from aggregate.sending.cache.file_order import (
     OrderedPrompt,
 )
 from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy
 from aggregate.sending.turn_composition import count_changes, file_digests
 from tests.fakes.prompts import part
 
-MARKS = policy_for("anthropic", "claude-sonnet-5")
+MARKS = known_model("anthropic", "claude-sonnet-5").cache
 PREFIX = CachePolicy(CacheLookup.PREFIX)
-LOCAL = policy_for("compatible", "")
+LOCAL = known_model("compatible", "").cache
 NAMES = [f"{letter}.py" for letter in "abcdef"]
 
 

@@ -33,7 +33,8 @@ _STOPS = {
 
 class AnthropicApi(SdkApi):
     __slots__ = ()
-    sdk, error, class_name = "anthropic", "APIError", "AsyncAnthropic"
+    sdk = package = "anthropic"
+    error, class_name = "APIError", "AsyncAnthropic"
     headers = ("ANTHROPIC_CUSTOM_HEADERS",)
 
     async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401

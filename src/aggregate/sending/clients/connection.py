@@ -97,7 +97,8 @@ class SdkApi:
     base_url: str | None = None  # ``None`` for the SDK's own
     limits: ConnectionLimits = DEFAULT_LIMITS
 
-    sdk: ClassVar[str]
+    sdk: ClassVar[str]  # the module
+    package: ClassVar[str]
     error: ClassVar[str]  # the name of the class of all its errors
     class_name: ClassVar[str]
     headers: ClassVar[tuple[str, ...]]
@@ -106,15 +107,17 @@ class SdkApi:
         try:
             module = import_module(self.sdk)
         except ImportError:
-            raise missing_sdk(self.provider, self.sdk) from None
+            raise ClientSetupError(
+                f'{self.provider} needs the package {self.package}: run pip install "manual-slop[ai]"'
+            ) from None
         with SdkErrorTranslator(self.provider, self.key, getattr(module, self.error)):
-            async with self._open(module) as client:
+            async with self.open(module) as client:
                 return await self.ask(client, request, on_text)
 
     async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
         raise NotImplementedError
 
-    def _open(self, module: Any) -> Any:  # noqa: ANN401
+    def open(self, module: Any) -> Any:  # noqa: ANN401
         is_own = self.class_name.removeprefix("Async").lower() == self.provider
         headers = None if is_own else auth_headers(self.key, *self.headers, omit=module.omit)
         return getattr(module, self.class_name)(
@@ -336,12 +339,6 @@ def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> Fini
     if not reason:
         raise ValueError("it broke off before its end")
     return stops.get(reason, FinishReason.OTHER)
-
-
-def missing_sdk(provider: str, module: str) -> ClientSetupError:
-    return ClientSetupError(
-        f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
-    )
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:

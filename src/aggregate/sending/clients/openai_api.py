@@ -44,7 +44,8 @@ _STOPS = {
 
 class OpenAiApi(SdkApi):
     __slots__ = ()
-    sdk, error, class_name = "openai", "OpenAIError", "AsyncOpenAI"
+    sdk = package = "openai"
+    error, class_name = "OpenAIError", "AsyncOpenAI"
     headers = ("OPENAI_CUSTOM_HEADERS", "OpenAI-Organization", "OpenAI-Project")
 
     async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401

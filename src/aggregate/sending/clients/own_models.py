@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aggregate.base.errors import PromptTooLongError
 from aggregate.project.configuration import global_config_path, user_config
 from aggregate.project.tables import ModelTable
-from aggregate.sending.known_models import AS_OF, known_model, policy_for
+from aggregate.sending.known_models import AS_OF, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
     GATEWAY,
@@ -91,7 +91,7 @@ def takes_tools(provider: str, model: str) -> bool:
 
 
 def cache_policy(provider: str, model: str) -> CachePolicy:
-    policy = policy_for(provider, model)
+    policy = known_model(provider, model).cache
     table = own_model(model)
     if table is None:
         return policy
