@@ -13,7 +13,7 @@ turn: it ends once writing the files anew is cheaper, and has its limit.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from typing import Final
 
 from aggregate.base.files import ShownText
@@ -203,14 +203,12 @@ class FileOrder:
             most = max(MOST_BEHIND * self.prompt.tokens, _LEAST_BEHIND)
             if not is_first and sum(part.tokens for part in added) <= most:
                 return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
-        reused = [] if written else self._reusable_diffs(retained)
         return (
             *headings,
             *bases,
             *written,
             *([heading] if diffs else []),
-            *(diffs[path] for path in reused),
-            *by_change(diff for path, diff in diffs.items() if path not in reused),
+            *by_change(diffs.values()),
             *remainder,
             *rest,
         )
@@ -231,8 +229,7 @@ class FileOrder:
             # Ends here also because diffs take time: a branch may have changed all files.
             if extra > LARGEST * total:
                 break
-            is_all = len(retained) == len(old) == len(known)
-            same = self._same_with_all(retained) if is_all else old[len(retained) - 1][0] + 1
+            same = old[len(retained) - 1][0] + 1
             price = self._price(total=total + extra, read=readable[same], extra=extra)
             if stays or price <= lowest_price:
                 best, lowest_price = len(retained), price
@@ -262,21 +259,6 @@ class FileOrder:
                 return
             older = self._older(number, text, shown_in_older(text, now.segment))
             yield RetainedFile(older, HashedSegment.counted(diff, self.count))
-
-    def _reusable_diffs(self, retained: Sequence[RetainedFile]) -> list[str]:
-        digests = {file.base.path: file.diff.hash.digest for file in retained if file.diff}
-        old = (diff for _, diff in self.earlier.numbered(Section.CHANGED))
-        reused = takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
-        return [diff.source for diff in reused]
-
-    def _same_with_all(self, retained: Sequence[RetainedFile]) -> int:
-        earlier, reused = self.earlier, self._reusable_diffs(retained)
-        needed = sum(file.diff is not None for file in retained)
-        if len(reused) == needed == len(earlier.numbered(Section.CHANGED)):
-            behind = enumerate(earlier.fingerprint.segments[earlier.body :], start=earlier.body)
-            changes = (number for number, old in behind if old.section == Section.CHANGED)
-            return next(changes, len(earlier.fingerprint.segments))
-        return earlier.numbered(Section.FILES)[-1][0] + 1 + bool(reused) + len(reused)
 
     def continued(self) -> tuple[HashedSegment, ...] | None:
         """Return the last prompt with what is new behind it, ``None`` where else than in files it has changed."""
