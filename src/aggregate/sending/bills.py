@@ -1,6 +1,5 @@
 """What a request was expected to cost, what it has cost and saved, and what all of a day have, by project and model."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -116,10 +115,9 @@ def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
     return [row._replace(dollars=paid, saved=saved) for row, (paid, saved) in pairs]
 
 
-def spent_today(rows: Iterable[Charge] | None = None) -> Decimal:
+def spent_today() -> Decimal:
     today = date.today().isoformat()
-    rows = charges() if rows is None else rows
-    return sum((row.dollars for row in rows if row.day == today), Decimal(0))
+    return sum((row.dollars for row in charges() if row.day == today), Decimal(0))
 
 
 def charged(client: Client, project: Path) -> Client:
