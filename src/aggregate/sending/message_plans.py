@@ -229,9 +229,8 @@ def _outline(
     body = [place for place in markable if first is None or pieces[place - 1].place[:2] == first]
     before = [place for place in markable if not said or place < said[0]]
     places = frozenset(range(1, len(pieces) + 1))
-    return Outline(
-        digests, tokens, places, max(body, default=1), max(before, default=0), markable, fixed
-    )
+    last, head = max(body, default=1), max(before, default=0)
+    return Outline(digests, tokens, places, last, markable, head, fixed)
 
 
 def _before(
@@ -256,7 +255,7 @@ def _before(
     answer = pieces[answers[-1]].place[1]
     end = next(place for place in answers if pieces[place].place[1] == answer)
     ended = max((place for place in outline.markable if place <= end), default=0)
-    marks = {place for place in (outline.first_change, outline.body, ended) if 0 < place <= ended}
+    marks = {place for place in (outline.head, outline.body, ended) if 0 < place <= ended}
     layout = BlockLayout(outline.digests[:end], tuple(range(1, end + 1)), tuple(sorted(marks)))
     return EarlierRequest(layout, 0.0, lifetime, replaced=last)
 

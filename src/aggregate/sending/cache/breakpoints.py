@@ -2,8 +2,8 @@
 
 An entry of a cache ends at a breakpoint, and a later request reads the longest entry whose bytes it repeats. So one
 breakpoint stands at the end, for the next turn, and others in the body for the turn in which something there changes:
-at its end, before the first thing that is expected to change, and behind parts of it. Where to set them by how likely
-each file changes was tried: it costs about a hundredth less.
+at its end, and behind parts of it. Where to set them by how likely each file changes was tried: it costs about a
+hundredth less; before the first thing that is expected to change it costs more.
 
 An entry that lives for an hour costs more when it is written, and saves writing it again after each pause that an entry
 of five minutes does not survive. What is written seldom and read often, such as the files, earns that soon; what only
@@ -20,9 +20,9 @@ from itertools import accumulate, takewhile
 from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
-from aggregate.prompt.document import Section, Stability
+from aggregate.prompt.document import Section
 from aggregate.sending.cache.file_order import TURNS
-from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
+from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.models import CachePolicy
 
 # People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
@@ -105,8 +105,8 @@ class Outline:
     tokens: Sequence[int]  # up to and with each piece
     ends: frozenset[int]  # behind which blocks end in any case
     body: int  # behind it the request only grows
-    first_change: int  # before the first piece that is expected to change, 0 for none
     markable: Collection[int]  # places where a breakpoint may stand
+    head: int = 0  # behind instructions and tools, where these are pieces of their own
     fixed: frozenset[int] = frozenset()  # where others have set one, which counts
 
     @classmethod
@@ -118,9 +118,7 @@ class Outline:
         body = 1 + sum(1 for _ in stable)
         # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
         ends = frozenset((1, body, *range(body, number + 1), *image_ends(prompt)))
-        places = range(1, number + 1)
-        first_change = _expected_change(prompt.segments)
-        return cls(fingerprint.digests, tokens, ends, body, first_change, places)
+        return cls(fingerprint.digests, tokens, ends, body, range(1, number + 1))
 
 
 def layout_with_breakpoints(
@@ -192,28 +190,13 @@ def _chosen(
     least = bisect_left(tokens, policy.minimum) + 1
     parts = (max(least, bisect_right(tokens, part * tokens[body - 1], 0, body)) for part in _PARTS)
     again = sorted((place for place in old if place <= body), reverse=True)
-    for place in (body, outline.first_change, *again, *parts):
+    for place in (body, outline.head, *again, *parts):
         # Before the longest entry that is read a new breakpoint would write nothing.
         is_new = place > hit and place in outline.markable and tokens[place - 1] >= policy.minimum
         if is_new or place in old:
             wanted.append(place)
     chosen = [place for place in dict.fromkeys(wanted) if place not in outline.fixed]
     return tuple(sorted({*chosen[:free], *outline.fixed}))
-
-
-def _expected_change(parts: Sequence[HashedSegment]) -> int:
-    """Return how many segments, the system prompt included, stand before the first one that is expected to change."""
-    has_files = False
-    for place, part in enumerate(parts, start=1):
-        if part.section is Section.HISTORY:
-            break
-        # Behind the files it is said what is not shown, which differs from turn to turn.
-        is_remainder = has_files and part.section is Section.FILES and not part.path
-        is_slow = part.segment.stability is Stability.SLOW
-        if is_remainder or is_slow or part.section is Section.CHANGED:
-            return place
-        has_files = has_files or bool(part.path)
-    return 0
 
 
 def image_ends(prompt: HashedPrompt) -> list[int]:
