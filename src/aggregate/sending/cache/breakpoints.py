@@ -178,12 +178,8 @@ def _chosen(
     behind_hit = sorted(end for end in ends if hit < end <= last)
     is_out_of_reach = hit > 0 and len(behind_hit) >= policy.look_back
     wanted = [last]
-    if is_out_of_reach and free == 1:
-        # The only one goes as far as its search still reaches back.
-        reached = [end for end in behind_hit[: policy.look_back - 1] if end in outline.markable]
-        wanted = reached[-1:] or [hit]
     # Set again where the last request wrote: in the body, and where the search from the end does not reach back so far.
-    elif 0 < hit < last and (hit <= body or is_out_of_reach):
+    if 0 < hit < last and (hit <= body or is_out_of_reach):
         wanted.append(hit)
     if 0 < fallback < last:
         wanted.append(fallback)
