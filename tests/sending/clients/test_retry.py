@@ -187,7 +187,7 @@ def test_a_missing_sdk_is_named(
     monkeypatch: pytest.MonkeyPatch, provider: str, package: str
 ) -> None:
     """Where an SDK is not installed, the error names it and the extra that brings it."""
-    for module in ("anthropic", "google", "openai"):
+    for module in ("anthropic", "google.genai.errors", "openai"):
         monkeypatch.setitem(sys.modules, module, None)
     keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"), "k")
     said = rf'^{provider} needs the package {package}: run pip install "manual-slop\[ai\]"$'
