@@ -36,7 +36,7 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(confi
     )
     assert without_numbers(err.replace(str(folder), "")) == (
         'the discussion "scripted" begins\n'
-        "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# ($# expected, $-# saved) if it had been asked\n"
+        "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# ($# expected, $# of it for later reads) if it had been asked\n"
         "/md_gen/demo_#md, /manual_slop.scripted_history.toml\n"
     )
     code, _, err = aggregate("send", "Second?", "-c", config, "--provider", "scripted")

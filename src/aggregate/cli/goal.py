@@ -124,8 +124,8 @@ _USUAL = EngineLimits()
     metavar="NAME",
     default="scripted",
     show_default=True,
-    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-    "server), azure, bedrock or vertex.",
+    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai, or compatible (your "
+    "own server).",
 )
 @click.option(
     "--model",

@@ -60,7 +60,7 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else "
+        "server), gateway (of others' models), or scripted; by default the persona's, else "
         "that of [send].",
     ),
     click.option(
@@ -322,18 +322,16 @@ def compact(
         return None
     if not asked.quiet:
         say(prepared.sentence)
-    streams = shows_summary and not asked.as_json
-    with writable_output():
-        compacted = compact_discussion(prepared, project, on_text=write_piece if streams else None)
-    completed = compacted.completed
+    completed = compact_discussion(prepared, project)
     with writable_output(f"the summary is in {completed.answer}"):
-        if streams and not completed.reply.text.endswith("\n"):
-            write_piece("\n")
-        elif shows_summary and asked.as_json:
+        if shows_summary and asked.as_json:
             data = prepared.data | _answer_data(completed)
             write_result(json.dumps(data, indent=2))
+        elif shows_summary:
+            write_piece(completed.reply.text.rstrip("\n") + "\n")
     if not asked.quiet:
         for warning in completed.doubts:
             warn(warning)
-        say(_usage_sentence(completed), compacted.sentence)
+        kept = f"all turns are kept: --discussion {prepared.kept_as} goes on from them"
+        say(_usage_sentence(completed), kept)
     return completed
