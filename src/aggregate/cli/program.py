@@ -81,7 +81,6 @@ COMMANDS: Mapping[str, Row] = {
         "machine",
         "Show where results are kept for the next run, how many, and how often they were of use.",
     ),
-    "results": Row("results", "Fold the results of many producers, one file each, into one."),
     "languages": Row("machine", "List the languages with their suffixes."),
     "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
 }
