@@ -1,6 +1,5 @@
 """Who may ask: this user's browser that was opened with the token, for a page of ours, under an address of ours."""
 
-import asyncio
 import hmac
 import os
 import socket
@@ -15,7 +14,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aggregate.base.addresses import LOOPBACK, is_loopback_host
 
@@ -42,6 +40,7 @@ _HEADERS: Final = (
 # What a browser says of a request that no other site has caused.
 _OWN_SITES: Final = ("same-origin", "none")
 _FOREIGN: Final = "another site has asked: only the panel's own page may"
+_OTHER_USER: Final = "another user of this machine has asked: start aggregate panel as the user whose browser opens it"
 _UNOPENED: Final = "open the address that aggregate panel has printed: each start prints another one, for one browser"
 
 
@@ -122,6 +121,10 @@ class Guarded:
         access = self._access
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         path, method = str(scope["path"]), str(scope["method"])
+        # He may have read the token among the running programs: the browser is started with the address, and a cookie
+        # goes to whatever listens at any port of this machine.
+        if _is_other_users(scope["client"], scope["server"]):
+            return _refused(path, _OTHER_USER, 403)
         if not access.is_own_host(headers.get(b"host", "")):
             return _refused(path, "this address is not one of the panel's", 421)
         if method not in ("GET", "HEAD", "POST"):
@@ -163,6 +166,13 @@ def _refused(path: str, sentence: str, status: int) -> Response:
     if path.startswith("/api/"):
         return JSONResponse({"error": sentence}, status_code=status)
     return PlainTextResponse(f"{sentence}\n", status_code=status)
+
+
+def _is_other_users(client: Sequence[object], server: Sequence[object]) -> bool:
+    if not hasattr(os, "getuid"):
+        return False
+    # The administrator reads everything anyway, and forwards connections from elsewhere.
+    return connection_owner(client, server) not in (None, 0, os.getuid())
 
 
 NOBODY: Final = -1  # In place of a user: the other end was closed, and its user is no longer known
@@ -218,61 +228,3 @@ def _written(host: str, port: int) -> tuple[str, str]:
         for form in forms
     )
     return f"{short}:{port:04X}", f"{long}:{port:04X}"
-
-
-# Connections at once; a browser opens six to one address, and a system may allow a program 256 files.
-_MOST: Final = 100
-_SENTENCE: Final = b"another user of this machine has asked: start aggregate panel as the user whose browser opens it\n"
-_OTHER_USER: Final = (
-    b"HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
-    % (len(_SENTENCE), _SENTENCE)
-)
-
-
-class Connection(H11Protocol):
-    """A connection that is refused or ended before it can take much: made by the server for each that it accepts."""
-
-    _deadline: asyncio.TimerHandle
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Refuse another user's program; with one connection too many let the longest idle go."""
-        super().connection_made(transport)
-        self._expect_request()
-        # Another user of this machine may have read the token among the running programs: the browser is started with
-        # the address, and a cookie goes to whatever listens at any port of this machine.
-        if self._is_other_users():
-            self.connections.discard(self)
-            transport.write(_OTHER_USER)
-            transport.close()
-        elif len(self.connections) > _MOST:
-            idle = (one for one in self.connections if isinstance(one, Connection) and one._is_idle)
-            # This one, if all others are being answered.
-            longest = min(idle, key=lambda one: one._deadline.when())
-            self.connections.discard(longest)
-            longest.transport.abort()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._deadline.cancel()
-        self._expect_request()
-
-    def _expect_request(self) -> None:
-        """End the connection if no request has arrived whole in time: the base waits for a first byte alone."""
-
-        def end() -> None:
-            if self._is_idle:
-                self.transport.abort()
-
-        self._deadline = self.loop.call_later(self.timeout_keep_alive, end)
-
-    @property
-    def _is_idle(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr] # none at first
-
-    def _is_other_users(self) -> bool:
-        if not hasattr(os, "getuid"):
-            return False
-        if not (self.client and self.server):  # closed before it was taken
-            return True
-        # The administrator reads everything anyway, and forwards connections from elsewhere.
-        return connection_owner(self.client, self.server) not in (None, 0, os.getuid())

@@ -21,7 +21,7 @@ from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.writing import replace_own, state_folder
 from aggregate.base.errors import ConfigError, OutputError
-from aggregate.panel.access import Access, App, Connection
+from aggregate.panel.access import Access, App
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
 from aggregate.panel.composing import single_files
@@ -34,9 +34,6 @@ _MOST_STATE: Final = 10_000  # Bytes of the file with the key
 # How long the end waits for files with what has come of answers; they are small.
 _KEEP_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.5  # How soon the watch ends once the session has
-# Connections that wait to be taken; a page has a handful. With some batches of them under way a system that allows 256
-# files has enough beside those that are kept.
-_BACKLOG: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ def open_listener(host: str, port: int | None, last: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
-            listener.listen(_BACKLOG)
+            listener.listen()
         except OSError as error:
             listener.close()
             problem = error.strerror or str(error)
@@ -186,8 +183,6 @@ class _Server(uvicorn.Server):
 def server(app: App, end: Callable[[], None]) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
-        http=Connection,
-        backlog=_BACKLOG,  # also the most that are accepted before one is looked at
         log_level="warning",
         access_log=False,
         lifespan="off",
