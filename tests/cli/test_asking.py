@@ -187,7 +187,7 @@ def test_places_begin_in_the_current_folder(clone: Path, monkeypatch: pytest.Mon
 def test_init_can_keep_the_choice(clone: Path) -> None:
     """``init --budget`` writes a configuration that takes what the folder did without one (rule T-6)."""
     before = start(clone, "run", "--task", "retry", "--budget", "32k", "--stdout", "-q").out
-    assert start(clone, "init", "--budget", "32k", "--no-gitignore").code == 0
+    assert start(clone, "init", "--budget", "32k").code == 0
     text = (clone / "manual_slop.toml").read_text(encoding="utf-8")
     assert "\n[budget]\n" in text
     assert "\ntokens = 32_000\n" in text
@@ -202,7 +202,7 @@ def test_files_have_scores_with_a_task(clone: Path) -> None:
     scores = {row["path"]: row["score"] for row in rows}
     assert max(scores, key=lambda path: scores[path]) == "src/a.py"
     assert 0.999 < sum(scores.values()) < 1.001
-    start(clone, "init", "--no-gitignore")
+    start(clone, "init")
     assert "score" not in start(clone, "stats").out.splitlines()[0]
     assert "score" not in json.loads(start(clone, "stats", "--json").out)[0]
 
