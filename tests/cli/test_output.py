@@ -85,7 +85,6 @@ COMMANDS = [
     ("view", f"{EVIL}.py"),
     ("send", f"say {EVIL}", "--provider", "scripted"),
     ("send", f"say {EVIL}", "--provider", "scripted", "--dry-run"),
-    ("diff", EVIL, EVIL),
     ("run", "--task", f"x {EVIL}", "-q"),
     ("run", "--task", f"x {EVIL}", "--explain"),
     ("explain",),

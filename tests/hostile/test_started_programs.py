@@ -55,7 +55,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("send", "Hello?", "--provider", "openai", "--model", "gpt-5", "--base-url", "{server}"): 1,
     ("chat", "--provider", "scripted"): 0,
     ("discussion", "list"): 0,
-    ("diff", "1", "2"): 0,
     ("explain",): 0,
     ("locate", "retry.py:1"): 0,
     ("goal", "count the files", "--script", "script.json"): 1,
@@ -71,7 +70,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("prune", "--keep", "9"): 0,
     ("cache",): 0,
     ("costs",): 0,
-    ("results", "merge", "a.json", "--strategy", "custom", "--function", "lambda results: 1"): 0,
     ("languages",): 0,
     ("schema",): 0,
 }

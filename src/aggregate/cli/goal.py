@@ -1,11 +1,9 @@
 """``goal``: reach a goal with tools and a model; print the answer alone."""
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -35,21 +33,22 @@ from aggregate.sending import charged
 from aggregate.sending.clients import open_client, redacting
 
 _USED = ("goal", "description")
-_ESCAPES = {"n": "\n", "t": "\t"}
-_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
-_QUOTED = re.compile(r"(\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')*)')\s*(?:#.*)?")
 
 
 def read_instruction(path: Path) -> str:
-    """Of YAML ``key: value``, quoted values, and blocks after ``|`` and ``>`` are read; unused keys are told."""
+    """Return the goal of a file, YAML or TOML by its name; unused keys are told."""
+    import yaml  # which other goals do without
+
     try:
         text = read_text(path)
         is_toml = path.suffix.lower() == ".toml"
-        values: dict[str, Any] = parse_untrusted_toml(text) if is_toml else _simple_yaml(text)
-    except (OSError, ValueError) as error:
+        values = parse_untrusted_toml(text) if is_toml else yaml.safe_load(text)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+            reason = f"line {error.problem_mark.line + 1}: {error.problem}"
         raise ConfigError(f"it cannot be read: {reason or error}", path=str(path)) from None
-    goal = values.get("goal")
+    goal = values.get("goal") if isinstance(values, dict) else None
     if not isinstance(goal, str) or not goal.strip():
         raise ConfigError(
             'it has no goal: add a line such as goal: "Count the runs"', path=str(path), key="goal"
@@ -58,43 +57,6 @@ def read_instruction(path: Path) -> str:
         if key not in _USED:
             warn(f"{path}: {key} is not used")
     return goal.strip()
-
-
-def _simple_yaml(text: str) -> dict[str, Any]:
-    values: dict[str, str] = {}
-    blocks: dict[str, list[str]] = {}
-    key = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.strip()
-        if not bare or bare.startswith("#") or bare == "---":
-            if key in blocks and not bare:
-                blocks[key].append("")
-        elif line[0] in " \t-":
-            if not key:
-                raise ValueError(f"line {number}: a line is indented below no key")
-            blocks.setdefault(key, []).append(bare)
-        elif match := _KEY.fullmatch(line.rstrip()):
-            key = match[1]
-            values[key] = _scalar((match[2] or "").strip())
-        else:
-            raise ValueError(f"line {number}: it is no key: value line")
-    return {name: _joined(value, blocks.get(name, [])) for name, value in values.items()}
-
-
-def _scalar(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
-    if quoted is None:
-        return re.sub(r"\s+#.*$", "", text)
-    if quoted["double"] is None:
-        return str(quoted["single"]).replace("''", "'")
-    return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), quoted["double"])
-
-
-def _joined(value: str, lines: list[str]) -> str:
-    if value in ("|", "|-", "|+"):
-        return "\n".join(lines).strip()
-    folded = "" if value in (">", ">-", ">+") else value
-    return " ".join(part for part in (folded, *lines) if part)
 
 
 _SIGN = "⚠️  Warning: "  # how a result begins its warning of failed steps (D-73)
