@@ -37,7 +37,6 @@ FILES = {
     "manual_slop.toml": '[project]\nname = "demo"\n[files]\npaths = ["retry.py"]\n',
     "big.toml": '[files]\npaths = [{ path = "big*.py", view_mode = "outline" }]\n',
     "retry.py": 'def retry(times):\n    """Try again."""\n    return times\n',
-    "a.json": "[1]",
     "script.json": "{}",
     "big0.py": "def f0():\n    pass\n",  # a worker parses them
     "big1.py": "def f1():\n    pass\n",
