@@ -20,7 +20,7 @@ from aggregate.project.git import (
     read_contexts,
     why_no_history,
 )
-from aggregate.project.git.git_changes import Hunk, read_hunks
+from aggregate.project.git.git_changes import FileChange, changes_in
 from tests.project.history import Repository
 from tests.project.repository import git
 from tests.projects import project
@@ -429,23 +429,32 @@ Binary files a/old.bin and /dev/null differ
 
 
 def test_a_patch_with_all_kinds_of_changes() -> None:
-    """Lines of files pass for none of git's own; new files and binary ones have no lines, gone ones are left out (T-2)."""
-    assert list(read_hunks(PATCH)) == [
-        Hunk(commit="0123456789abcdef"),
-        Hunk("", "a.py", 4, 5, "def f(self):"),
-        Hunk("", "a.py", 14, 14),
-        Hunk("", "new b c.py"),
-        Hunk("", 'ü\n"q.py', 1, 1),
-        Hunk("", "a and b.bin"),
-        Hunk("", "new.bin"),
+    """Lines of files pass for none of git's own, whatever they say (T-2)."""
+    assert list(changes_in(PATCH)) == [
+        FileChange(
+            "a.py",
+            "",
+            2,
+            3,
+            (
+                "@@ -4 +4,2 @@ def f(self):\n-@@ -1 +1 @@ forged\n+--- a/forged\n++++ b/forged",
+                "@@ -13,2 +14,0 @@\n-diff --git a/x b/x\n-\x00forged\n\\ No newline at end of file",
+            ),
+        ),
+        FileChange("new b c.py", "new", 1, 0, ("@@ -0,0 +1 @@\n+x",)),
+        FileChange("gone.py", "deleted", 0, 1, ("@@ -1 +0,0 @@\n-x",)),
+        FileChange('ü\n"q.py', "", 1, 1, ("@@ -1 +1 @@\n-x\n+y",)),
+        FileChange("a and b.bin", "binary"),
+        FileChange("new.bin", "new"),
+        FileChange("old.bin", "deleted"),
     ]
 
 
 def test_a_patch_that_was_cut_anywhere() -> None:
     """Whatever is left of a patch is read without error, and tells the first of what the whole tells (rule T-5)."""
-    whole = list(read_hunks(PATCH))
+    whole = list(changes_in(PATCH))
     for end in range(len(PATCH)):
-        told = list(read_hunks(PATCH[:end]))
+        told = list(changes_in(PATCH[:end]))
         assert told[:-1] == whole[: max(len(told) - 1, 0)]
 
 
