@@ -148,26 +148,22 @@ def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> N
         return not session.is_closed and session.base_dir == root
 
     try:
-        watch = TreeWatch(root)
+        with TreeWatch(root) as watch:
+            ignored = (root / name for name in tracked_but_ignored(str(root)))
+            watch.watch_files([session.config, *ignored])
+            session.catch_up()
+            composed = None
+            while is_wanted():
+                last, composed = composed, session.view.composed
+                if composed is not None and composed is not last:
+                    watch.watch_files(single_files(composed))
+                if changes := watch.wait(_LOOK_SECONDS):
+                    session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
     except (OSError, ConfigError) as error:
         say(f"changes on the disk do not show until you reload: {error}")
         session.unwatched()
         while is_wanted():
             time.sleep(_LOOK_SECONDS)
-        return
-    with watch:
-        ignored = (root / name for name in tracked_but_ignored(str(root)))
-        watch.watch_files([session.config, *ignored])
-        if watch.notice:
-            say(watch.notice)
-        session.catch_up()
-        composed = None
-        while is_wanted():
-            last, composed = composed, session.view.composed
-            if composed is not None and composed is not last:
-                watch.watch_files(single_files(composed))
-            if changes := watch.wait(_LOOK_SECONDS):
-                session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
 
 
 class _Server(uvicorn.Server):
