@@ -7,10 +7,8 @@ in two points: a directory that holds only a JSONL file counts, and so does the 
 at, so that nobody's ``/tmp/.beads`` gets into a prompt.
 """
 
-import contextlib
 import json
 import os
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -202,34 +200,29 @@ class BdProgram:
 
         The output goes to files, since a pipe that a left-over child holds open would outlast the timeout.
         """
+        environ = guarded_environment(str(self.cwd), self.environ)
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
             try:
-                process = subprocess.Popen(
+                done = subprocess.run(
                     [self.executable, *arguments],
                     cwd=self.cwd,
-                    # Old versions start a daemon that stays.
-                    env={
-                        **guarded_environment(str(self.cwd), self.environ),
-                        "BEADS_NO_DAEMON": "1",
-                    },
+                    env={**environ, "BEADS_NO_DAEMON": "1"},  # old versions start one that stays
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=messages,
+                    timeout=self.timeout,
                     start_new_session=True,
+                    check=False,
                 )
             except OSError as error:
                 raise BeadsError(
                     f"{NAME} cannot be started ({error.strerror}); check the program on PATH"
                 ) from error
-            try:
-                status = process.wait(self.timeout)
             except subprocess.TimeoutExpired as error:
                 raise BeadsError(
                     f"{NAME} gave no answer within {self.timeout:g} s and was stopped"
                 ) from error
-            finally:
-                _stop(process)
-            return status, _content(output), _content(messages).decode("utf-8", "replace")
+            return done.returncode, _content(output), _content(messages).decode("utf-8", "replace")
 
 
 def find_bd(
@@ -237,13 +230,6 @@ def find_bd(
 ) -> BdProgram | None:
     executable = find_program(NAME, outside=(base_dir,), path=environ.get("PATH", ""))
     return BdProgram(executable, base_dir, environ, timeout) if executable else None
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-        process.wait()
 
 
 def _content(file: IO[bytes]) -> bytes:
