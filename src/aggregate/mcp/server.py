@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,7 +18,6 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -40,7 +39,6 @@ from aggregate.mcp.reading import (
 )
 from aggregate.mcp.workspace import (
     Arguments,
-    Call,
     ComposeArguments,
     Connection,
     ExplainArguments,
@@ -116,6 +114,8 @@ def call_tool(
 ) -> str:
     tool = TOOLS[name]
     asked = parse(tool.arguments, given, tool=name)
+    if connection.was_cancelled:
+        connection.forget_shown()
     connection.calls += 1
     return tool.answer(workspace, connection, asked, progress)
 
@@ -124,13 +124,6 @@ Sdk = Any  # what the SDK passes, whose type is not told
 _INSTRUCTIONS: Final = (
     "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
     "is missing. Paths are relative to the project's root."
-)
-_UNREADABLE: Final = types.JSONRPCError(
-    jsonrpc="2.0",
-    id=None,  # which cannot be read either
-    error=types.ErrorData(
-        code=types.PARSE_ERROR, message="the request is no JSON-RPC, or nested too deeply"
-    ),
 )
 _FAILURE_CHARACTERS: Final = 1_000  # of a sentence about a mistake; the rest is what was asked
 _MOST_CONNECTIONS: Final = 64  # over HTTP; the one that was silent longest is told everything again
@@ -146,7 +139,7 @@ async def _new_connection(_server: Server[Connection]) -> AsyncIterator[Connecti
 class AgentServer:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # the index, and what was shown, are for one thread at a time
         self._sessions: OrderedDict[str, Connection] = OrderedDict()
         self.protocol: Server[Connection] = Server(
             "aggregate",
@@ -163,11 +156,9 @@ class AgentServer:
         )
 
     async def serve_stdio(self) -> None:
-        messages, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as relaying:
-            relaying.start_soon(_relay, incoming, messages, outgoing)
+        async with stdio_server() as (incoming, outgoing):
             options = self.protocol.create_initialization_options()
-            await self.protocol.run(requests, outgoing, options)
+            await self.protocol.run(incoming, outgoing, options)
 
     async def _list_tools(self, _context: Sdk, _params: Sdk) -> types.ListToolsResult:
         read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -188,17 +179,16 @@ class AgentServer:
         name, arguments = params.name, params.arguments or {}
         if name not in TOOLS:
             return _failure(f"there is no tool {name[:100]!r}: there are {', '.join(TOOLS)}")
-        connection, call = self._connection_of(context), Call()
+        connection = self._connection_of(context)
         try:
-            text = await _run_beside(
+            text = await self._beside(
                 context.session,
-                lambda progress: self._answer(name, arguments, connection, call, progress),
+                lambda progress: call_tool(name, arguments, self.workspace, connection, progress),
             )
         except AggregateError as error:
             return _failure(_sentence(error))
         except anyio.get_cancelled_exc_class():
-            call.is_cancelled = True
-            connection.cancelled.append(call)
+            connection.was_cancelled = True
             raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
@@ -215,23 +205,6 @@ class AgentServer:
         while len(self._sessions) > _MOST_CONNECTIONS:
             self._sessions.popitem(last=False)
         return connection
-
-    def _answer(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        connection: Connection,
-        call: Call,
-        progress: Progress,
-    ) -> str:
-        with self._lock:  # the index, and what a connection was shown, are for one thread at a time
-            if call.is_cancelled:
-                return ""
-            connection.forget_cancelled()
-            try:
-                return call_tool(name, arguments, self.workspace, connection, progress)
-            finally:
-                call.number = connection.calls
 
     async def _list_resources(self, _context: Sdk, _params: Sdk) -> types.ListResourcesResult:
         prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
@@ -282,56 +255,40 @@ class AgentServer:
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     async def _or_error(self, context: Sdk, work: Callable[[], str]) -> str:
-        def locked(_progress: Progress) -> str:
-            with self._lock:
-                return work()
-
         try:
-            return await _run_beside(context.session, locked)
+            return await self._beside(context.session, lambda _progress: work())
         except AggregateError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=_sentence(error)) from None
+
+    async def _beside(self, session: Sdk, work: Callable[[Progress], str]) -> str:
+        """Return what ``work`` does in a thread; the host hears how far it is, and what it cancels stops soon."""
+        gone = threading.Event()
+        told = -math.inf
+
+        def progress(done: int, total: int) -> None:
+            nonlocal told
+            if gone.is_set():
+                raise _GoneError
+            now = time.monotonic()
+            if 0 < done < total and now < told + _PROGRESS_SECONDS:
+                return
+            told = now
+            anyio.from_thread.run(session.report_progress, done, total)
+
+        def unless_gone() -> str:
+            with self._lock, suppress(_GoneError):
+                return "" if gone.is_set() else work(progress)
+            return ""
+
+        try:
+            return await anyio.to_thread.run_sync(unless_gone, abandon_on_cancel=True)
+        except BaseException:
+            gone.set()
+            raise
 
 
 class _GoneError(Exception):
     """Whoever asked has gone."""
-
-
-async def _run_beside(session: Sdk, work: Callable[[Progress], str]) -> str:
-    """Return what ``work`` does in a thread; the host hears how far it is, and what it cancels stops soon."""
-    gone = threading.Event()
-    told = -math.inf
-
-    def progress(done: int, total: int) -> None:
-        nonlocal told
-        if gone.is_set():
-            raise _GoneError
-        now = time.monotonic()
-        if 0 < done < total and now < told + _PROGRESS_SECONDS:
-            return
-        told = now
-        anyio.from_thread.run(session.report_progress, done, total)
-
-    def unless_gone() -> str:
-        try:
-            return work(progress)
-        except _GoneError:
-            return ""
-
-    try:
-        return await anyio.to_thread.run_sync(unless_gone, abandon_on_cancel=True)
-    except BaseException:
-        gone.set()
-        raise
-
-
-async def _relay(incoming: Sdk, messages: Sdk, outgoing: Sdk) -> None:
-    """Hand messages on; what cannot be read, which the SDK passes over in silence, is answered by an error."""
-    async with messages:
-        async for message in incoming:
-            if isinstance(message, Exception):
-                await outgoing.send(SessionMessage(_UNREADABLE))
-            else:
-                await messages.send(message)
 
 
 def _sentence(error: AggregateError) -> str:

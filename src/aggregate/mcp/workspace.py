@@ -94,13 +94,6 @@ class Ledger:
             kept -= len(each.text)
             each.text = ""
 
-    def forget(self, call: int) -> None:
-        """Know nothing of what a call has shown first: its answer was not received."""
-        for shown in self._shown.values():
-            if call in shown.calls.values():
-                shown.calls = {line: first for line, first in shown.calls.items() if first != call}
-                shown.text = ""
-
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
         """Return the last call that showed some of these lines, if all were shown as they are; ``0`` if not."""
         shown = self._shown.get(name)
@@ -131,26 +124,15 @@ class ShownPrompt(NamedTuple):
 
 
 @dataclass(slots=True)
-class Call:
-    number: int = 0  # once it has one
-    is_cancelled: bool = False
-
-
-@dataclass(slots=True)
 class Connection:
     ledger: Ledger = field(default_factory=Ledger)
     calls: int = 0  # of tools, so far
     last_prompt: str = ""  # the handle of what it composed last
     prompts: dict[str, ShownPrompt] = field(default_factory=dict)  # by handle
-    cancelled: list[Call] = field(default_factory=list)
+    was_cancelled: bool = False  # an answer that was not received counts as shown
 
-    def forget_cancelled(self) -> None:
-        while self.cancelled:
-            number = self.cancelled.pop().number
-            self.ledger.forget(number)
-            self.prompts = {
-                handle: shown for handle, shown in self.prompts.items() if shown.call != number
-            }
+    def forget_shown(self) -> None:
+        self.ledger, self.prompts, self.was_cancelled = Ledger(), {}, False
 
 
 class Workspace:
