@@ -39,7 +39,7 @@ class _Served:
     def __init__(self, folder: Path) -> None:
         self.broadcast = Broadcast()
         self.session = Session(folder / "manual_slop.toml", on_event=self.broadcast.tell)
-        listener = open_listener("127.0.0.1", 0, 0)
+        listener = open_listener(0, 0)
         self.port = int(listener.getsockname()[1])
         panel = Panel(self.session, self.broadcast)
         self.server = server(panel.guarded(access(port=self.port)), panel.end)
@@ -123,8 +123,8 @@ def test_a_page_is_let_in_after_a_restart(tmp_path: Path) -> None:
     Address(first.key, 40_123).keep(folder)
     assert Address.of(folder) == Address(first.key, 40_123)
     assert Address.of(tmp_path / "elsewhere").key != first.key
-    secret = Access("one", first.key, "127.0.0.1", 40_123).secret
-    assert Access("another", Address.of(folder).key, "127.0.0.1", 40_123).secret == secret
+    secret = Access("one", first.key, 40_123).secret
+    assert Access("another", Address.of(folder).key, 40_123).secret == secret
 
 
 def test_a_cookie_opens_one_port() -> None:
@@ -139,10 +139,10 @@ def test_a_port_that_is_taken_is_passed_over_or_named() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         taken = int(other.getsockname()[1])
-        with open_listener("127.0.0.1", None, taken) as listener:
+        with open_listener(None, taken) as listener:
             assert listener.getsockname()[1] != taken
         with pytest.raises(ConfigError, match="name another one with --port"):
-            open_listener("127.0.0.1", taken, 0)
+            open_listener(taken, 0)
 
 
 def test_a_mistake_in_the_configuration_is_one_sentence(tmp_path: Path) -> None:
@@ -152,25 +152,6 @@ def test_a_mistake_in_the_configuration_is_one_sentence(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, ["--no-open", "-c", str(config)])
     assert isinstance(result.exception, ConfigError)
     assert 'did you mean "paths"' in str(result.exception)
-
-
-@pytest.mark.parametrize(
-    ("host", "is_open"),
-    [("0.0.0.0", True), ("127.0.0.2", False), ("localhost", False)],  # noqa: S104
-)
-def test_other_machines_are_let_in_with_a_warning(
-    tmp_path: Path, host: str, *, is_open: bool
-) -> None:
-    """``--host`` beyond this machine says what that means; none of its own addresses is beyond."""
-    project(tmp_path, FILES)
-    with socket.socket() as other:
-        other.bind((host, 0))
-        other.listen()
-        taken = str(other.getsockname()[1])
-        arguments = ["--host", host, "--port", taken, "-c", str(tmp_path / "manual_slop.toml")]
-        result = CliRunner().invoke(command, arguments)
-    assert isinstance(result.exception, ConfigError)
-    assert ("the token passes to it unencrypted" in result.stderr) is is_open
 
 
 def _watched(config: Path) -> Session:

@@ -1,10 +1,8 @@
-"""The server: its tools, what a host is told that there is, who asks, and the transports, as the protocol has them."""
+"""The server: its tools, and what a host is told that there is, as the protocol has it."""
 
 import math
-import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
@@ -13,16 +11,11 @@ from typing import Any, Final, NamedTuple
 
 import anyio
 import mcp_types as types
-import uvicorn
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aggregate.agents.results import LabelledOutput, merge_outputs
-from aggregate.base.addresses import LOOPBACK, host_in_url
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
 from aggregate.mcp.composing import compose, explain
@@ -126,7 +119,6 @@ _INSTRUCTIONS: Final = (
     "is missing. Paths are relative to the project's root."
 )
 _FAILURE_CHARACTERS: Final = 1_000  # of a sentence about a mistake; the rest is what was asked
-_MOST_CONNECTIONS: Final = 64  # over HTTP; the one that was silent longest is told everything again
 # Between two messages about the same work: a host shows a bar, and each message costs as much as a file.
 _PROGRESS_SECONDS: Final = 0.1
 
@@ -140,7 +132,6 @@ class AgentServer:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._lock = threading.Lock()  # the index, and what was shown, are for one thread at a time
-        self._sessions: OrderedDict[str, Connection] = OrderedDict()
         self.protocol: Server[Connection] = Server(
             "aggregate",
             version=version("manual-slop"),
@@ -179,7 +170,9 @@ class AgentServer:
         name, arguments = params.name, params.arguments or {}
         if name not in TOOLS:
             return _failure(f"there is no tool {name[:100]!r}: there are {', '.join(TOOLS)}")
-        connection = self._connection_of(context)
+        connection: Connection = (
+            context.lifespan_context
+        )  # one program at the other end, from start to end
         try:
             text = await self._beside(
                 context.session,
@@ -191,20 +184,6 @@ class AgentServer:
             connection.was_cancelled = True
             raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
-
-    def _connection_of(self, context: Sdk) -> Connection:
-        """Return what is known of who asks; nothing where requests do not belong together."""
-        if context.request is None:  # no HTTP: one program at the other end, from start to end
-            own: Connection = context.lifespan_context
-            return own
-        key = context.request.headers.get("mcp-session-id", "")
-        if not key:
-            return Connection()
-        connection = self._sessions.setdefault(key, Connection())
-        self._sessions.move_to_end(key)
-        while len(self._sessions) > _MOST_CONNECTIONS:
-            self._sessions.popitem(last=False)
-        return connection
 
     async def _list_resources(self, _context: Sdk, _params: Sdk) -> types.ListResourcesResult:
         prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
@@ -300,38 +279,8 @@ def _failure(sentence: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
-def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIApp:
-    """A page in a browser could else ask under a name of its own that leads here: names and a token keep it out."""
-    names = [host_in_url(name) for name in (*LOOPBACK, host)]
-    security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{name}:{port}" for name in names],
-        allowed_origins=[f"http://{name}:{port}" for name in names],
-    )
-    app = server.protocol.streamable_http_app(
-        streamable_http_path="/mcp", transport_security=security, host=host
-    )
-    expected = f"Bearer {token}".encode()
-
-    async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not secrets.compare_digest(given, expected):
-                response = PlainTextResponse("the token is missing or wrong\n", status_code=401)
-                await response(scope, receive, send)
-                return
-        await app(scope, receive, send)
-
-    return with_token
-
-
 def serve_on_stdio(config: Path, *, cap: int) -> str:
     """Serve until the host goes; return what is told of the session, ``""`` where nothing was composed."""
     workspace = Workspace(config, cap=cap)
     anyio.run(AgentServer(workspace).serve_stdio)
     return workspace.summary
-
-
-def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:
-    app = http_app(AgentServer(Workspace(config, cap=cap)), token=token, host=host, port=port)
-    uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -2,7 +2,6 @@
 
 import hmac
 import os
-import socket
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,18 +9,18 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from struct import unpack
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-
-from aggregate.base.addresses import LOOPBACK, is_loopback_host
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
+# The names of this machine that only it can reach.
+_OWN_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 # Which a page of another site cannot send without being asked for leave, which nobody gives.
 HEADER: Final = b"x-aggregate"
 _POLICY: Final = (
@@ -50,7 +49,6 @@ class Access:
 
     token: str  # what the opened address holds; it is taken once
     key: str  # what cookies are made of, also those of pages that were open before a restart
-    host: str  # the address that is listened on
     port: int
 
     @property
@@ -68,25 +66,10 @@ class Access:
 
     def is_own_host(self, header: str) -> bool:
         """Tell whether a request is for an address of ours, and not for a stranger's name that leads here."""
-        try:
-            parts = urlsplit(f"//{header}")
-            port = 80 if parts.port is None else parts.port
-        except ValueError:
-            return False
-        is_more = parts.path or parts.query or parts.fragment or parts.username is not None
-        if is_more or port != self.port:
-            return False
-        name = parts.hostname or ""
-        if name in LOOPBACK or name == self.host:
+        name, _, port = header.lower().rpartition(":")
+        if self.port == 80 and header.lower() in _OWN_NAMES:  # which browsers leave out
             return True
-        if is_loopback_host(self.host):
-            return False
-        # On all of the machine's addresses: no name but the machine's own, which no stranger can let lead here.
-        try:
-            ip_address(name)
-        except ValueError:
-            return name.lower() == socket.gethostname().lower()
-        return True
+        return name in _OWN_NAMES and port == str(self.port)
 
     def is_own_origin(self, header: str) -> bool:
         return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))

@@ -16,7 +16,6 @@ from typing import Final
 import uvicorn
 from pydantic import TypeAdapter
 
-from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.writing import replace_own, state_folder
@@ -29,6 +28,7 @@ from aggregate.panel.session import Session
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
 
+_HOST: Final = "127.0.0.1"  # which no other machine reaches
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000  # Bytes of the file with the key
 # How long the end waits for files with what has come of answers; they are small.
@@ -70,27 +70,22 @@ def _state_file(folder: Path) -> Path:
 def serve_panel(
     config: Path,
     *,
-    host: str,
     port: int | None,
     opens: bool,
     say: Callable[[str], None],
     show: Callable[[str], None],
 ) -> None:
     """Serve a project's panel until interrupted."""
-    if not is_loopback_host(host):
-        say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     broadcast = Broadcast()
     session = Session(config, on_event=broadcast.tell)
     panel = Panel(session, broadcast)
     folder = Path(os.path.abspath(config)).parent
     address = Address.of(folder)
-    listener = open_listener(host, port, address.port)
+    listener = open_listener(port, address.port)
     bound = int(listener.getsockname()[1])
     Address(address.key, bound).keep(folder)
-    access = Access(_new_token(), address.key, host, bound)
-    is_any = host in ("", "0.0.0.0", "::")  # noqa: S104 - compared, not bound
-    shown = "127.0.0.1" if is_any else host_in_url(host)
-    url = f"http://{shown}:{bound}/?token={access.token}"
+    access = Access(_new_token(), address.key, bound)
+    url = f"http://{_HOST}:{bound}/?token={access.token}"
     show(url)
     session.start()
     run_in_thread("watching for the panel", lambda: watch_disk(session, say))
@@ -107,17 +102,16 @@ def serve_panel(
         session.index.flush()
 
 
-def open_listener(host: str, port: int | None, last: int) -> socket.socket:
+def open_listener(port: int | None, last: int) -> socket.socket:
     """Return a socket that listens: at the port that is asked for, else at the last one, else at any."""
     tried = [port] if port is not None else [last, 0]
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     problem = ""
     for number in tried:
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener = socket.socket()
         if os.name == "posix":  # elsewhere it would let two programs share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((host, number))
+            listener.bind((_HOST, number))
             listener.listen()
         except OSError as error:
             listener.close()
@@ -125,7 +119,7 @@ def open_listener(host: str, port: int | None, last: int) -> socket.socket:
         else:
             return listener
     raise ConfigError(
-        f"cannot listen on {host} at port {tried[0]}: {problem}: name another one with --port"
+        f"cannot listen on {_HOST} at port {tried[0]}: {problem}: name another one with --port"
     )
 
 
