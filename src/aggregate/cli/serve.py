@@ -79,6 +79,8 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
         replace_text(path, after, within=Path(project_root(root)))
     else:
         path.unlink()
+        with suppress(OSError):  # it holds something else
+            path.parent.rmdir()
 
 
 @click.command()
