@@ -79,8 +79,9 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
         replace_text(path, after, within=Path(project_root(root)))
     else:
         path.unlink()
-        with suppress(OSError):  # it holds something else
-            path.parent.rmdir()
+        if path.parent != root:
+            with suppress(OSError):  # it holds something else
+                path.parent.rmdir()
 
 
 @click.command()
