@@ -36,7 +36,6 @@ class Surroundings:
     select: Callable[[Draft], Mapping[str, ResolvedFile]]  # the files that a draft asks for
     listed: Mapping[str, ResolvedFile]  # all that could be asked for
     text: Callable[[str], str]  # of a file of the project
-    without_secrets: Callable[[str], str]  # a text as the page has it
 
 
 class Editor:
@@ -278,31 +277,17 @@ def _add_slice(editor: Editor) -> None:
 
 
 def _confirm_slice(editor: Editor) -> None:
-    """Capture a slice (``path``, ``id``) anew: where it went, or where the user says (``start``, ``end``)."""
+    """Capture a slice (``path``, ``id``) anew, where it went."""
     table, slices, number = _chosen_slice(editor)
     path, old = editor.text("path"), slices[number]
-    if editor.edit.get("start") is not None and editor.edit.get("end") is not None:
-        start, end = editor.number("start"), editor.number("end")
+    place = FuzzyAnchor.resolve(old, editor.around.text(path))
+    if place.found:
+        start, end = place.start_line, place.end_line
+    elif place.candidates:
+        start, end = place.candidates[0]
     else:
-        place = FuzzyAnchor.resolve(old, editor.around.text(path))
-        if place.found:
-            start, end = place.start_line, place.end_line
-        elif place.candidates:
-            start, end = place.candidates[0]
-        else:
-            raise ToolError(f"{path}: nobody knows where these lines went: choose them anew")
+        raise ToolError(f"{path}: nobody knows where these lines went: choose them anew")
     slices[number] = _captured(editor, path, start, end, old)
-    _set_slices(table, slices)
-
-
-def _edit_slice(editor: Editor) -> None:
-    """Change the label and the remark (``tag``, ``comment``) of a slice (``path``, ``id``)."""
-    table, slices, number = _chosen_slice(editor)
-    for key in ("tag", "comment"):
-        text, old = str(editor.edit.get(key) or ""), str(slices[number].get(key) or "")
-        # The page has a label without its secrets, which are not to be replaced in the configuration.
-        if text != editor.around.without_secrets(old):
-            slices[number][key] = text or None
     _set_slices(table, slices)
 
 
@@ -446,7 +431,6 @@ _CHANGES: Final[Mapping[str, Callable[[Editor], None]]] = {
     "mask": _set_mask,
     "slice": _add_slice,
     "confirm_slice": _confirm_slice,
-    "edit_slice": _edit_slice,
     "remove_slice": _remove_slice,
     "task": _set_task,
     "strategy": _set_strategy,
