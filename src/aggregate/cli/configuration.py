@@ -13,8 +13,8 @@ from aggregate.base.errors import AggregateError, ConfigError, OutputError
 from aggregate.base.request import Amount
 from aggregate.base.text import LOCK_FILES
 from aggregate.cli.asking import budget_option, with_meant
-from aggregate.cli.options import json_option, new_config_option, quiet_option, scope_options
-from aggregate.cli.output import counted, say, write_path, write_result, write_rows
+from aggregate.cli.options import new_config_option, quiet_option, scope_options
+from aggregate.cli.output import counted, say, write_path, write_rows
 from aggregate.code.syntax import LANGUAGES, LanguageKind
 from aggregate.code.views import NOTEBOOK_SUFFIX
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
@@ -169,14 +169,9 @@ def init(config: Path, budget: Amount | None) -> None:
 @click.command()
 @click.argument("configs", nargs=-1, metavar="[CONFIG]...", type=click.Path(path_type=Path))
 @scope_options
-@json_option
 @quiet_option
 def check(
-    configs: tuple[Path, ...],
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    as_json: bool,
-    quiet: bool,
+    configs: tuple[Path, ...], allow_outside: bool | None, allow_secrets: bool | None, quiet: bool
 ) -> None:
     """Check that all that CONFIG names is there; print what is not, one line each.
 
@@ -184,7 +179,6 @@ def check(
     presets, screenshots and the discussion are looked at, nothing is written and nobody is asked. The exit code is 1
     where something is missing and 2 where a configuration cannot be used.
     """
-    problems: dict[str, list[str]] = {}
     code = 0
     for config in configs or (nearest_config(),):
         try:
@@ -193,15 +187,10 @@ def check(
         except AggregateError as error:
             sentences = [str(error)]
             code = _MISTAKEN
-        problems[str(config)] = sentences
-    if as_json:
-        write_result(json.dumps({"problems": problems}, indent=2))
-    else:
-        for path, sentences in problems.items():
-            prefix = f"{path}: "
-            write_rows(*(prefix + sentence.removeprefix(prefix) for sentence in sentences))
-            if not sentences and not quiet:
-                say(f"{path}: all that it names is there")
+        prefix = f"{config}: "
+        write_rows(*(prefix + sentence.removeprefix(prefix) for sentence in sentences))
+        if not sentences and not quiet:
+            say(f"{config}: all that it names is there")
     if code:
         click.get_current_context().exit(code)
 

@@ -24,7 +24,15 @@ from aggregate.agents.goals import (
 from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError, StateError
-from aggregate.cli.options import FiniteRange, config_option, json_option, redact_option
+from aggregate.cli.options import (
+    FiniteRange,
+    allow_option,
+    base_url_option,
+    config_option,
+    json_option,
+    redact_option,
+    tools_option,
+)
 from aggregate.cli.output import say, warn, write_result
 from aggregate.project.configuration import load_config, nearest_config, user_config
 from aggregate.project.toml_text import parse_untrusted_toml
@@ -74,13 +82,7 @@ _USUAL = EngineLimits()
     type=click.Path(path_type=Path),
     help="Read the goal from this file.",
 )
-@click.option(
-    "--tools",
-    "folder",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Take more tools from the Python files in this folder; they are run.",
-)
+@tools_option
 @click.option(
     "--provider",
     metavar="NAME",
@@ -95,19 +97,14 @@ _USUAL = EngineLimits()
     default="",
     help="Ask this model, by the provider's name of it; by default its usual one.",
 )
-@click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address.")
+@base_url_option
 @click.option(
     "--script",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Read the answers of the scripted provider from this file.",
 )
-@click.option(
-    "--allow",
-    multiple=True,
-    type=click.Choice(["write", "network"]),
-    help="Let tools do this besides reading. Repeatable.",
-)
+@allow_option
 @click.option(
     "--root",
     multiple=True,

@@ -86,6 +86,24 @@ def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[
     return click.option("--redact/--no-redact", default=None, help=text)
 
 
+base_url_option = click.option(
+    "--base-url", metavar="URL", default="", help="Reach the provider at this address."
+)
+tools_option = click.option(
+    "--tools",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Take more tools from the Python files in this folder; they are run.",
+)
+allow_option = click.option(
+    "--allow",
+    multiple=True,
+    type=click.Choice(["write", "network"]),
+    help="Let tools do this besides reading. Repeatable.",
+)
+
+
 def scope_options(command: Callable[..., None]) -> Callable[..., None]:
     outside = click.option(
         ALLOW_OUTSIDE,
