@@ -13,23 +13,12 @@ import anyio
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import MCPError
 
 from aggregate.agents.results import LabelledOutput, merge_outputs
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
 from aggregate.mcp.composing import compose, explain
-from aggregate.mcp.reading import (
-    FILE_TEMPLATE,
-    PROMPT_TEMPLATE,
-    find,
-    list_presets,
-    list_prompts,
-    outline,
-    preset_prompt,
-    read,
-    read_resource,
-)
+from aggregate.mcp.reading import find, outline, read
 from aggregate.mcp.workspace import (
     Arguments,
     ComposeArguments,
@@ -139,11 +128,6 @@ class AgentServer:
             lifespan=_new_connection,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_resource_templates,
-            on_read_resource=self._read_resource,
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
         )
 
     async def serve_stdio(self) -> None:
@@ -184,60 +168,6 @@ class AgentServer:
             connection.was_cancelled = True
             raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
-
-    async def _list_resources(self, _context: Sdk, _params: Sdk) -> types.ListResourcesResult:
-        prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
-        resources = [
-            types.Resource(uri=uri, name=name, mime_type="text/markdown") for uri, name in prompts
-        ]
-        return types.ListResourcesResult(resources=resources)
-
-    async def _list_resource_templates(
-        self, _context: Sdk, _params: Sdk
-    ) -> types.ListResourceTemplatesResult:
-        file = types.ResourceTemplate(
-            uri_template=FILE_TEMPLATE, name="file", description="A file, as it is or as a view"
-        )
-        prompt = types.ResourceTemplate(
-            uri_template=PROMPT_TEMPLATE,
-            name="prompt",
-            description="A prompt that was written, by its number, or composed, by its handle",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[file, prompt])
-
-    async def _read_resource(
-        self, context: Sdk, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        text = await self._or_error(context, lambda: read_resource(self.workspace, str(params.uri)))
-        contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
-        return types.ReadResourceResult(contents=[contents])
-
-    async def _list_prompts(self, _context: Sdk, _params: Sdk) -> types.ListPromptsResult:
-        presets = await anyio.to_thread.run_sync(list_presets, self.workspace)
-        arguments = [
-            types.PromptArgument(name="task", description="What it is for", required=False),
-            types.PromptArgument(name="budget", description="Most tokens", required=False),
-        ]
-        prompts = [
-            types.Prompt(name=name, description=description, arguments=arguments)
-            for name, description in presets
-        ]
-        return types.ListPromptsResult(prompts=prompts)
-
-    async def _get_prompt(
-        self, context: Sdk, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        text = await self._or_error(
-            context, lambda: preset_prompt(self.workspace, params.name, params.arguments or {})
-        )
-        content = types.TextContent(type="text", text=text)
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
-
-    async def _or_error(self, context: Sdk, work: Callable[[], str]) -> str:
-        try:
-            return await self._beside(context.session, lambda _progress: work())
-        except AggregateError as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=_sentence(error)) from None
 
     async def _beside(self, session: Sdk, work: Callable[[Progress], str]) -> str:
         """Return what ``work`` does in a thread; the host hears how far it is, and what it cancels stops soon."""
