@@ -40,7 +40,6 @@ class RunSettings(TermsSettings):
     places: int | None
     no_work: bool
     on_error: str | None
-    lead: bool
     max_cost: float | None
     apply: bool
 
@@ -109,12 +108,6 @@ _RUN = (
         "--on-error",
         type=click.Choice(["report", "skip", "fail"]),
         help="Do this to the dependents of a ticket that failed; by default as tickets.toml says, else report.",
-    ),
-    click.option(
-        "--lead/--no-lead",
-        default=True,
-        show_default=True,
-        help="Send one worker ahead of others that share its prefix.",
     ),
     click.option(
         "--max-cost",

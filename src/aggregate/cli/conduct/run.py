@@ -36,7 +36,7 @@ def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
     tickets = opened.tickets()
     terms = open_terms(settings, project.folder).with_checks(project, tickets)
     contexts = WorkerContexts(project, track=opened, terms=terms)
-    steps = preview(tickets, contexts, warm_up=settings["lead"], max_cost=settings["max_cost"])
+    steps = preview(tickets, contexts, max_cost=settings["max_cost"])
     write_rows(*_preview_lines(steps))
     warn_all(contexts.warnings)
 

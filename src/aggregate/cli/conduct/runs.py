@@ -11,7 +11,6 @@ import click
 
 from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks import (
-    PollingOptions,
     RunOptions,
     applying,
     conduct,
@@ -106,7 +105,6 @@ def start_track(
         retry=retry,
         only=only,
         max_cost=settings["max_cost"],
-        polling=PollingOptions(warm_up=settings["lead"]),
         terms=terms,
     )
     goes_on = f"aggregate conduct resume {track.track_id} goes on"
