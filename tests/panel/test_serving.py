@@ -1,6 +1,5 @@
 """The panel as a server: its address, its events, its end, and its next start."""
 
-import asyncio
 import json
 import os
 import signal
@@ -16,12 +15,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from starlette.requests import Request
 
-from aggregate import ConfigError, ToolError
+from aggregate import ConfigError
 from aggregate.cli.serve import panel as command
 from aggregate.panel.access import Access
-from aggregate.panel.answers import Broadcast, body_of
+from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
 from aggregate.panel.serving import Address, open_listener, server, watch_disk
 from aggregate.panel.session import Session
@@ -189,15 +187,3 @@ def test_files_are_watched_wherever_they_lie(tmp_path: Path, entry: str, path: s
     (tmp_path / "manual_slop.toml").write_text(config)
     session = _watched(tmp_path / "manual_slop.toml")
     assert _is_told(session, path, folder / path)
-
-
-def test_a_request_that_never_arrives_is_given_up() -> None:
-    """A body that comes byte by byte, or not at all, holds nothing for ever."""
-
-    async def receive() -> dict[str, object]:
-        await asyncio.sleep(60)
-        return {}
-
-    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
-    with pytest.raises(ToolError, match="has not arrived"):
-        asyncio.run(body_of(request, seconds=0.05))
