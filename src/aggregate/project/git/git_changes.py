@@ -15,7 +15,14 @@ from aggregate.project.git.git_log import (
     Head,
     id_lines,
 )
-from aggregate.project.git.git_process import Output, bounded_git, git, unquoted, why_no_history
+from aggregate.project.git.git_process import (
+    GitLimits,
+    Output,
+    bounded_git,
+    git,
+    unquoted,
+    why_no_history,
+)
 
 # What makes git print patches in the form that ``changes_in`` reads, whatever the user has configured.
 PATCH_OPTIONS: Final = (
@@ -88,7 +95,7 @@ _PATCHES_AT_ONCE: Final = 40  # Commits whose changes git compares at once
 
 # Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
 # and git matches some patterns for minutes.
-_PATCH_SECONDS: Final = 2
+_PATCH_LIMITS: Final = GitLimits(processor=2)
 
 # Git compares no larger files: they are data, and a comparison can take the square of their lines.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
@@ -131,7 +138,7 @@ def read_contexts(
             *command,
             stdin=id_lines(asked),
             most=most_bytes,
-            processor_seconds=_PATCH_SECONDS,
+            limits=_PATCH_LIMITS,
             variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
         )
         if output is None:
