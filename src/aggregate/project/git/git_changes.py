@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
-from aggregate.project.git.git import other_files, without_filters
+from aggregate.project.git.git import names_in, other_files, without_filters
 from aggregate.project.git.git_log import (
     AS_STORED,
     MOST_BYTES,
@@ -249,7 +249,7 @@ def _changed_paths(folder: str, commit: str, known: Container[str]) -> list[str]
     """Return the files that differ from a commit, and are there, without the known ones."""
     names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
     listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
-    paths = listed.data.decode("utf-8", "surrogateescape").split("\0")[:-1] if listed else []
+    paths = names_in(listed.data) if listed else []
     return [path for path in paths if path not in known]
 
 
@@ -263,3 +263,31 @@ def read_changes(folder: str, revision: str) -> list[FileChange]:
         changes += [FileChange(path, "large") for path in _changed_paths(folder, commit, known)]
     changes += [FileChange(path, "not tracked") for path in other_files(folder)]
     return sorted(changes)
+
+
+_LAST_COMMITS: Final = 400  # That are looked at for what changes often
+
+
+def touched_files(folder: str) -> list[list[str]]:
+    """Return the files below ``folder`` that each of the last ``_LAST_COMMITS`` touched, relative to it, newest first.
+
+    What is changed but not committed comes before them, as if it were a commit; a file may be listed there only
+    because its time has changed. No repository, no commits.
+    """
+    count = ("--first-parent", "--no-merges", "-n", str(_LAST_COMMITS))
+    hashes = git(folder, "rev-list", *count, "HEAD", "--", ".")
+    if not hashes:
+        return []
+    options = ("-z", "--name-only", "--no-renames", "--relative")
+    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
+    uncommitted = _diff_index(folder, "HEAD", *options, most=_MOST_BYTES)
+    touched: list[list[str]] = [names_in(uncommitted.data if uncommitted else b""), []]
+    commits = iter([*hashes.decode("ascii").split(), ""])
+    next_commit = next(commits)
+    for name in names_in(changes or b""):
+        if name == next_commit:
+            touched.append([])
+            next_commit = next(commits)
+        else:
+            touched[-1].append(name)
+    return [names for names in touched if names]
