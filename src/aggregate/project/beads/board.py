@@ -21,7 +21,7 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import is_inside, read_bytes, real_path
 from aggregate.base.errors import BeadsError
 from aggregate.project.beads.readiness import Board
-from aggregate.project.beads.record import board_of, read_json_list, read_jsonl
+from aggregate.project.beads.record import board_of, in_order, read_json_list, read_jsonl
 from aggregate.project.git.git_process import guarded_environment
 from aggregate.project.paths import ALLOW_OUTSIDE
 
@@ -193,7 +193,7 @@ class BdProgram:
         counted = any(bead.get("dependency_count") for bead in beads)
         if counted and not any(bead.get("dependencies") for bead in beads):
             raise BeadsError(f"{NAME} does not list dependencies; update it to see what is blocked")
-        return board_of(records, NAME)
+        return board_of(in_order(records), NAME)
 
     def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
         """Run bd; return its exit status, what it printed, and its messages.

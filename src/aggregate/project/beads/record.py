@@ -6,7 +6,7 @@ Whatever a field holds, nothing here raises.
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,52 +18,47 @@ _TOMBSTONE = "tombstone"
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
 
 
-class BoardBuilder:
-    """Collects records and warnings in the order in which a source yields them.
+_NO_JSON = object()
+
+
+def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
+    """Return the board of records, each with where it stands, in the order in which a source yields them.
 
     The rules are those of the export format: lines of another ``_type`` and headers with ``_schema`` are no beads,
     tombstones are only counted, unknown keys are ignored, and of two records with one id the later one counts.
     """
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._beads: dict[str, Bead] = {}
-        self._deleted: set[str] = set()
-        self._warnings: list[str] = []
-
-    def add(self, record: object, where: str) -> None:
+    beads: dict[str, Bead] = {}
+    deleted: set[str] = set()
+    warnings: list[str] = []
+    for where, record in entries:
         if not isinstance(record, Mapping):
-            self.warn(f"{where} is not a JSON object and was left out")
-            return
+            what = "JSON" if record is _NO_JSON else "a JSON object"
+            warnings.append(f"{source}: {where} is not {what} and was left out.")
+            continue
         if record.get("_type", "issue") != "issue" or "_schema" in record:
-            return
-        bead = bead_from_record(record)
+            continue
+        try:
+            bead = bead_from_record(record)
+        except RecursionError:
+            warnings.append(f"{source}: {where} is nested too deeply and was left out.")
+            continue
         if not bead.id:
-            self.warn(f"{where} has no id and was left out")
-            return
-        if bead.id in self._beads or bead.id in self._deleted:
-            self.warn(f"{where} repeats the id {bead.id}; the later record counts")
-        self._beads.pop(bead.id, None)
-        self._deleted.discard(bead.id)
+            warnings.append(f"{source}: {where} has no id and was left out.")
+            continue
+        if bead.id in beads or bead.id in deleted:
+            warnings.append(f"{source}: {where} repeats the id {bead.id}; the later record counts.")
+        beads.pop(bead.id, None)
+        deleted.discard(bead.id)
         if bead.status == _TOMBSTONE:
-            self._deleted.add(bead.id)
+            deleted.add(bead.id)
         else:
-            self._beads[bead.id] = bead
-
-    def warn(self, sentence: str) -> None:
-        self._warnings.append(f"{self._source}: {sentence}.")
-
-    def board(self) -> Board:
-        return Board(
-            self._source, tuple(self._beads.values()), len(self._deleted), tuple(self._warnings)
-        )
+            beads[bead.id] = bead
+    return Board(source, tuple(beads.values()), len(deleted), tuple(warnings))
 
 
-def board_of(records: Iterable[object], source: str) -> Board:
-    builder = BoardBuilder(source)
+def in_order(records: Iterable[object]) -> Iterator[tuple[str, object]]:
     for number, record in enumerate(records, start=1):
-        builder.add(record, f"entry {number}")
-    return builder.board()
+        yield f"entry {number}", record
 
 
 def bead_from_record(record: Mapping[str, object]) -> Bead:
@@ -134,14 +129,16 @@ def _gate(metadata: object) -> str:
 
 
 def read_jsonl(path: Path, *, name: str) -> Board:
-    builder = BoardBuilder(name)
-    for number, line in enumerate(io.BytesIO(_content(path, name)), start=1):
+    return board_of(_lines(_content(path, name)), name)
+
+
+def _lines(content: bytes) -> Iterator[tuple[str, object]]:
+    for number, line in enumerate(io.BytesIO(content), start=1):
         try:
             if line.strip():
-                builder.add(json.loads(line), f"line {number}")
+                yield f"line {number}", json.loads(line)
         except (ValueError, RecursionError):
-            builder.warn(f"line {number} is not JSON and was left out")
-    return builder.board()
+            yield f"line {number}", _NO_JSON
 
 
 def read_json_list(path: Path, *, name: str) -> Board:
@@ -151,7 +148,7 @@ def read_json_list(path: Path, *, name: str) -> Board:
         raise BeadsError(f"{name} is not JSON; write a list of beads into it") from error
     if not isinstance(records, list):
         raise BeadsError(f"{name} is not a JSON list; write a list of beads into it")
-    return board_of(records, name)
+    return board_of(in_order(records), name)
 
 
 def _content(path: Path, name: str) -> bytes:
