@@ -5,7 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address
 from pathlib import Path
 from struct import unpack
 from typing import Any, Final
@@ -104,16 +104,16 @@ class Guarded:
         access = self._access
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         path, method = str(scope["path"]), str(scope["method"])
-        # He may have read the token among the running programs: the browser is started with the address, and a cookie
-        # goes to whatever listens at any port of this machine.
-        if _is_other_users(scope["client"], scope["server"]):
-            return _refused(path, _OTHER_USER, 403)
         if not access.is_own_host(headers.get(b"host", "")):
             return _refused(path, "this address is not one of the panel's", 421)
         if method not in ("GET", "HEAD", "POST"):
             return _refused(path, f"{method[:20]} is not answered here", 405)
         if path.startswith("/static/"):  # the page itself, which holds nothing of the project
             return None
+        # Another user may have read the token among the running programs: the browser is started with the address, and
+        # a cookie goes to whatever listens at any port of this machine.
+        if _is_other_users(scope["client"], scope["server"]):
+            return _refused(path, _OTHER_USER, 403)
         # As browsers read them: the standard library's parser stops at what it does not know, and any other program on
         # this machine may have set a cookie that holds JSON.
         cookie = cookie_parser(headers.get(b"cookie", "")).get(access.cookie, "")
@@ -201,13 +201,10 @@ def connection_owner(
 
 def _written(host: str, port: int) -> tuple[str, str]:
     """Return an end as the tables write it: as it is, and as a program writes it that speaks version 6 alone."""
-    address = ip_address(host)
-    forms = [address.packed] * 2
-    if isinstance(address, IPv4Address):
-        forms[1] = IPv6Address(f"::ffff:{address}").packed
+    address = IPv4Address(host).packed
     short, long = (
         # Word by word, each as a number of this machine.
         "".join(f"{word:08X}" for word in unpack(f"={len(form) // 4}I", form))
-        for form in forms
+        for form in (address, bytes(10) + b"\xff\xff" + address)
     )
     return f"{short}:{port:04X}", f"{long}:{port:04X}"
