@@ -154,9 +154,8 @@ class AgentServer:
         name, arguments = params.name, params.arguments or {}
         if name not in TOOLS:
             return _failure(f"there is no tool {name[:100]!r}: there are {', '.join(TOOLS)}")
-        connection: Connection = (
-            context.lifespan_context
-        )  # one program at the other end, from start to end
+        # One program is at the other end, from start to end.
+        connection: Connection = context.lifespan_context
         try:
             text = await self._beside(
                 context.session,

@@ -41,11 +41,18 @@ class FileChange(NamedTuple):
 
     path: str
     kind: str = ""
-    added: int = 0  # lines
-    removed: int = 0
-    hunks: tuple[
-        str, ...
-    ] = ()  # runs of changed lines with some around them, as ``diff -u`` shows them
+    # Runs of changed lines with some around them, as ``diff -u`` shows them.
+    hunks: tuple[str, ...] = ()
+
+    @property
+    def added(self) -> int:
+        """The lines that were added."""
+        return sum(line[:1] == "+" for hunk in self.hunks for line in hunk.split("\n"))
+
+    @property
+    def removed(self) -> int:
+        """The lines that were removed."""
+        return sum(line[:1] == "-" for hunk in self.hunks for line in hunk.split("\n"))
 
 
 def changes_in(patch: bytes) -> Iterator[FileChange]:
@@ -53,8 +60,9 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
 
     Of a patch that was cut, what stands before the cut is told.
     """
-    for block in re.split(rb"^diff --git ", patch, flags=re.MULTILINE)[1:]:
-        head, *hunks = re.split(rb"^(?=@@ -)", block, flags=re.MULTILINE)
+    _, *blocks = (b"\n" + patch).split(b"\ndiff --git ")
+    for block in blocks:
+        head, *hunks = block.split(b"\n@@ -")
         kind = path = ""
         for line in head.split(b"\n"):
             if line.startswith((b"new file", b"deleted file")):
@@ -64,11 +72,9 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
             elif line.startswith(b"Binary files "):
                 gone = line.removeprefix(b"Binary files ").removesuffix(b" and /dev/null differ")
                 path, kind = _binary_path(line) or _path(gone, prefix="a/"), kind or "binary"
-        lines = b"".join(hunks).split(b"\n")
-        added, removed = (sum(line[:1] == mark for line in lines) for mark in (b"+", b"-"))
-        texts = (hunk.removesuffix(b"\n").decode("utf-8", "replace") for hunk in hunks)
+        texts = ("@@ -" + hunk.decode("utf-8", "replace").removesuffix("\n") for hunk in hunks)
         if path:
-            yield FileChange(path, kind, added, removed, tuple(texts))
+            yield FileChange(path, kind, tuple(texts))
 
 
 def _path(quoted: bytes, *, prefix: str = "b/") -> str:
@@ -156,7 +162,7 @@ def read_contexts(
 
 
 def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
-    for part in re.split(rb"^\0", data, flags=re.MULTILINE)[1:]:
+    for part in (b"\n" + data).split(b"\n\0")[1:]:
         commit, _, patch = part.partition(b"\n")
         contexts = {
             HunkContext(change.path, match["context"]): None

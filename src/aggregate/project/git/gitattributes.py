@@ -7,6 +7,7 @@ back by ``!``, and one that matches a folder says nothing of what lies in it. Gi
 
 import os
 import posixpath
+import re
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from aggregate.base.disk.reading import read_bytes
 from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
 
 ATTRIBUTE: Final = "linguist-generated"
+_WORDS: Final = re.compile(r"[^ \t\r]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class GeneratedMarks:
         """Return the marks with those of one more file, which lies in the folder ``prefix``."""
         states = [
             (pattern, state)
-            for pattern, *attributes in filter(None, map(str.split, lines))
+            for pattern, *attributes in filter(None, map(_WORDS.findall, lines))
             if not pattern.startswith(("#", "!", '"', "[attr]"))
             if (state := _state(attributes))
         ]
