@@ -192,11 +192,9 @@ def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> No
         last.start()
 
     signal.signal(signal.SIGTERM, end)
-    redaction = redaction_for(sending=True)
     answering = make_worker(
         settings["spec"],
-        redact=redaction.replaces,
-        allow=redaction.allow,
+        redaction=redaction_for(sending=True),
         tell=warn,
         base_url=settings["base_url"],
         terms=open_terms(settings, Path()),
