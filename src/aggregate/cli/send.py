@@ -22,6 +22,7 @@ from aggregate.cli.asking import (
     typed_places,
 )
 from aggregate.cli.options import (
+    base_url_option,
     config_option,
     discussion_option,
     json_option,
@@ -76,9 +77,7 @@ _OPTIONS = (
         default="",
         help="Ask as this persona of the configuration; by default as that of [send], if any.",
     ),
-    click.option(
-        "--base-url", metavar="URL", default="", help="Reach the provider at this address."
-    ),
+    base_url_option,
     click.option(
         "--max-output",
         type=click.IntRange(1),
