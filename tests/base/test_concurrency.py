@@ -297,7 +297,7 @@ def test_one_that_is_asked_in_a_row_and_fails(
     """Its answers are bounded in time and size, and it is gone with its zombie once it is killed."""
     process = PoolProcess(child())
     try:
-        assert process.greeting(seconds=30, most=0) == b""
+        assert process.ask(None, seconds=30, most=0) == b""
         large = os.urandom(3_000_000)
         assert process.ask(large, seconds=30, most=6_000_000) == large * 2
         with pytest.raises(error):

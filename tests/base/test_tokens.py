@@ -175,12 +175,12 @@ def threads() -> list[threading.Thread]:
 
 
 def test_results_stand_where_the_texts_were_submitted() -> None:
-    """Small, empty and very large texts have their counts at the positions that were returned for them."""
+    """Small, empty and very large texts have their counts in the order in which they were submitted."""
     texts = ["one", "", "word " * 150_000, "x = 1\n" * 40_000, "two"] * 3 + ["end"]
     with TokenCounter() as counter:
-        positions = [counter.submit(text) for text in texts]
+        for text in texts:
+            counter.submit(text)
         counts = counter.results()
-    assert positions == list(range(len(texts)))
     assert counts == [plain_count(text) for text in texts]
 
 

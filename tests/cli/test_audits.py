@@ -268,7 +268,7 @@ def test_the_schema_of_audits_is_published(tmp_path: Path) -> None:
     """``schema --audit`` prints the format with each key described (rule A-1)."""
     schema = json.loads(start(tmp_path, "schema", "--audit").out)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert schema["properties"]["version"]["const"] == 1
+    assert schema["properties"]["version"]["const"] == 2
     tables = [schema]
     while tables:
         table = tables.pop()
@@ -287,7 +287,7 @@ def row(path: str, level: str, **told: Any) -> dict[str, Any]:
 EVIDENCE = (("named in the task", 2.0, "a.py"), ("imports", 1.0, "imports b"), ("third", 0.5, ""))
 FOCUSED = {"pinned": True, "tokens": 1_200, "score": 0.99, "rank": 1, "definitions": ["f", "g"]}
 AUDIT = {
-    "version": 1,
+    "version": 2,
     "task": "fix\nit",
     "seeds": {"focus": ["a.py:3-4"], "symbols": ["f"], "since": "HEAD"},
     "budget": {"tokens": 2_000, "history": 0.2, "results": 0.2, "order": "configured"},

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict, UserDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -49,20 +49,6 @@ class Itself:
 
     def __next__(self) -> "Itself":
         return self
-
-
-class Endless(Mapping[str, Any]):
-    def __getitem__(self, key: str) -> Any:
-        return 1
-
-    def __iter__(self) -> Iterator[str]:
-        number = 0
-        while True:
-            yield str(number)
-            number += 1
-
-    def __len__(self) -> int:
-        return 1
 
 
 class Array:

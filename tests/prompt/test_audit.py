@@ -219,9 +219,9 @@ def test_secrets_are_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "[]", "{}", '{"version":2}', "null",
+        "", "[]", "{}", '{"version":1}', "null",
         "[" * 100_000,
-        '{"version":1,"rows":[1]}', '{"version":1,"rows":{},"seeds":3}',
+        '{"version":2,"rows":[1]}', '{"version":2,"rows":{},"seeds":3}',
     ],
 )  # fmt: skip
 def test_a_damaged_audit_is_none(text: str, tmp_path: Path) -> None:

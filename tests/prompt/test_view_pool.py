@@ -161,13 +161,15 @@ def test_the_bytes_are_the_same_everywhere(tmp_path: Path) -> None:
 
 def digest(folder: Path, *, workers: int, seed: str) -> bytes:
     program = dedent(f"""\
-        import sys
+        import os, sys
+        if hasattr(os, "sched_setaffinity"):  # as many processes as cores render views
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{workers}])
         from aggregate.prompt.api import compose_prompt
         from aggregate.prompt.project import open_project, request_for
         modes = ["skeleton", "outline", "summary", "masked", "full"]
         paths = [{{"path": f"p{{i}}/*.py", "view_mode": modes[i % 5]}} for i in range(7)]
         config = {{"files": {{"paths": [*paths, {{"path": "*", "view_mode": "summary"}}]}}}}
-        made = compose_prompt(request_for(open_project(config)), workers={workers})
+        made = compose_prompt(request_for(open_project(config)))
         sys.stdout.buffer.write(made.prompt.markdown.encode())
         """)
     environment = {**os.environ, "PYTHONHASHSEED": seed}

@@ -1,10 +1,12 @@
 """A file of a prompt: how it is to be shown, what it holds, and where each line that is shown came from."""
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from typing import Any, NamedTuple, TypedDict, cast, overload
+from itertools import accumulate
+from typing import Any, NamedTuple, TypedDict, cast
 
 from aggregate.base.redaction import Finding
 
@@ -42,6 +44,53 @@ class Span(NamedTuple):
     source_end: int
 
 
+def source_lines(spans: Iterable[Span]) -> dict[int, int]:
+    """Return the file's line of each line of a view that stands for one line."""
+    return {
+        span.start + offset: span.source_start + offset
+        for span in spans
+        if span.end - span.start == span.source_end - span.source_start
+        for offset in range(span.end - span.start + 1)
+    }
+
+
+def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
+    """Return where ``outer``, which leads to a view, leads through ``inner``, from there to the file.
+
+    Lines that come from nowhere stay without a span.
+    """
+    composed: list[Span] = []
+    ordered = sorted(inner)
+    starts = [part.start for part in ordered]
+    ends = list(accumulate((part.end for part in ordered), max))
+    for span in outer:
+        near = ordered[bisect_left(ends, span.source_start) : bisect_right(starts, span.source_end)]
+        overlapping = [part for part in near if part.end >= span.source_start]
+        if not overlapping:
+            continue
+        if span.end - span.start != span.source_end - span.source_start:  # a line of dots
+            sources = [_shown_by(part, span.source_start, span.source_end) for part in overlapping]
+            first = min(start for start, _ in sources)
+            last = max(end for _, end in sources)
+            composed.append(Span(span.start, span.end, first, last))
+            continue
+        offset = span.start - span.source_start
+        for part in overlapping:
+            start = max(span.source_start, part.start) + offset
+            end = min(span.source_end, part.end) + offset
+            shown = _shown_by(part, span.source_start, span.source_end)
+            composed.append(Span(start, end, *shown))
+    return composed
+
+
+def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:
+    """Return the lines of the file that those of ``part`` stand for which lie within these lines of the view."""
+    if part.end - part.start != part.source_end - part.source_start:
+        return part.source_start, part.source_end
+    offset = part.source_start - part.start
+    return max(first, part.start) + offset, min(last, part.end) + offset
+
+
 _SPAN = struct.Struct("<4I")
 
 
@@ -64,13 +113,7 @@ class PackedSpans(Sequence[Span]):
     def __len__(self) -> int:
         return len(self.data) // _SPAN.size
 
-    @overload
-    def __getitem__(self, index: int) -> Span: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Span, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Span | tuple[Span, ...]:
+    def __getitem__(self, index: int) -> Span:  # type: ignore[override] # nobody slices it
         return tuple(self)[index]
 
     def __iter__(self) -> Iterator[Span]:
@@ -81,11 +124,6 @@ class PackedSpans(Sequence[Span]):
 
     def __hash__(self) -> int:
         return hash(tuple(self))
-
-
-PackedView = tuple[
-    str, bytes, str, tuple[str, ...]
-]  # as ``View``, its spans as ``PackedSpans.data``
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +144,8 @@ class View:
                 return span.source_start + (line - span.start if same_length else 0)
         return None
 
-    def pack(self) -> PackedView:
-        return self.text, PackedSpans.of(self.spans).data, self.language, self.problems
-
-    @classmethod
-    def unpack(cls, packed: PackedView) -> "View":
-        text, spans, language, problems = packed
-        return cls(text, PackedSpans(spans), language, problems)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return View, (self.text, PackedSpans.of(self.spans), self.language, self.problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,40 +1,26 @@
 """Any value as JSON: the one stand-in for what JSON does not know.
 
-Values come from agents, tools and foreign code, so nothing here trusts a method of theirs: whatever a value does when
-it is looked at, it becomes a visible item, and what stands around it stays as it is. Only a method that never returns
-cannot be guarded against in the same process.
+Values come from agents, tools and foreign code: whatever a value raises when it is looked at, it becomes a visible
+item, and what stands around it stays as it is.
 """
 
 import json
 import math
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
-from itertools import islice
 from typing import Final
 
 from aggregate.base.messages import shorten
-from aggregate.base.values import (
-    LONG,
-    MOST_REPEATED,
-    MOST_REPEATED_TEXT,
-    DataReference,
-    Value,
-    escape_surrogates,
-    long_text,
-)
+from aggregate.base.values import DataReference, Value, escape_surrogates
 
 # Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level.
 DEPTH: Final = 100
 
 # Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page.
 _KEY_DEPTH: Final = 3
-
-# Taken of a container that is no list or dictionary: its iterator may never end.
-_MOST_ITEMS: Final = 300_000
 
 # Integers that are longer have more digits than Python converts by default (4,300); they are written in hex.
 _MOST_BITS: Final = 14_000
@@ -44,20 +30,12 @@ _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
 # Kinds that have no parts.
 _LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
 
-_UNREADABLE: Final = "its message cannot be read"
-
-
-class StandIn(str):
-    """A text in the place of a value that has none of its own, such as ``<Lock>``."""
-
-    __slots__ = ()
-
 
 def jsonable(value: Value) -> Value:
     """Return a copy of ``value`` of dictionaries with text keys, lists, texts, numbers, truth values and ``None`` only.
 
     Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays show their value. What
-    has none that can be shown is the ``StandIn`` ``<its type>``. Numbers that JSON does not know are texts: ``"NaN"``,
+    has none that can be shown is ``<its type>``. Numbers that JSON does not know are texts: ``"NaN"``,
     ``"Infinity"``. A ``DataReference`` stays one. Never raises for what the value does.
     """
     return JsonCopy().of(value)
@@ -78,12 +56,9 @@ def message_text(value: Value) -> str:
 
 def failure_text(error: object) -> str:
     """Return why something failed: an exception's name and message, ``no reason given`` for nothing."""
-    if issubclass(type(error), BaseException):
+    if isinstance(error, BaseException):
         return _exception_text(error)
-    try:
-        return ("" if error is None else message_text(error)) or "no reason given"
-    except KeyboardInterrupt:
-        return _UNREADABLE
+    return ("" if error is None else message_text(error)) or "no reason given"
 
 
 def type_name(value: object) -> str:
@@ -94,44 +69,21 @@ class JsonCopy:
     """One copy under way; ``stored`` keeps dates as their ``str()``, and NaN and infinities as numbers (rule D-40)."""
 
     def __init__(self, *, stored: bool = False) -> None:
-        # Why the copy is not the whole value: it contains itself, has too many levels, or the same parts too often.
+        # Why the copy is not the whole value: it contains itself, or has too many levels.
         self.cut = ""
         self._stored = stored
         self._ancestors: set[int] = set()
-        self._copied: dict[int, Value] = {}
-        self._repeated = self._repeated_text = 0
 
     def of(self, value: Value, depth: int = DEPTH) -> Value:
         kind = type(value)
-        if kind is str:
-            return value if len(value) <= LONG else self._counted(value, value)
-        if kind is bool or value is None:
+        if kind is str or kind is bool or value is None:
             return value
-        if self._repeated_text > MOST_REPEATED_TEXT and id(value) in self._copied:
-            return self._too_often(value)  # before the same text is made once more
         try:
             if issubclass(kind, _LEAVES):
-                return self._counted(self._leaf(value, kind), value)
+                return self._leaf(value, kind)
             return self._nested(value, kind, depth)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # noqa: BLE001 - also what ends a program must not do so from a value's own method
+        except Exception:  # noqa: BLE001 - the value's own methods ran
             return _stand_in(value)
-
-    def _counted(self, copy: Value, source: Value) -> Value:
-        """Return a copy, or where the same long text was given too often what stands for it."""
-        size = long_text(copy)
-        if size:
-            if id(source) in self._copied or id(copy) in self._copied:
-                self._repeated_text += size
-                if self._repeated_text > MOST_REPEATED_TEXT:
-                    return self._too_often(source)
-            self._copied[id(source)], self._copied[id(copy)] = source, copy
-        return copy
-
-    def _too_often(self, value: Value) -> StandIn:
-        self.cut = self.cut or "it holds the same parts too often"
-        return _stand_in(value, " that is repeated too often")
 
     def _leaf(self, value: Value, kind: type) -> Value:
         if issubclass(kind, Enum):
@@ -158,18 +110,13 @@ class JsonCopy:
             return value
         copy_parts = self._copier(kind)
         if copy_parts is None:
-            return self._counted(_own_text(value, kind), value)
+            return _own_text(value, kind)
         if id(value) in self._ancestors:
             self.cut = self.cut or "it contains itself"
             return _stand_in(value, " that holds itself")
         if depth <= 0:
             self.cut = self.cut or f"it is nested deeper than {DEPTH} levels"
             return _stand_in(value, f" deeper than {DEPTH} levels")
-        if id(value) in self._copied:
-            self._repeated += 1
-            if self._repeated > MOST_REPEATED:
-                return self._too_often(value)
-        self._copied[id(value)] = value  # held, so that no other value gets its id
         self._ancestors.add(id(value))
         try:
             return copy_parts(value, depth - 1)
@@ -178,7 +125,7 @@ class JsonCopy:
 
     def _copier(self, kind: type) -> Callable[[Value, int], Value] | None:
         if issubclass(kind, Mapping):
-            return lambda value, depth: self._keyed(entries(value), depth)
+            return lambda value, depth: self._keyed(value.items(), depth)
         if issubclass(kind, list | tuple):
             return self._items
         if issubclass(kind, set | frozenset):
@@ -192,7 +139,7 @@ class JsonCopy:
         return self._items if issubclass(kind, Collection) and kind is not range else None
 
     def _items(self, value: Value, depth: int) -> list[Value]:
-        return [self.of(item, depth) for item in members(value)]
+        return [self.of(item, depth) for item in value]
 
     def _set(self, value: Value, depth: int) -> list[Value]:
         # In an order that does not depend on hashes.
@@ -203,7 +150,7 @@ class JsonCopy:
 
     def _dataclass(self, value: Value, depth: int) -> dict[str, Value]:
         names = (field.name for field in fields(value))
-        return self._keyed(((name, _tried(getattr, value, name)) for name in names), depth)
+        return self._keyed(((name, getattr(value, name)) for name in names), depth)
 
     def _pydantic_model(self, value: Value, depth: int) -> dict[str, Value]:
         attributes, extra = value.__dict__, value.__pydantic_extra__ or {}
@@ -215,10 +162,8 @@ class JsonCopy:
         copy: dict[str, Value] = {}
         last_numbers: dict[str, int] = {}
         for key, item in pairs:
-            text = key
-            if type(key) is not str or len(key) > LONG:
-                text = self.of(key, _KEY_DEPTH)
-                text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+            text = self.of(key, _KEY_DEPTH)
+            text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
             copy[free_key(copy, text, last_numbers)] = self.of(item, depth)
         return copy
 
@@ -241,46 +186,15 @@ def free_key(
     return f"{wanted}{separator}{number}"
 
 
-def members(value: Value) -> Iterable[Value]:
-    """Return the items of a collection; those of Python's own kinds whatever a subclass makes of them."""
-    for base in (list, tuple, set, frozenset):
-        if issubclass(type(value), base):
-            return iter(base.__iter__(value))
-    return _bounded(iter(value))
+def _stand_in(value: object, why: str = "") -> str:
+    return f"<{type_name(value)}{why}>"
 
 
-def _bounded(items: Iterator[Value]) -> Iterator[Value]:
-    yield from islice(items, _MOST_ITEMS)
-    if next(items, None) is not None:
-        yield StandIn(f"<more than {_MOST_ITEMS:,} items>")
-
-
-def entries(value: Value) -> Iterable[tuple[Value, Value]]:
-    """Yield the entries of a mapping; a dictionary's own, whatever a subclass makes of them."""
-    if issubclass(type(value), dict):
-        # An OrderedDict has an order of its own, which dict's method does not know.
-        yield from value.items() if type(value) is OrderedDict else dict.items(value)
-        return
-    for key in _bounded(iter(value)):
-        yield key, None if type(key) is StandIn else _tried(lambda key: value[key], key)
-
-
-def _tried(get: Callable[..., Value], *arguments: Value) -> Value:
+def _exception_text(error: BaseException) -> str:
     try:
-        return get(*arguments)
-    except Exception as error:  # noqa: BLE001 - the other parts are shown
-        return _stand_in(error)
-
-
-def _stand_in(value: object, why: str = "") -> StandIn:
-    return StandIn(f"<{type_name(value)}{why}>")
-
-
-def _exception_text(error: Value) -> str:
-    try:
-        message = str.__str__(str(error))
-    except BaseException:  # noqa: BLE001 - a run has to end, also where its exception ends the program when it is shown
-        message = _UNREADABLE
+        message = str(error)
+    except Exception:  # noqa: BLE001 - a run has to end, also where its exception cannot be shown
+        message = "its message cannot be read"
     return f"{type_name(error)}: {message}" if message else type_name(error)
 
 
@@ -293,8 +207,6 @@ def _own_text(value: Value, kind: type) -> str:
 
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:
-    # 8 ms, and starts of commands load this module.
-
     listed = [shorten(message_text(sentence), characters) for sentence in sentences[:most]]
     more = len(sentences) - len(listed)
     if more:

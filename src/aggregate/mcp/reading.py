@@ -78,7 +78,7 @@ def _file(workspace: Workspace, asked: ReadArguments) -> RenderedFile:
     mask = {asked.symbol: "def"} if asked.symbol else {}
     item = FileItem(asked.path, view_mode=mode, ast_mask=mask)
     request = replace(workspace.request(), entries=(Entry(item),))
-    rendered = render_files(request, index=workspace.index, workers=1)
+    rendered = render_files(request, index=workspace.index)
     if len(rendered.files) != 1:
         raise ToolError(f"{asked.path} names {len(rendered.files)} files: name one")
     file = rendered.files[0]

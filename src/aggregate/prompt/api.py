@@ -15,10 +15,11 @@ from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
 from aggregate.project.paths import Scope
+from aggregate.project.tables import BEADS_MODE
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
-    beads_text,
+    build_beads_section,
     find_screenshots,
     given_parts,
     section_segments,
@@ -109,7 +110,7 @@ def build_markdown_from_items(
         files_segments(_files(file_items), is_summary=is_summary),
         given_parts(history),
         images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
-        beads=beads_text(execution_mode, base_dir),
+        beads=_beads(execution_mode, base_dir),
     )
     return Prompt(tuple(segments)).markdown
 
@@ -167,7 +168,7 @@ def build_tier3_context(
             tier3_segments(_files(file_items), list(map(str, focus_files))),
             given_parts(history, with_references(results, cache_dir, results_threshold)),
             images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
-            beads=beads_text(execution_mode, base_dir),
+            beads=_beads(execution_mode, base_dir),
         )
         return Prompt(tuple(segments)).markdown
 
@@ -256,7 +257,6 @@ def compose_prompt(
     request: Request,
     *,
     index: Index | None = None,
-    workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
@@ -265,7 +265,6 @@ def compose_prompt(
     Args:
         request: What to compose.
         index: Where views are kept from run to run; by default the user's.
-        workers: How many processes render views; by default as many as pay.
         on_start: Called once with the number of files.
         on_done: Called with the number of views that have become ready.
     """
@@ -275,9 +274,7 @@ def compose_prompt(
         from aggregate.prompt.fit_prompt import compose_within_budget
 
         return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
-    rendered = render_files(
-        request, index=index, workers=workers, on_start=on_start, on_done=on_done
-    )
+    rendered = render_files(request, index=index, on_start=on_start, on_done=on_done)
     composition = assemble(request, rendered)
     if request.task is None:
         return composition
@@ -319,3 +316,7 @@ def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
 
 def _files(records: Iterable[Mapping[str, Any]]) -> list[RenderedFile]:
     return [RenderedFile.from_record(record) for record in records]
+
+
+def _beads(execution_mode: str, base_dir: str | Path | None) -> str:
+    return build_beads_section(base_dir or "") if execution_mode == BEADS_MODE else ""

@@ -16,7 +16,6 @@ from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, r
 from aggregate.base.request import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
-from aggregate.project.tables import BEADS_MODE
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
 from aggregate.prompt.layout import files_segments, numbered, screenshots_section, tier3_segments
@@ -239,22 +238,19 @@ class Composition:
             listing=FolderListing(request.scope),
         )
         root = "" if request.scope.allow_outside else request.scope.root
-        beads = beads_text(BEADS_MODE if request.beads else "", request.base_dir, root=root)
+        beads = build_beads_section(request.base_dir, root=root) if request.beads else ""
         parts = self.parts
         if parts is None:
             parts = given_parts(request.history, request.results, request.finish)
+        files = self._file_segments(secrets)
         segments = section_segments(
-            self._files_section(secrets),
+            map(numbered, files) if request.is_numbered else files,
             parts,
             images=self._images,
             beads=beads,
             is_finished=request.is_finished,
         )
         yield from map(secrets.shown_segment, segments)
-
-    def _files_section(self, secrets: FoundSecrets) -> Iterable[Segment]:
-        segments = self._file_segments(secrets)
-        return map(numbered, segments) if self.request.is_numbered else segments
 
     def _file_segments(self, secrets: FoundSecrets) -> Iterable[Segment]:
         def noted() -> Iterator[RenderedFile]:
@@ -354,10 +350,6 @@ PromptStream = Composition  # What ``stream_prompt`` returns
 @get_monitor().scope("assemble")
 def assemble(request: Request, rendered: RenderedFiles) -> Composition:
     return Composition(request, rendered).composed()
-
-
-def beads_text(execution_mode: str, base_dir: str | Path | None, *, root: str = "") -> str:
-    return build_beads_section(base_dir or "", root=root) if execution_mode == BEADS_MODE else ""
 
 
 def build_beads_section(

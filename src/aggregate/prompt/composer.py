@@ -2,11 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.base.files import Entry, FileItem
 from aggregate.base.request import Budget
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
@@ -16,17 +15,11 @@ from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt
 from aggregate.prompt.live_prompt import LivePrompt
 from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, with_scores
-from aggregate.prompt.request import ALL_FILES, Request
+from aggregate.prompt.request import EVERY, Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
 # Stands for all budgets, for which files are ranked in one way; without any some are selected in another.
 _ANY_BUDGET = Budget(0)
-
-
-class _Selected(NamedTuple):
-    disk: int
-    asked: tuple[object, ...]
-    selection: Selection
 
 
 class _Ranked(NamedTuple):
@@ -44,8 +37,7 @@ class Composer:
         self.lock = threading.Lock()
         self._selecting = threading.Lock()
         self._listing: tuple[int, Scope, FolderListing] | None = None
-        self._entries: Sequence[Entry] = ()
-        self._selected: _Selected | None = None
+        self._selected: tuple[tuple[object, ...], Selection] | None = None
         self._open = OpenFiles(now)
         self._ranked: _Ranked | None = None
         self._live: LivePrompt | None = None
@@ -55,12 +47,7 @@ class Composer:
     def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
         """Return all files that could enter the prompt, in order of their paths: those that git would take."""
         everything = replace(
-            request,
-            entries=(Entry(FileItem(ALL_FILES)),),
-            exclude=(),
-            task=None,
-            focus_files=(),
-            tier=None,
+            request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
         )
         # What is no file of the pattern is the pattern itself, where nothing matches it.
         return _by_path([file for file in select_files(everything).files if file.by_glob])
@@ -90,37 +77,28 @@ class Composer:
         return composition, _by_path(selection.files)
 
     def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request; what is as in the last one is the same object, which is quick to compare."""
+        """Return the files of a request, as they were where all that ``select_files`` looks at is the same."""
+        asked = (
+            disk,
+            request.base_dir,
+            request.entries,
+            request.exclude,
+            request.output_dir,
+            request.namespace,
+            request.shown_from,
+            request.scope,
+            request.generated,
+            request.focus_paths,
+            request.task is None,
+            request.budget is None,
+            request.is_tier3,
+        )
         with self._selecting:
-            before: dict[str, list[Entry]] = {}
-            for entry in self._entries:
-                before.setdefault(entry.item.path, []).append(entry)
-            entries = self._entries = tuple(
-                next((known for known in before.get(entry.item.path, ()) if known == entry), entry)
-                for entry in request.entries
-            )
-            asked = (  # all of what ``select_files`` looks at
-                request.base_dir,
-                entries,
-                request.exclude,
-                request.output_dir,
-                request.namespace,
-                request.shown_from,
-                request.scope,
-                request.generated,
-                request.focus_paths,
-                request.task is None,
-                request.budget is None,
-                request.is_tier3,
-            )
-            last = self._selected
-            if last is not None and last.disk == disk and last.asked == asked:
-                return last.selection
-            if self._listing is None or self._listing[:2] != (disk, request.scope):
-                self._listing = disk, request.scope, FolderListing(request.scope)
-            selection = select_files(replace(request, entries=entries), listing=self._listing[2])
-            self._selected = _Selected(disk, asked, selection)
-            return selection
+            if self._selected is None or self._selected[0] != asked:
+                if self._listing is None or self._listing[:2] != (disk, request.scope):
+                    self._listing = disk, request.scope, FolderListing(request.scope)
+                self._selected = asked, select_files(request, listing=self._listing[2])
+            return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
         """Return the files of a request, ranked; as they were where nothing but budget or views are other ones."""
@@ -131,34 +109,28 @@ class Composer:
         if last is not None and last.disk == disk:
             if last.request == question:
                 return last
-            if replace(last.request, entries=()) == replace(question, entries=()):
-                again = self._shown_otherwise(last, request, question)
-                if again is not None:
-                    self._ranked = again
-                    return again
+            is_alike = replace(last.request, entries=()) == replace(question, entries=())
+            if is_alike and (again := self._shown_otherwise(last, request, question)):
+                self._ranked = again
+                return again
         self._ranked = last = None  # what was kept is let go before more is read
         files = self._open.read(request, index=self.index)
         ranked = rank_files(request, index=self.index, files=files)
-        is_fitted = request.budget is not None
-        candidates = Candidates(request, ranked, index=self.index) if is_fitted else None
-        ranked_now = _Ranked(question, disk, ranked, candidates)
+        candidates = Candidates(request, ranked, index=self.index) if budget else None
+        now = _Ranked(question, disk, ranked, candidates)
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
-        if not files.corpus.known.grouped:
-            self._ranked = ranked_now
-        return ranked_now
+        self._ranked = None if files.corpus.known.grouped else now
+        return now
 
     def _shown_otherwise(
         self, last: _Ranked, request: Request, question: Request
     ) -> _Ranked | None:
         """Return what was ranked with some of the files to be shown in another way, ``None`` where more has changed."""
-        before = last.ranked.files
-        selection = self._selection(request, last.disk)
-        before.corpus.trim()
-        files = before.shown_as(selection)
+        last.ranked.files.corpus.trim()
+        files = last.ranked.files.shown_as(self._selection(request, last.disk))
         if files is None:
             return None
-        ranked = replace(last.ranked, files=files)
-        candidates = last.candidates
+        ranked, candidates = replace(last.ranked, files=files), last.candidates
         if candidates:
             candidates = Candidates(request, ranked, index=self.index, before=candidates)
         return _Ranked(question, last.disk, ranked, candidates)

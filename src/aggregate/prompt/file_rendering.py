@@ -43,6 +43,7 @@ VIEW_CODE = (
     "project.files.file_content",
     "code.syntax",
     "base.text",
+    "base.values",
     "code.views",
 )
 # What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them.
@@ -123,7 +124,6 @@ class FileStream:
     reader: FileReader
     index: Index
     doubts: Sequence[str] = ()
-    workers: int | None = None
     on_done: Callable[[int], None] | None = None
     _errors: list[str] = field(default_factory=list)
 
@@ -166,7 +166,7 @@ class FileStream:
                 waiting.append(taken)
                 yield _view_request(taken)
 
-        for view in render_all(requests(), workers=self.workers, on_done=self.on_done):
+        for view in render_all(requests(), on_done=self.on_done):
             yield waiting.popleft(), view
 
     def _taken(self, *, is_plain: bool) -> Iterator[_Taken]:
@@ -247,7 +247,6 @@ def stream_files(
     request: Request,
     *,
     index: Index,
-    workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileStream:
@@ -260,22 +259,19 @@ def stream_files(
     if on_start:
         on_start(len(selection.files))
     reader = FileReader(request.redaction, selection.generated)
-    return FileStream(selection, reader, index, request.doubts, workers, on_done)
+    return FileStream(selection, reader, index, request.doubts, on_done)
 
 
 def render_files(
     request: Request,
     *,
     index: Index,
-    workers: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> RenderedFiles:
     """Read and render the files of ``request`` at once; the arguments are those of ``stream_files``."""
     with get_monitor().scope("build_file_items"):
-        stream = stream_files(
-            request, index=index, workers=workers, on_start=on_start, on_done=on_done
-        )
+        stream = stream_files(request, index=index, on_start=on_start, on_done=on_done)
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 

@@ -27,10 +27,10 @@ from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, select_files
 from aggregate.prompt.token_counts import token_version
 
-# Whose views are in memory until their tokens are counted: a megabyte or two, enough for several threads.
-_FILES_AT_ONCE = 64
+_LOOKED_UP = 64  # Files that are read, and that the index is asked for, at once
 # The views whose sizes are compared: those that need no choices of the user.
 _MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
+_OUTLINE = _MEASURED.index(ViewMode.OUTLINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ def measure_files(
     sizes: dict[str, FileSizes] = {}
 
     def unknown() -> Iterator[_Unknown]:
-        for start in range(0, len(selection.files), _FILES_AT_ONCE):
-            portion = selection.files[start : start + _FILES_AT_ONCE]
+        for start in range(0, len(selection.files), _LOOKED_UP):
             before = len(sizes)
+            portion = selection.files[start : start + _LOOKED_UP]
             yield from _unknown(portion, reader, index, sizes)
             if on_done:
                 on_done((len(sizes) - before) * len(_MEASURED))
 
-    measured = list(_measured(unknown(), index, on_done))
+    measured = _measured(unknown(), index, on_done)
     sizes |= {file.path: file for file in measured}
     remarks = reader.remarks(selection.files)
     unmeasured = [
@@ -124,8 +124,10 @@ def _unknown(
 
 def _measured(
     unknown: Iterator[_Unknown], index: Index, on_done: Callable[[int], None] | None
-) -> Iterator[FileSizes]:
+) -> list[FileSizes]:
+    """Measure files: tokens of views are counted in threads while the next views are made."""
     waiting: deque[_Unknown] = deque()
+    measured: list[tuple[FileSizes, bytes]] = []
 
     def requests() -> Iterator[ViewRequest]:
         for each in unknown:
@@ -133,49 +135,43 @@ def _measured(
             for mode in _MEASURED:
                 yield ViewRequest(each.reading.file.path, each.reading.source.text, mode)
 
-    views = render_all(requests(), on_done=on_done)
-    made: list[View | str] = []
-    number = 0  # of views before these
+    rendered = render_all(requests(), on_done=on_done)
     with TokenCounter() as counter:
-        while True:
-            following = list(islice(views, _FILES_AT_ONCE * len(_MEASURED)))
-            for view in following:
+        while views := list(islice(rendered, len(_MEASURED))):
+            for view in views:
                 counter.submit(view.text if isinstance(view, View) else view)
-            if made:  # their tokens were counted while the views of the next files were made
-                tokens = counter.part(number, number + len(made))
-                yield from _kept_sizes(waiting, made, tokens, index)
-            number += len(made)
-            made = following
-            if not made:
-                return
-
-
-def _kept_sizes(
-    waiting: deque[_Unknown], views: Sequence[View | str], tokens: Sequence[int], index: Index
-) -> Iterator[FileSizes]:
+            measured.append(_without_tokens(waiting.popleft(), views))
+        counts = iter(counter.results())
+    files: list[FileSizes] = []
     rows: list[tuple[bytes, bytes]] = []
-    for start in range(0, len(views), len(_MEASURED)):
-        end = start + len(_MEASURED)
-        (reading, key), views_of_it = waiting.popleft(), views[start:end]
-        sizes = _sizes(reading, views_of_it, tuple(tokens[start:end]))
-        # What took too long on a busy machine is tried again in the next run.
-        is_sound = all(isinstance(view, View) and not view.problems for view in views_of_it)
-        if key and is_sound and not sizes.error:
-            row = _ROW.pack(sizes.lines, sizes.elements, *sizes.tokens.values())
-            rows.append((key, row))
-        yield sizes
+    for sizes, key in measured:
+        tokens = list(islice(counts, len(_MEASURED)))
+        files.append(sizes if sizes.error else replace(sizes, tokens=_by_view(tokens)))
+        if key:
+            rows.append((key, _ROW.pack(sizes.lines, sizes.elements, *tokens)))
     index.put_many(_kind(), rows)
+    return files
 
 
-def _sizes(reading: Reading, views: Sequence[View | str], tokens: tuple[int, ...]) -> FileSizes:
-    path, text, error = reading.file.path, reading.source.text, reading.source.error
-    language, outline = language_of(path, text), views[_MEASURED.index(ViewMode.OUTLINE)]
+def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[FileSizes, bytes]:
+    """Return the sizes of a file whose tokens are not known yet, and what they may be kept under."""
+    file, source = unknown.reading.file, unknown.reading.source
+    language, outline = language_of(file.path, source.text), views[_OUTLINE]
     elements = 0
     if language and language.kind is LanguageKind.CODE and isinstance(outline, View):
         elements = len(outline.spans)  # an outline has a row, and so a span, for each definition
-    tokens = (0,) * len(tokens) if error else tokens
-    problems = (problem for view in views if isinstance(view, View) for problem in view.problems)
-    return FileSizes(path, line_count(text), elements, _by_view(tokens), error, next(problems, ""))
+    problems = [problem for view in views if isinstance(view, View) for problem in view.problems]
+    sizes = FileSizes(
+        file.path,
+        line_count(source.text),
+        elements,
+        _by_view([0] * len(_MEASURED)),
+        source.error,
+        next(iter(problems), ""),
+    )
+    # What took too long on a busy machine is tried again in the next run.
+    is_sound = not problems and not source.error and all(isinstance(view, View) for view in views)
+    return sizes, unknown.key if is_sound else b""
 
 
 def _key(reading: Reading) -> bytes:

@@ -176,9 +176,7 @@ def fit_results(
     """
     if not results:
         return FittedSection()
-    from aggregate.prompt.sections.subagent_results import (
-        results_segments,  # few prompts have results
-    )
+    from aggregate.prompt.sections.subagent_results import results_segments  # few have results
 
     segments = results_segments(results)
     heading, *blocks = segments

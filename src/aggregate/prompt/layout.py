@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import tee
 
-from aggregate.base.files import RenderedFile, ShownText, Span, View, ViewMode, ViewRequest
+from aggregate.base.files import (
+    RenderedFile,
+    ShownText,
+    Span,
+    View,
+    ViewMode,
+    ViewRequest,
+    source_lines,
+)
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
@@ -68,12 +76,7 @@ def numbered(segment: Segment) -> Segment:
         return segment
     content = lines[_BEFORE:-1]
     spans = (Span(1, len(content), 1, len(content)),) if shown.spans is None else shown.spans
-    numbers = {
-        span.start + offset: span.source_start + offset
-        for span in spans
-        if span.end - span.start == span.source_end - span.source_start
-        for offset in range(span.end - span.start + 1)
-    }
+    numbers = source_lines(spans)
     width = len(str(max(numbers.values(), default=0)))
     lines[_BEFORE:-1] = [
         f"{numbers.get(line, ''):>{width}} | {text}" for line, text in enumerate(content, start=1)
@@ -159,9 +162,8 @@ def _destination(path: str) -> str:
     """Return ``path`` as a link's destination: bare where it is plain, else in angle brackets (CommonMark 6.3)."""
     encoded = _PATH_ENCODED.sub(_percent, path)
     if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
-        encoded = (
-            f"./{encoded}"  # a first part with a colon would be a scheme (RFC 3986, section 4.2)
-        )
+        # A first part with a colon would be a scheme (RFC 3986, section 4.2).
+        encoded = f"./{encoded}"
     if _PLAIN_PATH.fullmatch(encoded):
         return encoded
     return "<" + _PATH_SPECIAL.sub(r"\\\g<0>", encoded) + ">"

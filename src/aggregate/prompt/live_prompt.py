@@ -122,10 +122,5 @@ class LivePrompt:
         self._remarks = self._stream(self._reader.remarks(self._selection.files))
 
     def _stream(self, files: Sequence[ResolvedFile]) -> list[RenderedFile]:
-        return list(
-            FileStream(
-                Selection(tuple(files), generated=self._selection.generated),
-                self._reader,
-                self._index,
-            )
-        )
+        selection = Selection(tuple(files), generated=self._selection.generated)
+        return list(FileStream(selection, self._reader, self._index))

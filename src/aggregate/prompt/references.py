@@ -19,7 +19,6 @@ from aggregate.base.json_forms import (
     first_of,
     json_text,
     jsonable,
-    members,
     message_text,
     type_name,
 )
@@ -30,7 +29,6 @@ from aggregate.base.values import (
     DataReference,
     Value,
     escape_surrogates,
-    extent,
     is_reference,
 )
 from aggregate.prompt.results import AggregatedResult, Answer, Results
@@ -255,18 +253,6 @@ def _digest(text: bytes) -> str:
 
 
 def _stored_json(data: Value, context_key: str) -> str:
-    """Return the JSON that is stored; at once where it can be, item by item where a value is odd."""
-    if type(data) is str:
-        return json.dumps(data)
-    copying = JsonCopy(stored=True)
-    try:
-        text = "" if extent(data).too_often else json.dumps(data, default=copying.of)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - keys that JSON does not know, or whatever the value's own methods raise
-        text = ""
-    if text and not copying.cut:
-        return text
     copying = JsonCopy(stored=True)
     copy = copying.of(data)
     if copying.cut:
@@ -287,12 +273,11 @@ def _summary(data: Value) -> str:
 
     ``63 activities with fields: name, distance, moving_time...`` for ``{"activities": [63 objects]}``.
     """
-    if issubclass(type(data), str):
-        data = str.__str__(data)
+    if isinstance(data, str):
         return f"Text of {len(data)} characters: {escape_surrogates(data[:_SAMPLE_CHARACTERS])}"
     copy = jsonable(data)
     if isinstance(copy, list):
-        originals = list(members(data)) if issubclass(type(data), list | tuple) else copy
+        originals = data if isinstance(data, list | tuple) else copy
         return _list_summary(copy, originals, "items")
     if not isinstance(copy, dict):
         return f"{type_name(data)}: {json_text(copy)[:_SAMPLE_CHARACTERS]}"

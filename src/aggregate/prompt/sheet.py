@@ -20,10 +20,8 @@ SHEET_TOKENS: Final = 6_000  # at most, however long the signatures are
 _FILES: Final = 20  # what a task touches is behind them for one in ten (measured on commits)
 _DEFINITIONS: Final = 10  # of each file
 _SIGNATURE: Final = 100  # characters; what is longer is cut
-_PICKED, _NAMED = (
-    5,
-    8,
-)  # files and definitions that a second look names; of more the first are taken
+# Files and definitions that a second look names; of more the first are taken.
+_PICKED, _NAMED = 5, 8
 _WHY: Final = 200  # characters of a reason that are kept
 # Views that tell signatures; others say less of a file, or what the user chose.
 _TELLING: Final = frozenset({ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE})
@@ -92,9 +90,8 @@ def _signature(lines: Sequence[str], name: str) -> str:
 
 def _likeliest(analysis: FileAnalysis, chances: Sequence[float]) -> list[int]:
     masses = [0.0] * len(analysis.definitions)
-    for piece, chance in zip(
-        analysis.pieces, chances, strict=False
-    ):  # none where it was not looked at closely
+    # None where it was not looked at closely.
+    for piece, chance in zip(analysis.pieces, chances, strict=False):
         if piece.definition >= 0:
             masses[piece.definition] += chance
     named = [place for place, each in enumerate(analysis.definitions) if each.path]

@@ -2,10 +2,10 @@
 
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
-from aggregate.base.files import ShownText
+from aggregate.base.files import ShownText, source_lines
 from aggregate.prompt.document import Label, PackedRuns, Section, Segment, SourceMap
 from aggregate.prompt.layout import file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
@@ -286,7 +286,8 @@ def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: S
 
 
 def _add_diff(runs: RunCollector, segment: Segment) -> None:
-    path, lines = segment.source, _lines_of_view(segment.shown)
+    path, shown = segment.source, segment.shown
+    lines = None if shown is None or shown.spans is None else source_lines(shown.spans)
     runs.add(1, Label.HEADING, path)
     runs.add(1, Label.BLANK)
     runs.add(1, Label.FENCE, path)
@@ -302,14 +303,3 @@ def _add_diff(runs: RunCollector, segment: Segment) -> None:
             runs.add(1, Label.PART if line else Label.NOTE, path, line, line)
             now += 1
     runs.add(1, Label.FENCE, path)
-
-
-def _lines_of_view(shown: ShownText | None) -> Mapping[int, int] | None:
-    if shown is None or shown.spans is None:
-        return None
-    return {
-        span.start + offset: span.source_start + offset
-        for span in shown.spans
-        if span.end - span.start == span.source_end - span.source_start
-        for offset in range(span.end - span.start + 1)
-    }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, LabelledOutput, SpawnError, merge_outputs
-from aggregate.agents.results.merge import MAX_DEPTH
+from aggregate.base.json_forms import DEPTH
 
 
 def merged(strategy: str, *outputs: object, labels: tuple[str, ...] = ()) -> AggregatedResult:
@@ -101,8 +101,8 @@ def nested(depth: int) -> dict[str, Any]:
 
 def test_depth_is_bounded() -> None:
     """Objects deeper than the bound are left out with a warning; no recursion error, however deep (O-3)."""
-    result = merged("merge", nested(MAX_DEPTH - 1), nested(MAX_DEPTH), nested(5_000), "[" * 100_000)
-    assert result.value == nested(MAX_DEPTH - 1)
+    result = merged("merge", nested(DEPTH - 1), nested(DEPTH), nested(5_000), "[" * 100_000)
+    assert result.value == nested(DEPTH - 1)
     assert [warning.split(":")[0] for warning in result.warnings] == ["main-2", "main-3", "main-4"]
     assert merged("json", "[" * 100_000).value == {"0": "[" * 100_000}
     deep = merged("concat", nested(5_000)).value[0]

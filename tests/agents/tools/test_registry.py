@@ -212,7 +212,6 @@ OUTCOMES: list[tuple[Callable[..., Any], Any]] = [
     (lambda: {"a": float("nan"), "b": [float("-inf")]}, {"a": None, "b": [None]}),
     (lambda: (number for number in range(3)), [0, 1, 2]),
     (raises_mute, "MuteError: its message cannot be read"),
-    (lambda: ["x" * 1_000_000] * 100_000, "it returned what JSON cannot hold: it holds the same parts too often"),
     (cyclic, "it returned what JSON cannot hold: ValueError: Circular reference detected"),
     (lambda: "x" * 50_000_000, "it returned 50.0 MB, the most is 5 MB"),
 ]  # fmt: skip

@@ -133,16 +133,3 @@ def test_a_long_slice_keeps_little_text() -> None:
     new = "x = 1\n" + text.replace("result_450", "renamed")
     found = FuzzyAnchor.resolve(piece, new)
     assert (found.start_line, found.end_line, found.state) == (202, 701, AnchorState.EDITED)
-
-
-def test_a_symbol_tells_copies_apart() -> None:
-    """Where nothing else decides, the enclosing symbol of the capture does (M-41)."""
-    body = "    check()\n    run()\n"
-    old = f"def first():\n{body}\n\ndef second():\n{body}"
-    new = f"def a():\n{body}\n\ndef b():\n{body}"
-    piece = FuzzyAnchor.create_slice(old, 2, 3, symbol="first")
-    assert FuzzyAnchor.resolve(piece, new).state is AnchorState.AMBIGUOUS
-    found = FuzzyAnchor.resolve(
-        piece, new, symbol_at=lambda line: "first" if line < 4 else "second"
-    )
-    assert (found.start_line, found.end_line, found.state) == (2, 3, AnchorState.FRESH)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import tomlkit
 from hypothesis import given, strategies as st
+from tests.viewing import viewed
 
-from aggregate import AnchorState, FuzzyAnchor
+from aggregate import AnchorState, FuzzyAnchor, ViewMode
 from aggregate.code.anchors.anchor import bare_lines, line_fingerprints, pack
-from aggregate.code.views.custom import render_slices
 
 LINE = st.sampled_from(
     [
@@ -173,7 +173,7 @@ ODD_VALUES: st.SearchStrategy[object] = st.sampled_from(
         b"",
     ]
 )  # fmt: skip
-CAPTURED: dict[str, Any] = {**FuzzyAnchor.create_slice(HUNDRED, 40, 50, symbol="a.b")}
+CAPTURED: dict[str, Any] = {**FuzzyAnchor.create_slice(HUNDRED, 40, 50)}
 
 
 @given(
@@ -209,7 +209,7 @@ def test_line_numbers_of_thousands_of_digits() -> None:
     reason = "start_line and end_line of this slice must be whole numbers"
     assert FuzzyAnchor.resolve(piece, HUNDRED).reason == reason
     assert (
-        render_slices("a.txt", HUNDRED, [piece]).text
+        viewed("a.txt", HUNDRED, ViewMode.CUSTOM, slices=[piece]).text
         == f"--- [Slice] Lines ?-?: orphaned: {reason} ---"
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits
 from aggregate.base.errors import Refusal, SandboxError, SpawnError
 from aggregate.base.json_forms import (
+    JsonCopy,
     failure_text,
     free_key,
     json_text,
@@ -23,7 +24,7 @@ from aggregate.base.json_forms import (
     type_name,
 )
 from aggregate.base.messages import shorten
-from aggregate.base.values import Value, behaves_as, extent, isolated_copy, unawaited
+from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
 
 # A Python callable, a Python expression or lambda as text, or a JavaScript function as text.
@@ -90,8 +91,6 @@ def _refuse(constant: str) -> Value:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
-# Levels of nesting that are merged, with a call for each: no real data has more
-MAX_DEPTH = 100
 # Keys or outputs that a warning names; it counts the others
 SHOWN_KEYS = 5
 KEY_CHARACTERS = 100
@@ -169,17 +168,16 @@ def _object(output: Value) -> tuple[dict[Value, Value], str]:
     value, around = output, ""
     if type(output) is str:
         value, around = parse_json_text(output)
-    elif type(output) is not dict and behaves_as(output, Mapping):
+    elif type(output) is not dict and isinstance(output, Mapping):
         value = jsonable(output)
     else:
         value = isolated_copy(output)
     if type(value) is not dict:
         raise NotJson(f"a {type_name(value)} is no object")
-    size = extent(value)
-    if size.levels > MAX_DEPTH:
-        raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
-    if size.too_often:
-        raise NotJson("it holds the same parts too often")
+    copying = JsonCopy()
+    copying.of(value)
+    if copying.cut:
+        raise NotJson(copying.cut)
     return value, around
 
 

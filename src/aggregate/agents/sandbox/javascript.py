@@ -25,7 +25,7 @@ from aggregate.agents.sandbox.limits import (
 )
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.errors import SandboxError, Stopped
-from aggregate.base.values import Value, extent
+from aggregate.base.values import Value
 
 GRACE = 0.25  # seconds after the limit until a worker is killed
 START_SECONDS = 10.0  # of a new worker, not charged to the code that it runs
@@ -51,8 +51,6 @@ def run_javascript(
     """
     bounds = limits or SandboxLimits()
     check_length(source, "function")
-    if extent(argument).too_often:
-        raise SandboxError("JavaScript gets its values as JSON: it holds the same parts too often")
     try:
         text = json.dumps(argument, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -138,7 +136,7 @@ def _start_worker() -> PoolProcess:
             bufsize=0,
         )
         worker = PoolProcess(process)
-        worker.greeting(seconds=START_SECONDS, most=GREETING_BYTES)
+        worker.ask(None, seconds=START_SECONDS, most=GREETING_BYTES)
     except (OSError, DeadlinePassed) as error:
         if worker:
             worker.kill()

@@ -21,7 +21,7 @@ from threading import Lock
 
 from aggregate.agents.sandbox.limits import EXTRA, SandboxLimits, check_length, shorten_error
 from aggregate.base.errors import SandboxError, Stopped
-from aggregate.base.values import Value, extent
+from aggregate.base.values import Value
 
 GRACE = 0.25  # seconds after a limit until the pool kills a worker
 POLICY = {"sleep": "zero", "random_start": {"seed": 0}}
@@ -83,9 +83,6 @@ def run_python(
     default at the time of this call.
     """
     bounds = limits or SandboxLimits()
-    # What is shared here is written out for the interpreter.
-    if extent([*inputs.values()]).too_often:
-        raise SandboxError("Python gets its values one by one: they hold the same parts too often")
     try:
         import pydantic_monty as monty
     except ImportError:

@@ -33,7 +33,6 @@ from aggregate.base.disk.reading import open_regular
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.base.json_forms import JsonCopy, failure_text
 from aggregate.base.messages import shorten
-from aggregate.base.values import extent
 
 _TRUTH: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -156,10 +155,6 @@ def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits) -
 
 def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
     """Return ``value`` as JSON knows it, NaN and infinities as ``None``: no later change by the tool can reach it."""
-    if extent(value).too_often:
-        return failure_envelope(
-            f"{name} returned what JSON cannot hold: it holds the same parts too often", retry=False
-        )
     copying = JsonCopy(stored=True)
 
     def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know

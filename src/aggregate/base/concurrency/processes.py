@@ -113,9 +113,6 @@ class PoolProcess:
             wait_for_any([self], deadline)
         return answers[0]
 
-    def greeting(self, *, seconds: float, most: int) -> bytes:
-        return self.ask(None, seconds=seconds, most=most)
-
     def kill(self) -> int:
         self._process.kill()
         self.leave()
@@ -140,9 +137,8 @@ class PoolProcess:
                 self._unsent.popleft()
 
     def _read(self) -> None:
-        while (
-            len(self._received) <= self._most + HEADER_BYTES
-        ):  # one that floods would never let go
+        # One that floods would never let go.
+        while len(self._received) <= self._most + HEADER_BYTES:
             try:
                 part = os.read(self._answers, _CHUNK_BYTES)
             except BlockingIOError:

@@ -265,9 +265,8 @@ _LINUX = {
 
 
 def _usual_folder(name: str) -> Path:
-    if (
-        sys.platform == "linux"
-    ):  # as the library says, which takes 6 ms to load; the rare cases are left to it
+    # As the library says, which takes 6 ms to load; the rare cases are left to it.
+    if sys.platform == "linux":
         variable, usual = _LINUX[name]
         for named, below in ((os.environ.get(variable), ""), (os.environ.get("HOME"), usual)):
             if named and os.path.isabs(named):  # noqa: PTH117 - text in

@@ -17,9 +17,8 @@ ALLOWED_LINE: Final = "aggregate: allow-secret"
 class Redaction:
     """What is redacted: secrets are told of in any case, and nothing that is kept for later runs has one."""
 
-    allow: AbstractSet[str] = field(
-        default_factory=frozenset
-    )  # ``sha256:…`` of values that are no secrets
+    # ``sha256:…`` of values that are no secrets.
+    allow: AbstractSet[str] = field(default_factory=frozenset)
     replaces: bool = True  # in what is shown
 
 

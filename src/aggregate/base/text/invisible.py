@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,8 +22,6 @@ _INVISIBLE: Final = (
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"  # a single one chooses a glyph, a row of them is hidden data
     "|[\u200b-\u200d\u2060-\u2064\ufeff\u180e]"  # have no width
 )
-# What either begins with.
-_CANDIDATE: Final = "[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U0001f3f4\U000e0000-\U000e01ef]"
 _ASCII: Final = bytes(range(128))
 # What these characters begin with in UTF-8. Without ASCII a text is searched in a tenth of the time.
 _ANY: Final = re.compile(
@@ -63,23 +60,13 @@ def find_invisible(text: str) -> Invisible | None:
         return None
     count, lines, kinds = 0, dict[int, None](), set[str]()
     line, position = 1, 0
-    for match in _matches(text):
+    # Compiled on first use: few texts have such characters, and it takes milliseconds.
+    for match in re.finditer(f"(?P<ordinary>{_ORDINARY})|{_INVISIBLE}", text):
+        if match.lastgroup == "ordinary":
+            continue
         line += text.count("\n", position, match.start())
         position = match.start()
         count += match.end() - position
         lines[line] = None
         kinds.update(match[0])
     return Invisible(count, tuple(lines), tuple(sorted(kinds))) if count else None
-
-
-def _matches(text: str) -> Iterator[re.Match[str]]:
-    """Yield what is invisible and not ordinary; a class alone finds where that may be in a tenth of the time."""
-    # Compiled on first use: few texts have such characters, and it takes milliseconds.
-    search = re.compile(_CANDIDATE).search
-    either = re.compile(f"(?P<ordinary>{_ORDINARY})|{_INVISIBLE}")
-    end = 0
-    while candidate := search(text, end):
-        match = either.match(text, candidate.start())
-        end = match.end() if match else candidate.end()
-        if match and match.lastgroup != "ordinary":
-            yield match

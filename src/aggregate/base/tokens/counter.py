@@ -3,8 +3,8 @@
 import os
 import re
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from threading import Semaphore
 from typing import TYPE_CHECKING, Self
 
 from aggregate.base.tokens.byte_pairs import are_few, count_few
@@ -53,8 +53,7 @@ def _encode(text: str, special: set[str]) -> bytes:
 
 # Of the texts that one call counts: about 10 ms. Threads cost more than they save on a stream that has less.
 _BATCH_CHARACTERS = 200_000
-# Of the texts that wait to be counted, which bounds the memory that they hold.
-_WAITING_CHARACTERS = 2_000_000
+_MOST_WAITING = 10  # batches that are not counted yet, which bounds the memory that they hold
 _THREADS = 4
 
 
@@ -65,8 +64,8 @@ class TokenCounter:
         self._counts: list[int] = []
         self._batch: list[tuple[int, str]] = []  # positions, and parts of the texts there
         self._characters = 0
-        self._waiting: deque[tuple[Future[list[int]], list[tuple[int, str]], int]] = deque()
-        self._waiting_characters = 0
+        self._started: list[tuple[list[int], Future[list[int]]]] = []  # positions, and their counts
+        self._room = Semaphore(_MOST_WAITING)
         self._threads: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
@@ -76,58 +75,47 @@ class TokenCounter:
         if self._threads:
             self._threads.shutdown(cancel_futures=True)
 
-    def submit(self, text: str) -> int:
-        """Take a text to count, and return its position among the results; waits while too much is not counted yet."""
-        position = len(self._counts)
+    def submit(self, text: str) -> None:
+        """Take a text to count; waits while too much is not counted yet."""
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
-            self._batch.append((position, part))
+            self._batch.append((len(self._counts) - 1, part))
             self._characters += len(part)
             if self._characters >= _BATCH_CHARACTERS:
                 self._start_batch()
-        return position
-
-    def part(self, start: int, end: int) -> list[int]:
-        """Return the counts of some texts; what was submitted behind them may still be counted meanwhile."""
-        if self._threads is None:
-            return self.results()[start:end]
-        if self._batch and self._batch[0][0] < end:
-            self._start_batch()
-        while self._waiting and self._waiting[0][1][0][0] < end:
-            self._finish_batch()
-        return self._counts[start:end]
 
     def results(self) -> list[int]:
         if self._threads:
             self._start_batch()
-            while self._waiting:
-                self._finish_batch()
         elif self._batch:
-            self._add(self._batch, count_batch([part for _, part in self._batch]))
-            self._batch, self._characters = [], 0
+            counts = count_batch([part for _, part in self._batch])
+            self._add([position for position, _ in self._batch], counts)
+        for positions, future in self._started:
+            self._add(positions, future.result())
+        self._batch, self._started, self._characters = [], [], 0
         return list(self._counts)
 
     def _start_batch(self) -> None:
+        if not self._batch:
+            return
         if self._threads is None:
             from concurrent.futures import ThreadPoolExecutor  # 5 ms, and few runs need threads
 
             self._threads = ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1), "count-tokens")
-        future = self._threads.submit(count_batch, [part for _, part in self._batch])
-        self._waiting.append((future, self._batch, self._characters))
-        self._waiting_characters += self._characters
+        self._room.acquire()
+        positions = [position for position, _ in self._batch]
+        future = self._threads.submit(self._counted, [part for _, part in self._batch])
+        self._started.append((positions, future))
         self._batch, self._characters = [], 0
-        while self._waiting and (
-            self._waiting_characters > _WAITING_CHARACTERS or self._waiting[0][0].done()
-        ):
-            self._finish_batch()
 
-    def _finish_batch(self) -> None:
-        future, batch, characters = self._waiting.popleft()
-        self._waiting_characters -= characters
-        self._add(batch, future.result())
+    def _counted(self, parts: Sequence[str]) -> list[int]:
+        try:
+            return count_batch(parts)
+        finally:
+            self._room.release()
 
-    def _add(self, batch: list[tuple[int, str]], counts: list[int]) -> None:
-        for (position, _), tokens in zip(batch, counts, strict=True):
+    def _add(self, positions: Iterable[int], counts: Sequence[int]) -> None:
+        for position, tokens in zip(positions, counts, strict=True):
             self._counts[position] += tokens
 
 

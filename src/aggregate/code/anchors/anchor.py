@@ -1,7 +1,6 @@
 """The anchor of a slice, checked: fingerprints of its lines and those around it, and the numbers to compare by."""
 
 import base64
-import binascii
 import hashlib
 import re
 import struct
@@ -107,10 +106,7 @@ def pack(fingerprints: Sequence[int]) -> str:
 
 
 def unpack(packed: str) -> list[int]:
-    try:
-        raw = base64.b64decode(packed, validate=True)
-    except binascii.Error as error:
-        raise ValueError(str(error)) from error
+    raw = base64.b64decode(packed, validate=True)
     if len(raw) % 4:
         raise ValueError("a print has four bytes")
     return list(struct.unpack(f">{len(raw) // 4}I", raw))
@@ -135,7 +131,6 @@ class Anchor:
     copies: int  # how many other places held the same text, as far as they were counted
     rival: int  # how well the surroundings of the best of them fitted, in percent
     texts: Mapping[int, str]  # the stored texts of lines by their 29-bit number
-    symbol: str
 
     @property
     def after(self) -> int:
@@ -192,7 +187,6 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
         copies=copies,
         rival=rival,
         texts={code: line for line in lines if (code := line_code(line)) in known},
-        symbol=_string(piece, "symbol") if "symbol" in piece else "",
     )
 
 

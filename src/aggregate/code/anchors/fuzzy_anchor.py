@@ -18,13 +18,7 @@ from aggregate.code.anchors.anchor import (
     pack,
     read_anchor,
 )
-from aggregate.code.anchors.matches import (
-    ExactMatches,
-    SymbolAt,
-    exact_matches,
-    fuzzy_matches,
-    rivalry,
-)
+from aggregate.code.anchors.matches import ExactMatches, exact_matches, fuzzy_match, rivalry
 from aggregate.code.anchors.search_text import IndexedText, SearchText
 
 
@@ -51,7 +45,6 @@ class SliceDict(TypedDict):
     copies: NotRequired[int]
     rival: NotRequired[int]
     total_lines: NotRequired[int]
-    symbol: NotRequired[str]
 
 
 class AnchorState(Enum):
@@ -102,9 +95,7 @@ def _storable(lines: Sequence[str]) -> list[str]:
 MOST_CANDIDATES = 8
 
 
-def relocate(
-    piece: Mapping[str, Any], text: IndexedText, *, symbol_at: SymbolAt | None = None
-) -> Resolution:
+def relocate(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
     if not has_anchor(piece):
         return _by_numbers(piece, text)
     try:
@@ -112,7 +103,7 @@ def relocate(
     except ValueError as error:
         return _orphaned(f"the anchor of this slice is damaged ({error}); capture it anew")
     target = SearchText.of(anchor, text)
-    exact = exact_matches(target, symbol_at)
+    exact = exact_matches(target)
     old = f"lines {anchor.start}-{anchor.start + anchor.size - 1}"
     old, verb, exists = (
         (f"line {anchor.start}", "was", "exists") if anchor.size == 1 else (old, "were", "exist")
@@ -124,15 +115,14 @@ def relocate(
         return Resolution(start, end, AnchorState.MOVED, f"moved from {old}")
     if exact.tied:
         return _ambiguous(anchor, exact)
-    edited = fuzzy_matches(target)
-    if edited and edited[0].sure:
-        place = edited[0]
+    place = fuzzy_match(target)
+    if place and place.sure:
         if target.text.coded[place.start : place.end] == target.slice_window:
             reason = f"only white space changed in {old}"
         else:
             reason = f"{old} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
         return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
-    if exact.rivals and not any(place.gone for place in edited):
+    if exact.rivals and not (place and place.gone):
         return _ambiguous(anchor, exact)
     return _orphaned(f"{old} no longer {exists} in this file")
 
@@ -182,12 +172,10 @@ class FuzzyAnchor:
         end_line: int,
         tag: str | None = None,
         comment: str | None = None,
-        *,
-        symbol: str = "",
     ) -> SliceDict:
         """Return lines ``start_line`` to ``end_line`` (1-based, inclusive) of ``text`` as a slice with its anchor.
 
-        The numbers are clamped to the text. ``symbol`` is the path of the enclosing symbol, where the caller knows it.
+        The numbers are clamped to the text.
 
         Raises:
             AnchorError: The lines are reversed or all outside the text.
@@ -221,15 +209,12 @@ class FuzzyAnchor:
             "copies": 0,
             "rival": 0,
             "total_lines": len(lines),
-            "symbol": symbol,
         }
         copies, rival = rivalry(SearchText.of(read_anchor(piece), indexed))
         return {**piece, "copies": copies, "rival": rival}
 
     @staticmethod
-    def resolve(
-        piece: Mapping[str, Any], text: str, *, symbol_at: SymbolAt | None = None
-    ) -> Resolution:
+    def resolve(piece: Mapping[str, Any], text: str) -> Resolution:
         """Return where a slice stands in ``text`` and how sure that is.
 
         Evidence, in this order: the very text, told from its copies by the lines around it; the lines that are left of
@@ -239,9 +224,8 @@ class FuzzyAnchor:
         Args:
             piece: What ``create_slice`` returned, or a mapping with ``start_line`` and ``end_line``.
             text: The text as it is now.
-            symbol_at: Path of the symbol that encloses a line of ``text``; it tells apart what nothing else does.
         """
-        return relocate(piece, IndexedText(text), symbol_at=symbol_at)
+        return relocate(piece, IndexedText(text))
 
     @staticmethod
     def resolve_all(pieces: Iterable[Mapping[str, Any]], text: str) -> list[Resolution]:

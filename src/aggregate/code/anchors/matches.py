@@ -2,7 +2,7 @@
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
@@ -17,9 +17,6 @@ from aggregate.code.anchors.search_text import (
     score_context,
 )
 
-# Give the path of the symbol that encloses a 1-based line of the new text.
-SymbolAt = Callable[[int], str]
-
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
@@ -31,7 +28,7 @@ class ExactMatches:
     total: int = 0
 
 
-def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> ExactMatches:
+def exact_matches(target: SearchText) -> ExactMatches:
     """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
     places, total = _places(target)
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
@@ -57,10 +54,6 @@ def exact_matches(target: SearchText, symbol_at: SymbolAt | None = None) -> Exac
     ]
     if len(between) == 1:
         return ExactMatches(chosen=between[0], total=total)
-    if target.anchor.symbol and symbol_at is not None:
-        inside = [place for place in rivals if symbol_at(place + 1) == target.anchor.symbol]
-        if len(inside) == 1:
-            return ExactMatches(chosen=inside[0], total=total)
     return ExactMatches(
         rivals=tuple(rivals), tied=is_tie, total=len(tied) if is_tie else max(total, len(ranked))
     )
@@ -145,22 +138,23 @@ def find_seeds(target: SearchText) -> Pairs:
     }
 
 
-def longest_rising_part(seeds: Pairs) -> Pairs:
-    """Return the longest part of ``seeds`` that rises on both sides (patience sorting)."""
-    tails: list[int] = []
-    heads: list[int] = []
-    previous: dict[int, int | None] = {}
-    for old, new in sorted(seeds.items()):
-        rank = bisect_left(tails, new)
-        previous[old] = heads[rank - 1] if rank else None
-        tails[rank : rank + 1] = [new]
-        heads[rank : rank + 1] = [old]
-    rising: list[int] = []
-    last: int | None = heads[-1] if heads else None
-    while last is not None:
-        rising.append(last)
-        last = previous[last]
-    return {old: seeds[old] for old in reversed(rising)}
+def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest part of ``pairs``, sorted by their first numbers, in which the second ones rise too."""
+    # Patience sorting: the smallest end of a rising run of each length, and which pair stood before each.
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [number]
+    chosen: list[tuple[int, int]] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        chosen.append(pairs[number])
+        number = before[number]
+    return chosen[::-1]
 
 
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
@@ -246,34 +240,26 @@ class FuzzyMatch:
     start: int
     end: int
     alike: float
-    held: int  # how many of its two sides still touch the line that they touched before
     sure: bool  # whether this is enough to show the lines
     gone: bool = False  # whether both sides are there and nothing is left between them
 
 
-def fuzzy_matches(target: SearchText) -> list[FuzzyMatch]:
-    """Return the places that a changed slice may have, the best first; none where nothing is left."""
+def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
+    """Return the place that a changed slice may have, ``None`` where nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
     own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
-    places = set()
-    for start_from in (seeds, own_seeds):
-        pairs = align(target, longest_rising_part(start_from)) if start_from else {}
-        span = _span(target, pairs)
-        if span is not None:
-            places.add(_place(target, pairs, own_seeds, *span))
-    return sorted(
-        places,
-        key=lambda place: (not place.sure, -place.held, -place.alike, place.start, place.end),
-    )
+    pairs = align(target, dict(longest_rising(sorted(seeds.items()))))
+    span = _span(target, pairs)
+    return _place(target, pairs, own_seeds, *span) if span else None
 
 
 def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
     anchor = target.anchor
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
-    held = above_held + below_held
+    held = above_held + below_held  # how many of its two sides touch the line that they touched
     if start >= end:
-        return FuzzyMatch(start, end, 0.0, held, sure=False, gone=held == 2)
+        return FuzzyMatch(start, end, 0.0, sure=False, gone=held == 2)
     inside = range(anchor.before, anchor.after)
     old_lines = [
         target.text.lines[pairs[index]]
@@ -288,14 +274,14 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
         kept = sum(_unchanged(target, pairs, index) for index in telling)
         kept_share = kept / len(telling) if telling else 0.0
         sure = alike >= THRESHOLDS.held_likeness or kept_share >= THRESHOLDS.kept_share
-        return FuzzyMatch(start, end, alike, held, sure)
+        return FuzzyMatch(start, end, alike, sure)
     sure = alike >= THRESHOLDS.likeness
     if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
         needed = THRESHOLDS.seedless_context
         if anchor.copies:
             needed = max(needed, anchor.rival / 100 + THRESHOLDS.lead)
         sure = score_context(target, start, end) >= needed
-    return FuzzyMatch(start, end, alike, held, sure)
+    return FuzzyMatch(start, end, alike, sure)
 
 
 def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:

@@ -49,9 +49,8 @@ class Definition(NamedTuple):
     last_line: int
     level: int = 0  # of a heading, 1 for the highest; 0 for all else
     items: int | None = None
-    remarks: tuple[
-        tuple[int, int], ...
-    ] = ()  # where comments stand in a signature of several lines
+    # Where comments stand in a signature of several lines.
+    remarks: tuple[tuple[int, int], ...] = ()
     aliases: tuple[str, ...] = ()  # other names for the last one in ``path``
     is_embedded_code: bool = False  # whether it is part of a program in a file of another language
 

@@ -24,17 +24,13 @@ _ATTRIBUTES = tuple(
     re.compile(rb"""\s(?i:%s)\s*+=\s*+["']?([^\s"'>]+)""" % name) for name in (b"lang", b"type")
 )
 _TAG_BYTES = 2_000
-# What attributes call a language; others, such as those of templates, have no grammar here.
+# What attributes call a language, alone or behind ``text/`` and the like; others, such as those of templates, have no
+# grammar here.
 _LANGUAGES = {
-    "application/ecmascript": "javascript", "application/javascript": "javascript",
-    "application/typescript": "typescript", "babel": "javascript", "css": "css", "js": "javascript",
-    "importmap": "json", "javascript": "javascript", "json": "json", "jsx": "javascript",
-    "module": "javascript", "postcss": "css", "speculationrules": "json",
-    "text/babel": "javascript", "text/css": "css", "text/ecmascript": "javascript",
-    "text/javascript": "javascript", "text/jsx": "javascript", "text/typescript": "typescript",
+    "css": "css", "importmap": "json", "postcss": "css", "speculationrules": "json",
     "ts": "typescript", "tsx": "tsx", "typescript": "typescript",
+    **dict.fromkeys(("babel", "ecmascript", "javascript", "js", "jsx", "module"), "javascript"),
 }  # fmt: skip
-_JSON = re.compile(r"[\w.+-]+/(?:[\w.-]+\+)?json")
 # Parts of one file that are read: pages have a few, and an outline of markup has as many rows.
 _MOST_BLOCKS = 500
 
@@ -62,8 +58,8 @@ class EmbeddedCaptures:
         named: str | None = None
         text = (tags[0].text or b"")[:_TAG_BYTES]
         if match := next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None):
-            value = match[1].decode(errors="replace").lower()
-            named = _LANGUAGES.get(value, "json" if _JSON.fullmatch(value) else "")
+            value = match[1].decode(errors="replace").lower().rpartition("/")[2]
+            named = _LANGUAGES.get(value, "json" if value.endswith("json") else "")
         for capture, nodes in captured.items():
             if capture.startswith(_CAPTURES) and capture != _TAG:
                 name = capture.removeprefix(_CAPTURES) if named is None else named

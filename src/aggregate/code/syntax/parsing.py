@@ -118,30 +118,25 @@ def is_shared() -> bool:
     return getattr(_shared, "results", None) is not None
 
 
-# Twice what the densest programs take to be parsed and searched, on the machine that this was measured on.
-_SECONDS: Final = 0.8
-_SECONDS_PER_BYTE: Final = 0.9e-6
+# Six times what the densest programs take to be parsed and searched, on the machine that this was measured on: a slower
+# one gives none of them up.
+_SECONDS: Final = 2.4
+_SECONDS_PER_BYTE: Final = 2.7e-6
 # The parser tells of its progress after each hundred of its steps. Programs have 5 to 20 such reports for each
 # kilobyte, the densest minified ones 25, long lists of digits 50. What needs more is no program, and the time that it
 # takes may grow with the square or cube of its size, also within one step that no report interrupts.
 _REPORTS: Final = 100
 _REPORTS_PER_BYTE: Final = 0.08
-# What `_slowness` takes, in seconds, on that machine.
-_ROUNDS: Final = 50_000
-_SECONDS_OF_ROUNDS: Final = 0.001
 
 
 class Deadline:
-    """The end of the time that one text has, from now on.
+    """The end of the time that one text has, from now on: this thread's own, whatever else the machine does."""
 
-    Time is this thread's own, and a slow or busy machine gets more of it, so that ordinary texts are never given up.
-    """
-
-    __slots__ = ("_earliest", "_latest", "_reports", "_seconds")
+    __slots__ = ("_earliest", "_latest", "_reports")
 
     def __init__(self, size: int) -> None:
-        self._seconds: float | None = _SECONDS + size * _SECONDS_PER_BYTE
-        self._earliest, self._latest = monotonic() + self._seconds, thread_time() + self._seconds
+        seconds = _SECONDS + size * _SECONDS_PER_BYTE
+        self._earliest, self._latest = monotonic() + seconds, thread_time() + seconds
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
@@ -154,22 +149,8 @@ class Deadline:
             raise DeadlineError
 
     def _has_passed(self) -> bool:
-        if (
-            monotonic() < self._earliest or thread_time() < self._latest
-        ):  # the first is the quicker to ask
-            return False
-        if self._seconds is not None:
-            self._latest += self._seconds * max(0.0, _slowness() - 1)
-            self._seconds = None
-        return thread_time() >= self._latest
-
-
-def _slowness() -> float:
-    # As a multiple of what it takes on the machine above.
-    began = thread_time()
-    for _ in range(_ROUNDS):
-        pass
-    return (thread_time() - began) / _SECONDS_OF_ROUNDS
+        # The first is the quicker to ask.
+        return monotonic() >= self._earliest and thread_time() >= self._latest
 
 
 _OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})

@@ -2,15 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from aggregate.base.errors import NotebookError
-from aggregate.base.files import Span, View, ViewMode, ViewRequest
+from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import find_invisible
-from aggregate.code.syntax.definitions import Definition, Module
-from aggregate.code.syntax.languages import Language, LanguageKind, language_named
+from aggregate.code.syntax.definitions import Definition, Module, nest, with_sections
+from aggregate.code.syntax.languages import Language, LanguageKind, comment_of, language_named
 from aggregate.code.syntax.notebook import Cell, Notebook, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
@@ -25,14 +25,6 @@ _NAMES = {
     "sagemath": "python", "sage": "python", "f#": "fsharp", "gophernotes": "go",
 }  # fmt: skip
 _VERSION = re.compile(r"[ _-]?[\d.]+$")
-_COMMENTS = {
-    "--": ("haskell", "lua", "sql"),
-    "//": (
-        "c", "cpp", "csharp", "fsharp", "go", "groovy", "java", "javascript", "kotlin", "php",
-        "rust", "scala", "swift", "tsx", "typescript", "zig",
-    ),
-}  # fmt: skip
-_COMMENT = {name: mark for mark, names in _COMMENTS.items() for name in names}
 _EMBEDDED_DATA = re.compile(r"(data:[\w/+.-]{1,80};base64,)([A-Za-z0-9+/=]{200,})")
 _MAGIC = re.compile(
     rb"^[ \t]*(?:%%?[A-Za-z]|!(?!=)|\?{1,2}\w)[^\n]*|^[\w.]+\?{1,2}[ \t]*$", re.MULTILINE
@@ -67,27 +59,22 @@ class Script:
         known = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
         return (min(known)[0], max(end for _, end in known)) if known else (0, 0)
 
-    def through(self, spans: Sequence[Span]) -> tuple[Span, ...]:
-        """Return spans of a view of the script as spans of the same view of the notebook's file."""
-        if not spans:
-            return ()
-        origins = [(0, 0)] * spans[-1].end
-        for start, end, first, last in spans:
-            if end - start == last - first:
-                origins[start - 1 : end] = self.origins[first - 1 : last]
-            else:
-                origins[start - 1 : end] = [self.origin(first, last)] * (end - start + 1)
-        return joined_spans(origins)
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Where each of its lines stands in the file."""
+        numbered = enumerate(self.origins, start=1)
+        return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
 
 
-def script_of(notebook: Notebook, text: str) -> Script:
-    """Return a notebook's cells as a script; ``text`` is that of its file."""
+def script_of(notebook: Notebook) -> Script:
+    """Return a notebook's cells as a script."""
     name = _VERSION.sub("", notebook.language) or "python"
     tag = _NAMES.get(name, name)
     language = language_named(tag)
     if language is not None and not language.is_installed:
         language = None
-    comment = _COMMENT.get(tag, "#")
+    mark, _, end = comment_of(tag).partition(" ")
+    comment = mark if mark and not end else "#"
     lines: list[str] = []
     origins: list[tuple[int, int]] = []
     places: list[CellPlace] = []
@@ -114,43 +101,18 @@ def script_of(notebook: Notebook, text: str) -> Script:
             lines += (f"{comment} {text}" if text else comment for text in shown)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append(CellPlace(cell, first_line, len(lines)))
-    script = _with_escapes("\n".join(lines) + "\n", text)
+    script = _with_escapes("\n".join(lines) + "\n")
     if language is not None and language.name == "python":
         language = replace(language, hidden=_hidden_in_cells)
     fence = tag if re.fullmatch(r"[\w#+-]{1,30}", tag) else "text"
     return Script(script, tuple(origins), tuple(places), fence, language, comment)
 
 
-def joined_spans(origins: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
-    """Return spans for lines of which each stands for the run of lines of the file beside it; zeros stand for none."""
-    spans: list[Span] = []
-    for number, (first, last) in enumerate(origins, start=1):
-        if not first:
-            continue
-        before = spans[-1] if spans else Span(0, 0, 0, 0)
-        follows = before.start > 0 and before.end == number - 1
-        is_exact = before.end - before.start == before.source_end - before.source_start
-        if follows and is_exact and (first, last) == (before.source_end + 1,) * 2:
-            spans[-1] = before._replace(end=number, source_end=first)
-        elif (
-            follows
-            and (first, last) == (before.source_start, before.source_end)
-            and (not is_exact or before.start == before.end)
-        ):
-            spans[-1] = before._replace(end=number)
-        else:
-            spans.append(Span(number, number, first, last))
-    return tuple(spans)
-
-
-def _with_escapes(script: str, text: str) -> str:
-    # Those that stand in the file itself are told of when it is read.
+def _with_escapes(script: str) -> str:
+    """Return a script without what nobody would see of it: escapes, as most of it was in the file."""
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
-        if kind not in text:
-            escape = kind.encode("utf-16-be").hex()
-            pieces = (f"\\u{escape[i : i + 4]}" for i in range(0, len(escape), 4))
-            script = script.replace(kind, "".join(pieces))
+        script = script.replace(kind, kind.encode("unicode_escape").decode())
     return script
 
 
@@ -174,24 +136,7 @@ def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]
     """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script."""
     found = [*_headings_and_cells(script), *code.definitions]
     found.sort(key=lambda definition: (definition.start, -definition.end))
-    end = len(code.source)
-    last_line = script.places[-1].last_line if script.places else 0
-    nested: list[Definition] = []
-    around: list[int] = []  # the headings above, by their places in ``nested``
-    for definition in found:
-        if definition.level:
-            while around and nested[around[-1]].level >= definition.level:
-                nested[around[-1]] = nested[around[-1]]._replace(
-                    end=definition.start, last_line=definition.first_line - 1
-                )
-                around.pop()
-        depth = len(around) + (definition.kind not in ("heading", "cell"))
-        nested.append(definition._replace(depth=definition.depth + depth))
-        if definition.level:
-            around.append(len(nested) - 1)
-    for index in around:
-        nested[index] = nested[index]._replace(end=end, last_line=last_line)
-    return tuple(nested)
+    return nest(with_sections(found, code.source), [])
 
 
 def first_prose(notebook: Notebook) -> str:
@@ -265,18 +210,18 @@ def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]
 
 
 def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
-    script = script_of(notebook, request.text)
+    script = script_of(notebook)
     mode = request.mode
     if mode is ViewMode.MASKED and request.mask:
         module = _code(script)
         module = replace(module, definitions=notebook_definitions(script, module))
         view = masked(replace(request, text=script.text), module)
-        return replace(view, spans=script.through(view.spans), language=script.tag)
+        return replace(view, spans=composed_spans(view.spans, script.spans), language=script.tag)
     if mode in _SCRIPTS and script.language and script.language.kind is LanguageKind.CODE:
         text, spans = without_bodies(script.text, script.language)
-        return View(text, script.through(spans), script.tag)
+        return View(text, composed_spans(spans, script.spans), script.tag)
     if mode is ViewMode.FULL or mode in _SCRIPTS:
-        return View(script.text, joined_spans(script.origins), script.tag)
+        return View(script.text, script.spans, script.tag)
     if mode is ViewMode.OUTLINE:
         return _outline(script)
     return _summary(request, notebook, script)
@@ -330,7 +275,7 @@ def _rows(
                 size = counted(definition.last_line - definition.first_line, "line")
                 outputs = cells[definition.first_line].outputs
                 note = f", {counted(outputs, 'output')} left out" if outputs else ""
-                yield definition, f"{definition.path[0]}{shortened(text)} ({size}{note})"
+                yield definition, f"{definition.path[-1]}{shortened(text)} ({size}{note})"
 
 
 _OF_NOTEBOOKS = frozenset({"cell", "heading"})

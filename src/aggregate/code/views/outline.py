@@ -198,9 +198,8 @@ def _leading(text: bytes, characters: bytes) -> int:
 def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
     # Not where the placeholder would be longer, or would swallow what follows it.
     placeholder = language.placeholder.encode()
-    if end - start < 4 * len(
-        placeholder
-    ):  # beyond, it is longer whatever its characters: they have up to four bytes
+    # Beyond that it is longer whatever its characters: they have up to four bytes.
+    if end - start < 4 * len(placeholder):
         removed = source[start:end].decode(errors="replace")
         if len(removed) < len(placeholder) or removed == language.placeholder:
             return []

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
-from aggregate.base.files import PackedView, Span, View, ViewMode, ViewRequest
+from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.code.syntax.languages import comment_of, language_of
 from aggregate.code.views.full import full, none
 
@@ -67,13 +67,12 @@ def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
     return renderer
 
 
-def packed_views(requests: Sequence[ViewRequest]) -> list[PackedView | str]:
-    """Return the views of one text, which is parsed once, as they cross to another process."""
+def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
+    """Return the views of one text, which is parsed once."""
     from aggregate.code.syntax.parsing import shared_parse  # for children
 
     with shared_parse():
-        views = [render_view(request) for request in requests]
-    return [view if isinstance(view, str) else view.pack() for view in views]
+        return list(map(render_view, requests))
 
 
 def render_view(request: ViewRequest) -> View | str:
@@ -120,13 +119,13 @@ def render_all(
                 on_done(1)
 
 
-def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[PackedView | str]]:
+def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[View | str]]:
     sent = [request for request in requests if takes_grammar(request)]
     size = len(requests[0].text)
-    return Call(requests, packed_views if sent else None, (sent,), size)
+    return Call(requests, render_views if sent else None, (sent,), size)
 
 
-def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[View | str]:
+def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | str]:
     made = iter(call.answer) if isinstance(call.answer, list) else None
     for request in call.about:
         if not takes_grammar(request):
@@ -134,8 +133,7 @@ def _views(call: Call[list[ViewRequest], list[PackedView | str]]) -> Iterator[Vi
         elif made is None:
             yield without_grammar(request, str(call.answer))
         else:
-            view = next(made)
-            yield view if isinstance(view, str) else View.unpack(view)
+            yield next(made)
 
 
 def gap_line(language: str, lines: int) -> str:
@@ -163,45 +161,5 @@ def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -
             pieces.append("\n")
         pieces.append(gap_line(view.language, len(lines) - behind + 1))
         kept.append(Span(line, line, behind, len(lines)))
-    spans = _composed(kept, view.spans) if view.spans else kept
+    spans = composed_spans(kept, view.spans) if view.spans else kept
     return View("".join(pieces), tuple(spans), view.language, view.problems)
-
-
-def _composed(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
-    # ``outer`` leads to the view, ``inner`` from there to the file; lines that come from nowhere stay without a span.
-    composed: list[Span] = []
-    position = 0
-    ordered = sorted(inner)
-    for span in outer:
-        while position and ordered[position - 1].end >= span.source_start:
-            position -= 1
-        while position < len(ordered) and ordered[position].end < span.source_start:
-            position += 1
-        overlapping: list[Span] = []
-        following = position
-        while following < len(ordered) and ordered[following].start <= span.source_end:
-            overlapping.append(ordered[following])
-            following += 1
-        if not overlapping:
-            continue
-        if span.end - span.start != span.source_end - span.source_start:  # a line of dots
-            sources = [_shown_by(part, span.source_start, span.source_end) for part in overlapping]
-            first = min(start for start, _ in sources)
-            last = max(end for _, end in sources)
-            composed.append(Span(span.start, span.end, first, last))
-            continue
-        offset = span.start - span.source_start
-        for part in overlapping:
-            start = max(span.source_start, part.start) + offset
-            end = min(span.source_end, part.end) + offset
-            shown = _shown_by(part, span.source_start, span.source_end)
-            composed.append(Span(start, end, *shown))
-    return composed
-
-
-def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:
-    """Return the lines of the file that those of ``part`` stand for which lie within these lines of the view."""
-    if part.end - part.start != part.source_end - part.source_start:
-        return part.source_start, part.source_end
-    offset = part.source_start - part.start
-    return max(first, part.start) + offset, min(last, part.end) + offset

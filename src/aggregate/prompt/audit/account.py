@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,7 +54,7 @@ class Audit:
     source_map: SourceMap | None = field(default=None, repr=False)
 
 
-VERSION = 1  # Of the format; a reader refuses another one
+VERSION = 2  # Of the format; a reader refuses another one
 
 OF_FILES = (Section.FILES, Section.CHANGED)  # The sections whose blocks belong to files
 
@@ -140,26 +139,6 @@ def _row_data(row: FileChoice) -> dict[str, Any]:
     return data
 
 
-_ROW_TEXT: Final = "{" + ",".join(f'"{key}":%s' for key in ROW_KEYS) + "}"
-
-
-def _row_text(row: FileChoice) -> str:
-    """Return what ``_JSON`` makes of ``_row_data``; of most rows only texts and numbers are to be written."""
-    *_, tokens, score, rank, reasons, definitions, following, content_hash, size, _ = row
-    return _ROW_TEXT % (
-        *map(encode_basestring_ascii, row[:4]),  # path, entry and levels
-        "true" if row.pinned else "false",
-        tokens,
-        "null" if score is None else score,
-        "null" if rank is None else rank,
-        _JSON([reason._asdict() for reason in reasons]) if reasons else "[]",
-        _JSON(definitions) if definitions else "[]",
-        "null" if following is None else encode_basestring_ascii(following),
-        encode_basestring_ascii(content_hash),
-        size,
-    )
-
-
 @get_monitor().scope("write_audit")
 def write_audit(prompt: Path, audit: Audit) -> None:
     replace_own(audit_path(prompt), audit_pieces(audit))
@@ -185,7 +164,8 @@ def audit_pieces(audit: Audit) -> Iterator[bytes]:
     lines = [f"{_JSON(key)}:{_JSON(value)}" for key, value in data.items() if key != "rows"]
     yield ("{" + ",\n".join(lines) + ',\n"rows":[\n').encode("ascii")
     for start in range(0, len(audit.rows), _ROWS_OF_PIECE):
-        rows = ",\n".join(map(_row_text, audit.rows[start : start + _ROWS_OF_PIECE]))
+        part = audit.rows[start : start + _ROWS_OF_PIECE]
+        rows = ",\n".join(_JSON(_row_data(row)) for row in part)
         yield (f",\n{rows}" if start else rows).encode("ascii")
     yield b"\n]}\n"
 

@@ -258,7 +258,10 @@ _ROW = (
 
 _MAP = {
     "sources": ("Those that no row has; they follow on the paths of the rows.", _TEXTS),
-    "runs": ("Runs of lines, packed: columns of numbers, compressed by zlib, in base 85.", _TEXT),
+    "runs": (
+        "Runs of lines, packed: columns of numbers in JSON, compressed by zlib, in base 85.",
+        _TEXT,
+    ),
 }
 
 _SECTIONS = {

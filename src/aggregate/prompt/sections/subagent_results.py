@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
 from typing import Any
 
-from aggregate.base.json_forms import entries, members, message_text
+from aggregate.base.json_forms import message_text
 from aggregate.base.text import fence, heading_text
-from aggregate.base.values import DataReference, Value, behaves_as, is_reference, unawaited
+from aggregate.base.values import DataReference, Value, is_reference, unawaited
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.results import (
     AggregatedResult,
@@ -26,35 +26,15 @@ def flatten_results(results: object) -> Iterator[Results]:
     A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
     none of them is a result without a name, so that nothing a caller has collected keeps a prompt from being made.
     """
-    for item in _members(results):
-        if issubclass(type(item), AggregatedResult | Answer):
+    for item in results if isinstance(results, list | tuple | ValuesView) else [results]:
+        if isinstance(item, AggregatedResult | Answer):
             yield item
-        elif behaves_as(item, Mapping):
-            yield from _of_mapping(item)
-        else:
+        elif not isinstance(item, Mapping):
             yield _unnamed(item)
-
-
-def _members(results: Value) -> list[Value]:
-    """Return what a list of results holds, or what is none as the only one."""
-    try:
-        if issubclass(type(results), list | tuple) or behaves_as(results, ValuesView):
-            return list(members(results))
-    except Exception:  # noqa: BLE001 - the value's own code ran
-        return [results]
-    return [results]
-
-
-def _of_mapping(results: Mapping[str, Any]) -> Iterator[AggregatedResult | Mapping[str, Any]]:
-    try:
-        named = dict(entries(results))
-    except Exception:  # noqa: BLE001 - a mapping that cannot be read is shown as what it is
-        yield _unnamed(results)
-        return
-    if all(issubclass(type(value), AggregatedResult) for value in named.values()):
-        yield from named.values()
-    else:
-        yield named
+        elif all(isinstance(value, AggregatedResult) for value in item.values()):
+            yield from item.values()
+        else:
+            yield item
 
 
 def _unnamed(value: Value) -> AggregatedResult:
