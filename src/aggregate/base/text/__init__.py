@@ -13,7 +13,7 @@ else:
         __name__,
         {
             "invisible": "find_invisible may_hide",
-            "lines": "RARE_BREAKS common_prefix fence heading_text line_count printable split_lines",
+            "lines": "RARE_BREAKS common_prefix fence heading_text line_count longest_rising printable split_lines",
             "open_blocks": "leaves_open",
             "columns": "fitted",
             "generated": "LOCK_FILES TELLING_SUFFIXES generated_reason",

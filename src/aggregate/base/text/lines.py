@@ -6,6 +6,7 @@ closed from inside, whatever the content's own indentation.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 
@@ -30,6 +31,25 @@ def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
     pairs = enumerate(zip(earlier, later, strict=False))
     shortest = min(len(earlier), len(later))
     return next((number for number, (left, right) in pairs if left != right), shortest)
+
+
+def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest part of ``pairs``, sorted by their first numbers, in which the second ones rise too."""
+    # Patience sorting: the smallest end of a rising run of each length, and which pair stood before each.
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [number]
+    chosen: list[tuple[int, int]] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        chosen.append(pairs[number])
+        number = before[number]
+    return chosen[::-1]
 
 
 # What steers a terminal or hides text: C0 and C1 controls, marks of direction, characters without width, line and

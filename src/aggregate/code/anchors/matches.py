@@ -1,13 +1,12 @@
 """Candidates for a slice: where its lines stand exactly, else where they stand nearly."""
 
 import itertools
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
 
-from aggregate.base.text import common_prefix
+from aggregate.base.text import common_prefix, longest_rising
 from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL, code_of
 from aggregate.code.anchors.search_text import (
     SearchText,
@@ -136,25 +135,6 @@ def find_seeds(target: SearchText) -> Pairs:
         )
         if not fingerprint & (TRIVIAL | REPEATED) and char in target.text.single_lines
     }
-
-
-def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest part of ``pairs``, sorted by their first numbers, in which the second ones rise too."""
-    # Patience sorting: the smallest end of a rising run of each length, and which pair stood before each.
-    ends: list[int] = []
-    last: list[int] = []
-    before: list[int] = []
-    for number, (_, place) in enumerate(pairs):
-        length = bisect_left(ends, place)
-        before.append(last[length - 1] if length else -1)
-        ends[length : length + 1] = [place]
-        last[length : length + 1] = [number]
-    chosen: list[tuple[int, int]] = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        chosen.append(pairs[number])
-        number = before[number]
-    return chosen[::-1]
 
 
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
