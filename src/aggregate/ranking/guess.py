@@ -19,8 +19,8 @@ from aggregate.ranking.text_evidence import file_text
 
 # Evidence of which any tells of a place where it is that sure.
 _POINTING: Final = frozenset({
-    "all of the task", "called before", "changed since", "file named in the first line", "file named in the task",
-    "focus", "named in the task", "path named in the task", "place in the task", "symbol", "used as written",
+    "all of the task", "changed since", "file named in the first line", "focus", "named in the task",
+    "place in the task", "symbol", "used as written",
 })  # fmt: skip
 _POINTED: Final = 0.5
 _NAMING: Final = ("words of the file's name", "words of the name")

@@ -10,7 +10,6 @@ from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
 from aggregate.ranking.paths import PathKind, PathTable
-from aggregate.ranking.references import Resolver
 from aggregate.ranking.terms import term_list, terms_in
 
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")
@@ -97,24 +96,14 @@ _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 _MOST_WORDS = 5_000
 
 
-def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
-    text = inquiry.question.task.text
-    subject = text.lstrip().partition("\n")[0]
-    in_subject: dict[int, float] = {}
-    by_path: dict[int, float] = {}
-    by_name: dict[int, float] = {}
-    for word in _words(subject):
-        _note_names(inquiry, word, in_subject)
-    for word in _words(text):
-        _note_names(inquiry, word, by_name)
-        if "/" in word:
-            match = inquiry.paths.meant_by(word)
-            lift(by_path, match.files, match.share / sqrt(max(1, len(match.files))))
-    return (
-        _of_names("file named in the first line", inquiry, in_subject),
-        _of_names("path named in the task", inquiry, by_path),
-        _of_names("file named in the task", inquiry, by_name),
-    )
+def named_files(inquiry: Inquiry) -> Evidence:
+    """Return the files that the task's first line names; what the rest names are places."""
+    values: dict[int, float] = {}
+    for word in _words(inquiry.question.task.text.lstrip().partition("\n")[0]):
+        _note_names(inquiry, word, values)
+    # Unscaled, since a doubtful name is no better for being the only one.
+    matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
+    return Evidence("file named in the first line", files=values, matched=matched)
 
 
 def _words(text: str) -> Sequence[str]:
@@ -151,12 +140,6 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
         if files:
             return files
     return ()
-
-
-def _of_names(kind: str, inquiry: Inquiry, values: Mapping[int, float]) -> Evidence:
-    # Unscaled, since a doubtful name is no better for being the only one.
-    matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
-    return Evidence(kind, files=values, matched=matched)
 
 
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
@@ -329,12 +312,6 @@ _MOST_PLACES = 40  # places of a traceback that are looked at, the most telling 
 # What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault.
 _NEXT_PLACE = 0.6
 _REST_OF_TRACED = 0.25
-# What the calls of the next frame count of those of the one before: what an outer function made is used within.
-_NEXT_FRAME = 0.9
-# What a call above the frame's line in the same function counts of one on it.
-_EARLIER_LINE = 0.5
-# Calls that are followed, the innermost frame's first: those of a few dozen frames in the project.
-_MOST_CALLS = 40
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[NamedPlace, Sequence[int], float]]:
@@ -401,51 +378,3 @@ def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
     if not in_function or set(at_line) & set(in_function):
         return at_line
     return in_function
-
-
-class TracedCall(NamedTuple):
-    """A definition that a frame of a traceback had called."""
-
-    file: int
-    definition: int
-    value: float  # how much that says, 1 for a call on the line of the innermost frame
-    caller: str  # the place of the call, in words for the audit
-
-
-def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]:
-    """Return what the calls on and above the frames' lines mean, where it is clear."""
-    calls: list[TracedCall] = []
-    value = 1.0
-    for place, files, _ in traced_files(inquiry):
-        if not place.line or len(files) > 1:
-            continue
-        file = files[0]
-        # Calls on the line, then those above it in the same definition, the nearest first.
-        analysis, line = resolver.analysis(file), place.line
-        made = [reference for reference in analysis.references if reference.kind == "call"]
-        holding = enumerate(analysis.definitions)
-        around = max((n for n, each in holding if each.first <= line <= each.last), default=None)
-        above = [each for each in made if each.definition == around and each.line < line]
-        for reference in [*(each for each in made if each.line == line), *reversed(above)]:
-            if len(calls) >= _MOST_CALLS:
-                return tuple(calls)
-            resolver.load_definers(reference.name)
-            targets = resolver.resolve(file, reference)
-            share = 1.0 if reference.line == place.line else _EARLIER_LINE
-            caller = f"called at {inquiry.files[file].path}:{reference.line}"
-            calls += [
-                TracedCall(*target, value * share / len(targets), caller) for target in targets
-            ]
-        value *= _NEXT_FRAME
-    return tuple(calls)
-
-
-def called_before(candidates: Candidates, calls: tuple[TracedCall, ...]) -> Evidence:
-    pieces: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for call in calls:
-        if call.file not in candidates:
-            continue
-        matched.setdefault(call.file, call.caller)
-        lift(pieces, keys(call.file, pieces_of(candidates[call.file], call.definition)), call.value)
-    return Evidence("called before", pieces=pieces, matched=matched)

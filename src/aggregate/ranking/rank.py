@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import nsmallest
 from itertools import accumulate
-from math import exp, fsum, inf, log, log1p
+from math import exp, fsum, log, log1p
 
 from aggregate.base.request import Missing
 from aggregate.ranking.companions import COMPANIONS, companions
@@ -43,7 +42,6 @@ from aggregate.ranking.kind_evidence import (
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
-    called_before,
     files_with_named_definitions,
     named_definitions,
     named_files,
@@ -51,14 +49,13 @@ from aggregate.ranking.mentions import (
     seed_files,
     seeds,
     sole_definitions,
-    traced_calls,
     traced_files,
     traced_places,
     used_identifiers,
 )
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.picked import picked
-from aggregate.ranking.references import MOST_SOURCES, Resolver, references
+from aggregate.ranking.references import near_seeds
 from aggregate.ranking.text_evidence import file_text, path_scopes, piece_texts
 
 # Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
@@ -69,8 +66,6 @@ _MOST_SEEDED = 300  # further files that are candidates because the question poi
 _MOST_COMPANIONS = 10
 # How surely a definition must be named for its file to be a candidate whatever else is said about it.
 _CERTAIN = 0.3
-# In the logarithm of odds: pieces that far behind the likeliest are no place to start from.
-_FAR = 12.0
 _SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 
@@ -91,7 +86,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         file_text(inquiry),
         file_names(inquiry),
         path_scopes(inquiry),
-        *named_files(inquiry),
+        named_files(inquiry),
         changed_files(inquiry),
         message_text(inquiry),
         last_changes(inquiry),
@@ -111,10 +106,8 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     penalties = {e.kind: e.files for e in whole if e.kind in ("test", "auxiliary")}
     belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
     files = add_to_files(files, belonging, weights)
-    best = inquiry.load(_best_files(inquiry, files, weights))
-    calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths, known=best))
     own = (file for evidence in belonging for file in evidence.files)
-    candidates = inquiry.load([*best, *(call.file for call in calls), *own])
+    candidates = inquiry.load([*_best_files(inquiry, files, weights), *own])
     closely = [
         *piece_texts(inquiry, candidates),
         definition_names(inquiry, candidates),
@@ -125,12 +118,9 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
         *seeds(inquiry, candidates),
-        called_before(candidates, calls),
         *picked(inquiry, candidates),
     ]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
-    pieces = add_to_pieces(given, closely, weights)
-    resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
     pointed: dict[PieceKey, float] = {}
     for evidence in closely:
         if evidence.kind not in _SEEDS:
@@ -141,15 +131,12 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
             if value == 1.0 and file in candidates:
                 whole_file = keys(file, range(len(candidates[file].pieces)))
                 pointed.update(dict.fromkeys(whole_file, 1.0))
-    near = references(inquiry, candidates, resolver=resolver, likely=pointed, kind="near a seed")
-    pieces = add_to_pieces(pieces, [near], weights)
-    likely = _likely(pieces)
-    referred = references(inquiry, candidates, resolver=resolver, likely=likely, kind="references")
+    near = near_seeds(inquiry, candidates, pointed)
     return Observation(
-        [*whole, together, *belonging, *closely, near, referred],
+        [*whole, together, *belonging, *closely, near],
         candidates,
-        add_to_files(files, [*closely, near, referred], weights),
-        add_to_pieces(pieces, [referred], weights),
+        add_to_files(files, [*closely, near], weights),
+        add_to_pieces(given, [*closely, near], weights),
     )
 
 
@@ -185,19 +172,6 @@ def _best_files(
 def _logarithm_of_count(count: int) -> float:
     """Return what ``count`` equal pieces add to the logarithm of their file's chance."""
     return log(max(1, count))
-
-
-def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
-    best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
-    near = [
-        (-value, file, place)
-        for file, values in pieces.items()
-        for place, value in enumerate(values)
-        if value > best - _FAR
-    ]
-    return {
-        (file, place): exp(-value - best) for value, file, place in nsmallest(MOST_SOURCES, near)
-    }
 
 
 # Characters of a language's files below which it is no surprise that they define nothing.
