@@ -15,6 +15,7 @@ from tests.ranking.asking import ask, project
         ("Update dependencies", "a task about dependencies names no place"),
         ("Bump pytest from 7.0 to 8.1", "a task about dependencies names no place"),
         ("Release 2.1.0", "a task about a release names no place"),
+        ("2.1.0 release (#7)", "a task about a release names no place"),
         ("Enable CA1724", "a task about lint names no place"),
         ("run ruff over all of it", "a task about lint names no place"),
         ("Fix typos in the docs", "a task about documentation names no place"),

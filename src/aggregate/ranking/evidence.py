@@ -120,7 +120,6 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "subject": 1.9,  # single pieces against the first line, which is free of side remarks
         "words of the name": 1.7,  # names are chosen to say what a definition is about
         "words of the file's name": 2.5,  # set for questions, and fitted for changes, of which it says less
-        "scope in the path": 1.4,  # ``router: ...`` in projects that write so
         # Mentions: what the task names outright.
         "named in the task": 1.7,  # a definition, surely or not
         "all of the task": 6.0,  # set: who asks by a name alone wants its definition

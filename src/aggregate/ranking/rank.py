@@ -56,7 +56,7 @@ from aggregate.ranking.mentions import (
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.picked import picked
 from aggregate.ranking.references import near_seeds
-from aggregate.ranking.text_evidence import file_text, path_scopes, piece_texts
+from aggregate.ranking.text_evidence import file_text, piece_texts
 
 # Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
 MOST_CANDIDATES = 300
@@ -85,7 +85,6 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     whole = [
         file_text(inquiry),
         file_names(inquiry),
-        path_scopes(inquiry),
         named_files(inquiry),
         changed_files(inquiry),
         message_text(inquiry),
