@@ -36,8 +36,10 @@ from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import FileAnalysis, Piece
 
-# Files that score less get little while there is more of the likelier ones (rule B-6).
+# Files that score less get a small part while there is more of the likelier ones, with tests and documents no more than
+# 0.15 (rule B-6); a larger one where nothing tells of a place.
 _LIKELY = 0.002
+_UNLIKELY, _UNLIKELY_GUESSED = 0.03, 0.13
 # The parts of tests and of documents that belong to what was chosen (rule T-11).
 _PARTS: Final = {"tests": 0.08, "documents": 0.02}
 # Further files that are put in order when all of those are shown, and twice as many each time.
@@ -142,6 +144,7 @@ class Candidates:
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
         least = 0.0 if self.ranked.question.is_empty else _LIKELY
+        part = _UNLIKELY_GUESSED if self.ranked.ranking.guess else _UNLIKELY
         companions = self.ranked.ranking.companions
         by_kind: dict[str, list[int]] = {}
         unlikely: set[int] = set()
@@ -152,7 +155,7 @@ class Candidates:
                 unlikely.add(number)
         groups = self._groups(by_kind.get("read", []), by_kind.get("unread", []))
         return [
-            Share(groups, unlikely=frozenset(unlikely)),
+            Share(groups, unlikely=frozenset(unlikely), unlikely_part=part),
             *(
                 Share([self._fittables(by_kind.get(kind, []))], part, first=0)
                 for kind, part in _PARTS.items()
