@@ -222,7 +222,7 @@ def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
     return inquiry.paths.meant_by(path).files if number is None else (number,)
 
 
-def seeds(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
+def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
     question = inquiry.question
     return (
         _places(inquiry, candidates, kind="focus", places=question.focus),

@@ -1,6 +1,6 @@
 """The whole way from a question to files in order: each evidence asked, and all of them weighed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -12,13 +12,11 @@ from aggregate.ranking.covered_names import definition_names, file_names
 from aggregate.ranking.evidence import (
     WEIGHTS,
     Evidence,
-    PieceKey,
     Ranking,
     add_to_files,
     add_to_pieces,
     best_keys,
     in_order,
-    lift,
     probabilities,
     reasons,
     scaled,
@@ -32,7 +30,7 @@ from aggregate.ranking.history_evidence import (
     last_changes,
     message_text,
 )
-from aggregate.ranking.inquiry import Candidates, Inquiry, Question, keys
+from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
@@ -47,7 +45,7 @@ from aggregate.ranking.mentions import (
     named_files,
     pointed_files,
     seed_files,
-    seeds,
+    seeded_pieces,
     sole_definitions,
     traced_files,
     traced_places,
@@ -66,7 +64,6 @@ _MOST_SEEDED = 300  # further files that are candidates because the question poi
 _MOST_COMPANIONS = 10
 # How surely a definition must be named for its file to be a candidate whatever else is said about it.
 _CERTAIN = 0.3
-_SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ class Observation:
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Gather all evidences; weights decide which files are looked at closely."""
-    to_be_shown = seed_files(inquiry) | pointed_files(inquiry)
+    pointed_at = seed_files(inquiry)
     whole = [
         file_text(inquiry),
         file_names(inquiry),
@@ -89,13 +86,13 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         changed_files(inquiry),
         message_text(inquiry),
         last_changes(inquiry),
-        *file_kinds(inquiry, to_be_shown),
+        *file_kinds(inquiry, pointed_at | pointed_files(inquiry)),
         inner_files(inquiry),
         language_share(inquiry),
         file_sizes(inquiry),
     ]
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
-    sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
+    sources = dict.fromkeys(sorted(pointed_at)[:_MOST_SEEDED], 1.0)
     if inquiry.question.task.terms:
         for rank, file in enumerate(best_keys(dict(enumerate(files)), _MOST_COMPANIONS)):
             if inquiry.kinds[file] is PathKind.SOURCE:
@@ -106,31 +103,22 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
     files = add_to_files(files, belonging, weights)
     own = (file for evidence in belonging for file in evidence.files)
-    candidates = inquiry.load([*_best_files(inquiry, files, weights), *own])
+    candidates = inquiry.load([*_best_files(inquiry, files, weights, pointed_at), *own])
+    places, seeds = traced_places(inquiry, candidates), seeded_pieces(inquiry, candidates)
     closely = [
         *piece_texts(inquiry, candidates),
         definition_names(inquiry, candidates),
         named_definitions(inquiry, candidates),
         sole_definitions(inquiry, candidates),
         *used_identifiers(inquiry, candidates),
-        traced_places(inquiry, candidates),
+        places,
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
-        *seeds(inquiry, candidates),
+        *seeds,
         *picked(inquiry, candidates),
     ]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
-    pointed: dict[PieceKey, float] = {}
-    for evidence in closely:
-        if evidence.kind not in _SEEDS:
-            continue
-        for key, value in evidence.pieces.items():
-            lift(pointed, [key], value)
-        for file, value in evidence.files.items():
-            if value == 1.0 and file in candidates:
-                whole_file = keys(file, range(len(candidates[file].pieces)))
-                pointed.update(dict.fromkeys(whole_file, 1.0))
-    near = near_seeds(inquiry, candidates, pointed)
+    near = near_seeds(inquiry, candidates, (places, *seeds))
     return Observation(
         [*whole, together, *belonging, *closely, near],
         candidates,
@@ -140,7 +128,7 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
 
 
 def _best_files(
-    inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float]
+    inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float], seeds: Set[int]
 ) -> Sequence[int]:
     named = files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
@@ -153,7 +141,7 @@ def _best_files(
         if file in rough:
             rough[file] += weight * value
     pointed = [file for _, files, _ in traced_files(inquiry) for file in files]
-    pointed += sorted(seed_files(inquiry))
+    pointed += sorted(seeds)
     pointed += [inquiry.paths.numbers[pick.path] for pick in inquiry.question.picks]
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
     seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]

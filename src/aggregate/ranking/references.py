@@ -130,14 +130,19 @@ class _Spread:
             self.matched[file] = (value, how)
 
 
-def near_seeds(
-    inquiry: Inquiry, candidates: Candidates, seeds: Mapping[PieceKey, float]
-) -> Evidence:
-    """Return what is connected with pieces that the user points at by references, in one or two steps."""
-    if not seeds:
+def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidence]) -> Evidence:
+    """Return what is connected by references, in one or two steps, with pieces that the user points at."""
+    pointed: dict[PieceKey, float] = {}
+    for evidence in seeds:
+        for key, value in evidence.pieces.items():
+            lift(pointed, [key], value)
+        for file, value in evidence.files.items():
+            if value == 1.0 and file in candidates:
+                pointed |= dict.fromkeys(keys(file, range(len(candidates[file].pieces))), 1.0)
+    if not pointed:
         return Evidence("near a seed")
     resolver = Resolver(inquiry.corpus, inquiry.paths, candidates)
-    sources = _sources(candidates, seeds)
+    sources = _sources(candidates, pointed)
     spread = _Spread()
     for source in sources:
         _follow(inquiry, resolver, spread=spread, source=source)
@@ -152,7 +157,7 @@ def near_seeds(
     for (file, definition), value in spread.definitions.items():
         if file in candidates:
             own = keys(file, pieces_of(candidates[file], definition))
-            lift(pieces, (key for key in own if key not in seeds), value)
+            lift(pieces, (key for key in own if key not in pointed), value)
     matched = {file: how for file, (_, how) in spread.matched.items()}
     return Evidence("near a seed", files=spread.files, pieces=scaled(pieces), matched=matched)
 
