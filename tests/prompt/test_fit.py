@@ -217,14 +217,14 @@ def test_unlikely_files_get_little_before_all_of_the_likely_ones() -> None:
     likely = Source("likely words here\n" * 400, tuple((n, n, 0.1) for n in range(1, 401)))
     others = Source("other words here\n" * 400, tuple((n, n, 0.9) for n in range(1, 401)))
     files = [likely.fittable(0), others.fittable(1)]
-    order = StepOrder([Share([files], unlikely=frozenset({1}), unlikely_part=0.03)], 0.12)
+    order = StepOrder([Share([files], unlikely=frozenset({1}))], 0.12)
     spent, parts = [0, 0], []
     for step in order:
         order.spend(step, 10)
         spent[step.file] += 10
         parts.append(tuple(spent))
-    assert parts[45] == (0, 460)
-    assert all(other <= 500 + 0.03 * (mine + other) for mine, other in parts if mine < 4_000)
+    assert parts[44] == (0, 450)
+    assert all(other <= 500 + 0.02 * (mine + other) for mine, other in parts if mine < 4_000)
     assert parts[-1] == (4_000, 4_000)
 
 

@@ -19,9 +19,9 @@ CHARACTERS_PER_TOKEN = 4  # For the order alone, where an estimate does: what is
 # Exponent of the tokens that a piece's probability is divided by: the likeliest pieces go before short ones. With 0.9
 # 8,000 tokens show a hundredth fewer of the lines that change (measured on 216 commits of nine projects).
 DENSITY = 0.7
-# The part of signatures where a task says what matters, each with the marks around it: with 0.2 a hundredth fewer of
-# the definitions that change are shown at 8,000 tokens, with 0.34 a hundredth fewer of the lines (measured on commits).
-WITH_TASK = 0.28
+# The part of signatures where a task says what matters, each with the marks around it: with 0.28 a hundredth fewer of
+# the definitions that change are shown at 8,000 tokens, with 0.39 a hundredth fewer of the lines (measured on commits).
+WITH_TASK = 0.34
 # The parts that a piece's probability loses where all of it is comments, imports, a licence: they hold the task's words
 # more often than they change. So 27,000 tokens show up to a twentieth more of the lines that change, and 8,000 no
 # fewer; with 0.9 for comments 27,000 show fewer again (measured on commits of 12 projects).
@@ -29,8 +29,8 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
 # what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
-# Tokens that unlikely files get in any case beside their part: a project may be small and all it has be told of.
-_FOR_UNLIKELY: Final = 500
+# The most that unlikely files get: so many tokens, for a project may be small and all it has be told of, and a part.
+_UNLIKELY: Final = (500, 0.02)
 # Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
 _A_STEP = 60
 # The likeliest files show at least a signature each before signatures go by their own worth.
@@ -104,14 +104,12 @@ class Share:
         part: Of the tokens that are spent; the first share of an order gets what the others leave.
         first: How many of the likeliest show a signature before others do.
         unlikely: Files of which little is shown before all of the others' in their group.
-        unlikely_part: Of the share's tokens that these get meanwhile.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
     first: int = SEEN_FILES
     unlikely: frozenset[int] = frozenset()
-    unlikely_part: float = 0.0
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
     of_unlikely: int = field(init=False, default=0)
@@ -137,8 +135,8 @@ class Share:
             yield from waiting
 
     def _may_be_unlikely(self) -> bool:
-        most = _FOR_UNLIKELY + self.unlikely_part * self.tokens
-        return self.of_unlikely + _A_STEP <= most
+        tokens, part = _UNLIKELY
+        return self.of_unlikely + _A_STEP <= tokens + part * self.tokens
 
     def _by_worth(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
         opened: dict[int, tuple[Run, ...]] = {}
