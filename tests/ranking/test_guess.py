@@ -22,6 +22,7 @@ from tests.ranking.asking import ask, project
         ("how does the router match a path", ""),
         ("`find_route` breaks the docs", ""),
         ("docs: typo in session.py", ""),
+        ("fix the bug\n\nsee session.py", ""),
         ('File "/x/src/session.py", line 3, in send', ""),
     ],
 )
