@@ -4,12 +4,14 @@ Git is asked each time which commits there are, which is quick, and what they ho
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from aggregate.base.concurrency import begin_in_child
 from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.request import Missing
 from aggregate.project.git import (
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 # How far back it goes: what is older tells little of the files as they are.
 MOST_COMMITS: Final = 3_000
+# Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``.
+RECENT: Final = 120
 # Commits that are kept together on average: a new commit costs reading its block again, 3,000 take 47 rows.
 _COMMITS_OF_BLOCK: Final = 64
 _LARGEST_BLOCK: Final = 256
@@ -55,6 +59,7 @@ _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot 
 _UNREADABLE: Final = (
     "git could not tell what the commits changed, as in a clone without the contents of the past"
 )
+Names = tuple[tuple[str, str], ...]  # Of definitions, each behind the path of its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +69,14 @@ class CommitHistory:
     ids: tuple[str, ...] = ()
     commits: tuple[Commit, ...] = ()
     missing: Missing | None = None
+    named: Mapping[str, Names] = field(default_factory=dict)  # of some, what is kept nowhere yet
 
     def with_names(self, places: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
         """Return all commits; those at ``places`` with the names of the definitions that they changed."""
         if self.head is None or not places:
             return self.commits
-        named = _read_names(self.folder, self.head, [self.ids[place] for place in places], index)
+        ids = [self.ids[place] for place in places]
+        named = _kept_names(self.folder, self.head, ids, self.named, index)
         commits = [*self.commits]
         for place in places:
             commits[place] = commits[place]._replace(names=named.get(self.ids[place], ()))
@@ -78,21 +85,36 @@ class CommitHistory:
 
 def read_history(folder: str, *, index: "Index") -> CommitHistory:
     """Return the newest commits that changed files below ``folder``; without any, it says why."""
+    return begin_history(folder, index=index)()
+
+
+def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
+    """Begin to read the history, in a child process where much of it is new; what is returned waits for it."""
     reason = why_no_history(folder)
     head = None if reason else find_head(folder)
     ids = _kept_ids(folder, head, index) if head else ()
     if head is None or not ids:
-        return CommitHistory(folder, None, missing=Missing("history", reason or _NO_COMMITS))
-    commits = _read_blocks(folder, head, ids, index)
-    known = [(commit_id, commits[commit_id]) for commit_id in ids if commit_id in commits]
-    if not known:
-        return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
-    return CommitHistory(
-        folder,
-        head,
-        tuple(commit_id for commit_id, _ in known),
-        tuple(commit for _, commit in known),
-    )
+        missing = Missing("history", reason or _NO_COMMITS)
+        return lambda: CommitHistory(folder, None, missing=missing)
+    kept = _KeptBlocks(head, ids, index)
+    recent = ids[:RECENT]
+    if len(kept.unknown) <= _LARGEST_BLOCK:
+        answer: Callable[[], object] = lambda: (_digested(folder, kept.unknown), {})  # noqa: E731
+    else:
+        answer = begin_in_child(_read, folder, head, kept.unknown, recent)
+
+    def history() -> CommitHistory:
+        # A child that was given up has read nothing.
+        read, named = told if isinstance(told := answer(), tuple) else ({}, {})
+        commits = kept.with_read(read)
+        known = tuple(commit_id for commit_id in ids if commit_id in commits)
+        if not known:
+            return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
+        return CommitHistory(
+            folder, head, known, tuple(map(commits.__getitem__, known)), named=named
+        )
+
+    return history
 
 
 def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
@@ -109,26 +131,44 @@ def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
     return ids
 
 
-def _read_blocks(folder: str, head: Head, ids: Sequence[str], index: "Index") -> dict[str, Commit]:
-    blocks = commit_blocks(ids)
-    kind = _kind("commits")
-    keys = [_key("commits", head.prefix, block) for block in blocks]
-    rows = index.get_many(kind, keys)
-    commits: dict[str, Commit] = {}
-    unknown: list[str] = []
-    for block, row in zip(blocks, rows, strict=True):
-        unpacked = () if row is None else unpack_commits(row)
-        if len(unpacked) == len(block):
-            commits.update(zip(block, unpacked, strict=True))
-        else:
-            unknown += block
-    if unknown:
-        read = read_commits(folder, unknown)
-        commits |= {commit_id: _commit(commit) for commit_id, commit in read.items()}
-    for block, key, row in zip(blocks, keys, rows, strict=True):
-        if row is None and all(commit_id in commits for commit_id in block):
-            index.put_many(kind, [(key, pack_commits([commits[name] for name in block]))])
-    return commits
+class _KeptBlocks:
+    """The commits that the index knows, in blocks, and the ids of the others."""
+
+    def __init__(self, head: Head, ids: Sequence[str], index: "Index") -> None:
+        self._index = index
+        self._blocks = commit_blocks(ids)
+        self._keys = [_key("commits", head.prefix, block) for block in self._blocks]
+        self._rows = index.get_many(_kind("commits"), self._keys)
+        self._commits: dict[str, Commit] = {}
+        self.unknown: list[str] = []
+        for block, row in zip(self._blocks, self._rows, strict=True):
+            unpacked = () if row is None else unpack_commits(row)
+            if len(unpacked) == len(block):
+                self._commits.update(zip(block, unpacked, strict=True))
+            else:
+                self.unknown += block
+
+    def with_read(self, read: Mapping[str, Commit]) -> Mapping[str, Commit]:
+        """Return all commits by their ids, and keep the blocks of those that were ``read``."""
+        commits = {**self._commits, **read}
+        for block, key, row in zip(self._blocks, self._keys, self._rows, strict=True):
+            if row is None and all(commit_id in commits for commit_id in block):
+                packed = pack_commits([commits[name] for name in block])
+                self._index.put_many(_kind("commits"), [(key, packed)])
+        return commits
+
+
+def _read(
+    folder: str, head: Head, ids: Sequence[str], recent: Sequence[str]
+) -> tuple[dict[str, Commit], dict[str, Names]]:
+    return _digested(folder, ids), _names_in(folder, head, recent)
+
+
+def _digested(folder: str, ids: Sequence[str]) -> dict[str, Commit]:
+    commits = read_commits(folder, ids) if ids else {}
+    texts = chain.from_iterable((commit.message, *commit.paths) for commit in commits.values())
+    clean = redact_words(texts, _ALL)
+    return {commit_id: _commit(commit, clean) for commit_id, commit in commits.items()}
 
 
 def commit_blocks(ids: Sequence[str]) -> list[Sequence[str]]:
@@ -161,31 +201,37 @@ def unpack_commits(row: bytes) -> list[Commit]:
     ]
 
 
-def _commit(commit: LoggedCommit) -> Commit:
-    clean = redact_words((commit.message, *commit.paths), _ALL)
+def _commit(commit: LoggedCommit, clean: Mapping[str, str]) -> Commit:
     terms, words = message_words(clean.get(commit.message, commit.message))
     paths = tuple(clean.get(path, path) for path in commit.paths)
     return Commit(terms, paths, change_words=words)
 
 
-def _read_names(
-    folder: str, head: Head, ids: Sequence[str], index: "Index"
-) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the definitions that commits changed, each with the path of its file."""
+def _kept_names(
+    folder: str, head: Head, ids: Sequence[str], read: Mapping[str, Names], index: "Index"
+) -> dict[str, Names]:
+    """Return the definitions that commits changed, each with the path of its file, and keep what is new of them."""
     kind = _kind("commit names")
     key_of = {commit_id: _key("names", head.prefix, [commit_id]) for commit_id in ids}
     rows = zip(key_of, index.get_many(kind, list(key_of.values())), strict=True)
     names = {name: tuple(map(tuple, json.loads(row))) for name, row in rows if row is not None}
     unknown = [commit_id for commit_id in ids if commit_id not in names]
-    for commit_id, contexts in (read_contexts(folder, head, unknown) if unknown else {}).items():
+    new = {commit_id: read[commit_id] for commit_id in unknown if commit_id in read}
+    new |= _names_in(folder, head, [commit_id for commit_id in unknown if commit_id not in new])
+    for commit_id, found in new.items():
+        index.put_many(kind, [(key_of[commit_id], json.dumps(found).encode())])
+    return names | new
+
+
+def _names_in(folder: str, head: Head, ids: Sequence[str]) -> dict[str, Names]:
+    names: dict[str, Names] = {}
+    for commit_id, contexts in (read_contexts(folder, head, ids) if ids else {}).items():
         clean = redact_words((part for each in contexts for part in (each.path, each.line)), _ALL)
         named = (
             (clean.get(each.path, each.path), definition_name(clean.get(each.line, each.line)))
             for each in contexts
         )
-        found = tuple(dict.fromkeys((path, name) for path, name in named if name))
-        names[commit_id] = found
-        index.put_many(kind, [(key_of[commit_id], json.dumps(found).encode())])
+        names[commit_id] = tuple(dict.fromkeys((path, name) for path, name in named if name))
     return names
 
 

@@ -13,7 +13,7 @@ from aggregate.base.redaction import Redaction
 from aggregate.base.request import FileChoice, Level, Missing, Place, Task
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe, look_at, user_index
-from aggregate.prompt.commit_history import read_history
+from aggregate.prompt.commit_history import RECENT, CommitHistory, begin_history
 from aggregate.prompt.file_corpus import FileCorpus, read_corpus
 from aggregate.prompt.file_reading import FileReader
 from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
@@ -36,15 +36,19 @@ if TYPE_CHECKING:
 # Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
 # thousand lines does not mean them all.
 _LONGEST = 60
-_CONTEXT = 12  # Lines on each side of a place in a longer one
-# Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``.
-_RECENT: Final = 120
+_CONTEXT: Final = 12  # Lines on each side of a place in a longer one
 
 
-def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Question:
+def question_for(
+    request: Request,
+    *,
+    index: Index,
+    paths: Sequence[str],
+    history: Callable[[], CommitHistory] | None = None,
+) -> Question:
     """Return what a ranking of the request's files is asked; without a task nothing is, and no history is read.
 
-    ``paths`` are the candidates, as the prompt shows them.
+    ``paths`` are the candidates, as the prompt shows them, and ``history`` waits for what was begun to be read.
     """
     task = request.task or Task()
     folder = str(request.base_dir)
@@ -68,13 +72,13 @@ def question_for(request: Request, *, index: Index, paths: Sequence[str]) -> Que
         missing.append(Missing("changes", f"none of the files differs from {task.since}"))
     if question.is_empty:
         return replace(question, missing=tuple(missing))
-    history = read_history(folder, index=index)
-    if history.missing:
-        missing.insert(0, history.missing)
+    past = (history or begin_history(folder, index=index))()
+    if past.missing:
+        missing.insert(0, past.missing)
     # Of the newest commits, and of those like the task, the definitions that they changed.
-    similar = similar_commits(history.commits, question.task.change_words)
-    places = {*range(min(_RECENT, len(history.commits))), *(commit.place for commit in similar)}
-    commits = history.with_names(sorted(places), index=index)
+    similar = similar_commits(past.commits, question.task.change_words)
+    places = {*range(min(RECENT, len(past.commits))), *(commit.place for commit in similar)}
+    commits = past.with_names(sorted(places), index=index)
     return replace(question, commits=commits, missing=tuple(missing))
 
 
@@ -291,11 +295,14 @@ def rank_files(
     files: ReadFiles | None = None,
 ) -> RankedFiles:
     """Rank the files of a request by its task; the arguments are those of ``read_files``."""
+    history = None
+    if request.task:  # while the files are read
+        history = begin_history(str(request.base_dir), index=index)
     if files is None:
         files = read_files(request, index=index, on_start=on_start, on_done=on_done)
     corpus = files.corpus
     paths = [facts.path for facts in corpus.files]
-    question = question_for(request, index=index, paths=paths)
+    question = question_for(request, index=index, paths=paths, history=history)
     ranking = rank(corpus, question, weights=weights)
     return RankedFiles(files, question, ranking)
 

@@ -56,8 +56,9 @@ from aggregate.ranking.picked import picked
 from aggregate.ranking.references import near_seeds
 from aggregate.ranking.text_evidence import file_text, piece_texts
 
-# Files whose pieces are scored: on commits, what is changed is practically never behind them in the rough order.
-MOST_CANDIDATES = 300
+# Files whose pieces are scored. Of 108 commits of two projects of 800 and 2,000 files, 300 showed as many files and
+# lines and one definition more, 150 fewer files.
+MOST_CANDIDATES = 200
 # Their pieces: files of more, in the rough order, are passed over, so that a question takes a bounded time.
 _MOST_PIECES = 15_000
 _MOST_SEEDED = 300  # further files that are candidates because the question points at them

@@ -97,6 +97,9 @@ def split_identifier(name: str) -> tuple[str, ...]:
         return tuple(_PART.findall(name))
     parts: list[str] = []
     for part in _ANY_PART.findall(name):
+        if not any(map(str.isupper, part[1:])):  # as most are, in any script
+            parts.append(part)
+            continue
         start = 0
         for place in range(1, len(part)):
             is_camel = part[place].isupper() and not part[place - 1].isupper()

@@ -12,7 +12,7 @@ else:
         __name__,
         {
             "call": "Call",
-            "children": "PATIENCE in_child in_children",
+            "children": "PATIENCE begin_in_child in_child in_children",
             "threads": "ahead doubling_delay ordered_map run_async run_in_thread",
             "processes": "DeadlinePassed PoolProcess",
         },

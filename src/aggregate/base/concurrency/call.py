@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from aggregate.base.errors import DeadlineError
+
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
 
@@ -19,3 +21,9 @@ class Call(Generic[_About, _Answer]):
 
     def settle(self, answer: _Answer | Exception | None) -> None:
         self.answer, self.is_answered = answer, True
+
+    def result(self) -> _Answer | DeadlineError:
+        """Return the answer of a call that is answered; what the function raised is raised, but for deadlines."""
+        if isinstance(self.answer, Exception) and not isinstance(self.answer, DeadlineError):
+            raise self.answer
+        return self.answer  # type: ignore[return-value]  # it is answered

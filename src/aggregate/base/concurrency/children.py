@@ -21,10 +21,22 @@ _MOST_WORKERS: Final = 8  # Each holds its own grammars in memory
 
 
 def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
-    (call,) = in_children([Call(None, function, arguments)], workers=1)
-    if isinstance(call.answer, DeadlineError):
-        raise call.answer
-    return call.answer  # type: ignore[return-value]  # it is answered
+    answer = begin_in_child(function, *arguments)()
+    if isinstance(answer, DeadlineError):
+        raise answer
+    return answer
+
+
+def begin_in_child(
+    function: Callable[..., _Answer], *arguments: object
+) -> Callable[[], _Answer | DeadlineError]:
+    """Begin a call in a child process that is asked for nothing else; what is returned waits once for its answer.
+
+    What the function raises is raised then, but for ``DeadlineError``, which is an answer.
+    """
+    from aggregate.base.concurrency.lanes import Lanes
+
+    return Lanes(1, PATIENCE).begin(Call(None, function, arguments))
 
 
 def in_children(

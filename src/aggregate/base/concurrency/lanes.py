@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -207,15 +207,26 @@ class Lanes:
                 if waiting and waiting[0].is_answered:
                     call = waiting.popleft()
                     held -= call.size
-                    if isinstance(call.answer, Exception) and not isinstance(
-                        call.answer, DeadlineError
-                    ):
-                        raise call.answer
+                    call.result()
                     yield call
                 elif waiting:
                     self._await_answers()
         finally:
             self._give_back()
+
+    def begin(self, call: Call[None, _Answer]) -> Callable[[], _Answer | DeadlineError]:
+        """Send a call, and return what waits for its answer and returns it, or raises what is none."""
+        self._add(call)
+
+        def answer() -> _Answer | DeadlineError:
+            try:
+                while not call.is_answered:
+                    self._await_answers()
+            finally:
+                self._give_back()
+            return call.result()
+
+        return answer
 
     @property
     def _have_room(self) -> bool:

@@ -7,7 +7,7 @@ one unit. Lines of one unit are shown together or not at all, so that what is sh
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
@@ -50,10 +50,42 @@ _TABLES: Final = re.compile(
 )
 # Lines up to which such a value, and what commas part, is shown as a whole; a longer one is cut between its elements.
 _MOST_ELEMENTS: Final = 25
-_DEEPEST: Final = (
-    150  # Levels below which all lines of a statement go together; programs are not as deep
-)
+# Levels below which all lines of a statement go together; programs are not as deep.
+_DEEPEST: Final = 150
 _WANTED: Final = frozenset({"embedded"})
+
+
+class _Kind(NamedTuple):
+    """What the name of a kind of node says of it, in any grammar."""
+
+    is_list: bool
+    is_clause: bool
+    is_leading: bool
+    is_solid: bool
+    is_table: bool
+    is_end: bool
+    is_comment: bool
+    is_heredoc: bool
+
+
+class _Kinds(dict[str, _Kind]):
+    """Kinds of nodes by their names: a grammar has some hundreds, and a text many thousand nodes."""
+
+    def __missing__(self, name: str) -> _Kind:
+        kind = self[name] = _Kind(
+            is_list=bool(_LISTS.fullmatch(name)),
+            is_clause=bool(_CLAUSES.fullmatch(name)),
+            is_leading=bool(_LEADING.fullmatch(name)),
+            is_solid=bool(_SOLID.fullmatch(name)),
+            is_table=bool(_TABLES.fullmatch(name)),
+            is_end=name in _ENDS,
+            is_comment="comment" in name,
+            is_heredoc="heredoc" in name,
+        )
+        return kind
+
+
+_KINDS: Final = _Kinds()
 
 
 def read_statements(text: str, language: Language) -> list[int]:
@@ -80,7 +112,8 @@ class _Units:
         self._owners = [0] * (source.count(b"\n") + 2)
         self._same = [0]  # of each unit another one that it is one with, or itself
         self.tree = parse_source(self._source, language, {}, deadline=deadline)
-        self._visit(self.tree.root_node, self._new(), 0)
+        root = self.tree.root_node
+        self._visit(root, self._rows(root), self._new(), 0)
 
     def heads(self) -> list[int]:
         """Return for each row the 1-based number of the first one of its unit."""
@@ -108,12 +141,13 @@ class _Units:
             elif owners[row] != unit:
                 _join(self._same, owners[row], unit)
 
-    def _visit(self, node: Node, unit: int, depth: int) -> int:
+    def _visit(self, node: Node, rows: tuple[int, int], unit: int, depth: int) -> int:
         """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
-        first, last = self._rows(node)
+        first, last = rows
+        kind = _KINDS[node.type]
         if node.type == "raw_text":  # a part in another language
             return -1
-        if not node.child_count or depth > _DEEPEST or _SOLID.fullmatch(node.type):
+        if not node.child_count or depth > _DEEPEST or kind.is_solid:
             self._mark(first, last, unit)
             return last
         if not depth % 10:
@@ -123,47 +157,50 @@ class _Units:
             return -1
         behind = first  # the row that goes on, -1 behind a list, whose rows are its own matter
         for child in node.children if last > first else ():
-            begin, end = self._rows(child)
+            begin, end = inner = self._rows(child)
             behind = begin if behind < 0 else behind
             if begin == end == behind:  # most
                 continue
             is_list = self._is_list(child, end - begin)
             self._mark(behind, behind if is_list else begin, unit)
-            behind = self._visit(child, unit, depth + 1)
+            behind = self._visit(child, inner, unit, depth + 1)
         if behind >= 0:
             self._mark(behind, last, unit)
         return behind
 
     def _is_list(self, node: Node, lines: int) -> bool:
-        if node.is_error or _LISTS.fullmatch(node.type) or node.type in self._lists:
+        kind = _KINDS[node.type]
+        if kind.is_list or node.is_error or node.type in self._lists:
             return node.is_named
-        if not lines or not node.child_count or _SOLID.fullmatch(node.type):
+        if not lines or not node.child_count or kind.is_solid:
             return False
         types = [child.type for child in node.children if not child.is_named]
         if "{" not in types and (types[:1] != ["["] or "]" not in types):
             return False
-        is_table = "," in types or types[0] == "[" or _TABLES.fullmatch(node.type)
+        is_table = "," in types or types[0] == "[" or kind.is_table
         return lines >= _MOST_ELEMENTS if is_table else True
 
     def _visit_list(self, node: Node, unit: int, depth: int) -> None:
         owners = self._owners
         leading = 0  # the unit of decorators that wait for what they stand above
+        is_error = node.is_error
         for child in node.children:
-            first = self._rows(child)[0]
+            rows = self._rows(child)
+            first = rows[0]
             own = owners[first]
-            if child.is_named and not _CLAUSES.fullmatch(child.type):
-                is_leading = _LEADING.fullmatch(child.type)
+            kind = _KINDS[child.type]
+            if child.is_named and not kind.is_clause:
                 if not own:
-                    begins = node.is_error or self._begins_line(child)
+                    begins = is_error or self._begins_line(child)
                     own = leading or (self._new() if begins else unit)
-                if "heredoc" in child.type and first and owners[first - 1]:
+                if kind.is_heredoc and first and owners[first - 1]:
                     own = owners[first - 1]
-                leading = own if is_leading or (leading and "comment" in child.type) else 0
-            elif node.is_error or (own and child.type not in _ENDS):
+                leading = own if kind.is_leading or (leading and kind.is_comment) else 0
+            elif is_error or (own and not kind.is_end):
                 continue
             else:
                 own = unit
-            self._visit(child, own, depth + 1)
+            self._visit(child, rows, own, depth + 1)
 
     def _begins_line(self, node: Node) -> bool:
         start = node.start_byte
@@ -172,8 +209,8 @@ class _Units:
     def _rows(self, node: Node) -> tuple[int, int]:
         """Return the first and last row of a node without the white space that some grammars add to it."""
         first, last = node.start_point[0], node.end_point[0]
-        source, start, end = self._source, node.start_byte, node.end_byte
         if first < last:
+            source, start, end = self._source, node.start_byte, node.end_byte
             while start < end and source[end - 1 : end].isspace():
                 end -= 1
                 last -= source[end] == 10
