@@ -30,7 +30,7 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
 # The most that unlikely files get: so many tokens, for a project may be small and all it has be told of, and a part.
-_UNLIKELY: Final = (800, 0.02)
+_UNLIKELY: Final = (300, 0.035)
 # Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
 _A_STEP = 60
 # The likeliest files show at least a signature each before signatures go by their own worth.
