@@ -33,7 +33,7 @@ from aggregate import (
 )
 from aggregate.agents.tools import make_tool
 from aggregate.agents.tracks import WorkerTerms, applying, run_worker
-from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import status
 from aggregate.agents.tracks.terms import worker_tools
 from aggregate.agents.tracks.tool_loop import Steps
@@ -130,7 +130,7 @@ class SimulatedWorker:
         """Answer a ticket without tools, of which there is none."""
         raise NotImplementedError
 
-    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Act on a ticket."""
 
         def note(text: str) -> str:
@@ -146,7 +146,7 @@ class SimulatedWorker:
         registry.add(make_tool(note, permissions="write"))
         client = replace(scripted_client(self.model), retry=Retry(attempts=1))
         worker = ModelWorker(client, terms=WorkerTerms(tools=registry))
-        return worker.act(assignment, steps, account)
+        return worker.act(assignment, steps, begun)
 
 
 def write_project(

@@ -25,7 +25,7 @@ from aggregate.sending.cache.breakpoints import (
     Pauses,
 )
 from aggregate.sending.cache.request_plan import RequestPlan
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CacheLookup, CachePolicy
 from simulation.replay import Commit, Replay, SimTurn, make_replay, run_sim
 
@@ -108,7 +108,10 @@ def price_of_input(usage: Usage, policy: CachePolicy) -> float:
 
 def simulate(replay: Replay, folder: Path, discussion: Discussion) -> list[Books]:
     """Hold the discussion and return the accounts of all providers."""
-    books = [Books(p, Account(policy_for(p, m)), Account(policy_for(p, m))) for p, m in MODELS]
+    books = [
+        Books(p, Account(known_model(p, m).cache), Account(known_model(p, m).cache))
+        for p, m in MODELS
+    ]
     changing = discussion.changes(replay.commits)
     times = dict.fromkeys(replay.paths, -1)
     starts = (0.0, *accumulate(discussion.pauses))

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from aggregate import Usage
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from simulation.discussion import Discussion, price_of_input
 from simulation.replay import Replay, make_replay
 from simulation.wire_cache import MODEL, WireCache, compare
@@ -59,7 +59,7 @@ def held(
 
 def row(name: str, usage: Usage, plain: int) -> str:
     """Return one line of the table."""
-    price = price_of_input(usage, policy_for("anthropic", MODEL)) / plain
+    price = price_of_input(usage, known_model("anthropic", MODEL).cache) / plain
     return f"{name:16} {usage.input:>11,} {100 * usage.cache_share:>7.1f} {price:>9.3f}"
 
 

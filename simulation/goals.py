@@ -10,7 +10,7 @@ from tests.fakes.activities import Service, activity_tools, service
 
 from aggregate import GoalResult, NeuronAgent, ToolRegistry, standard_tools
 from aggregate.agents.goals import EngineLimits, scripted_model
-from aggregate.agents.goals.models import ScriptedModel
+from aggregate.agents.goals.scripted import ScriptedModel
 from aggregate.agents.tools import Permission
 from aggregate.cli.goal import trace_lines
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from aggregate import PlannedRequest, Usage, plan_for, plan_messages, to_anthropic
 from aggregate.sending.clients import cost
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CachePolicy
 from simulation.discussion import price_of_input
 from simulation.replay import make_replay
 from simulation.wire_cache import MODEL, WireCache, size_of
 
-POLICY = policy_for("anthropic", MODEL)
+POLICY = known_model("anthropic", MODEL).cache
 TOOLS = [
     {
         "name": "read",

@@ -15,10 +15,10 @@ from aggregate import ChatRequest, Prompt, Segment, count, open_client
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache import EarlierRequest, HashedPrompt, plan_request
 from aggregate.sending.cache.breakpoints import BlockLayout
-from aggregate.sending.cache.file_order import CachedPrompt, order_for_sending
+from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.connection import certificates
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CachePolicy
 
 MODEL = "claude-sonnet-5"
@@ -99,7 +99,7 @@ def plans() -> Iterator[Row]:
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
     for provider, model in (("anthropic", MODEL), ("deepseek", "deepseek-flash")):
-        policy = policy_for(provider, model)
+        policy = known_model(provider, model).cache
         earlier = plan_request(HashedPrompt.of(prompt, tokens), policy).layout
         plan = partial(_plan, prompt, tokens, policy, earlier)
         took = [milliseconds(plan) for _ in range(5)]
@@ -110,11 +110,11 @@ def orders() -> Iterator[Row]:
     """Measure putting a large prompt in order behind the last one, in which one file in a hundred has changed."""
     prompt = prompt_of(SEGMENTS, 8)
     tokens = [len(segment.text) // 4 for segment in prompt.segments]
-    policy = policy_for("anthropic", MODEL)
+    policy = known_model("anthropic", MODEL).cache
 
     def order(prompt: Prompt, earlier: CachedPrompt | None) -> HashedPrompt:
         hashed = HashedPrompt.of(prompt, tokens)
-        return order_for_sending(hashed, policy, earlier=earlier, changes={}, count=count).prompt
+        return FileOrder(hashed, policy, earlier or UNSENT, {}, count).ordered().prompt
 
     first = order(prompt, None)
     texts = ("", *(part.segment.text for part in first.segments))

@@ -117,9 +117,9 @@ def choose(goal: ToolGoal, tools: ToolRegistry, folder: Path) -> Choice:
     model = PerfectModel(goal.expected)
     limits = EngineLimits()
     run = GoalContext(model, tools, limits, BudgetTracker(limits), folder)
-    branch = Branch(goal.text, 0, Trace(TraceKind.GOAL, "goal", goal.text))
+    branch = Branch(run, goal.text, 0, Trace(TraceKind.GOAL, "goal", goal.text))
     try:
-        tool = choose_tool(run, branch, goal.text)
+        tool = choose_tool(branch, goal.text)
         name = tool.name if tool else ""
     except StepFailed as error:
         name = str(error)

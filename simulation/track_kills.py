@@ -243,7 +243,7 @@ def _round(
         faults.append("the rejection's note is lost")
     progress = _progress(project, number, url)
     lines = progress.lines if progress else ()
-    faults += _costs((lines and {line.ticket.id: line.cost or 0.0 for line in lines}) or {})
+    faults += _costs((lines and {line.ticket.id: line.end.cost or 0.0 for line in lines}) or {})
     asked = Journal(folder / LOG).counts()
     return Round(kills, tuple(faults), sum(asked.values()) - len(asked))
 

@@ -22,7 +22,7 @@ from tests.fakes.senders import typed
 from aggregate import Usage, compose_prompt, count, open_project
 from aggregate.prompt import count_prompt
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from simulation.discussion import Discussion, answers, let_time_pass, price_of_input, replays
 from simulation.replay import Replay
 
@@ -255,7 +255,7 @@ def main(parser: ArgumentParser) -> None:
                 print(f"turn {number}: planned {turn.expected}, accounted {turn.accounted}")
         total = sum((turn.accounted for turn in turns), Usage())
         equal = sum(turn.expected == turn.accounted for turn in turns)
-        share = price_of_input(total, policy_for("anthropic", MODEL)) / total.input
+        share = price_of_input(total, known_model("anthropic", MODEL).cache) / total.input
         print(
             f"{equal} of {len(turns)} turns as planned; {100 * total.cache_share:.1f} % read by the bytes, at"
             f" {share:.3f} of the price without a cache"

@@ -118,7 +118,6 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "prompt.api",
         "cli.run",
         "cli.send",
-        "cli.results",
         "sending.turn",
         "code.views.ast_parser",
         "base.concurrency.lanes",

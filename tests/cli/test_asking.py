@@ -102,13 +102,13 @@ def test_a_home_folder_is_no_project(clone: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_prompts_of_a_folder_without_a_configuration_can_be_looked_after(clone: Path) -> None:
-    """``diff`` and ``prune`` find what was written there; where nothing was, they say how to (rule T-6)."""
+    """``explain`` and ``prune`` find what was written there; where nothing was, they say how to (rule T-6)."""
     assert "there is neither a manual_slop.toml nor a prompt here" in mistake(
-        start(clone, "diff", "1", "2")
+        start(clone, "explain")
     )
     start(clone, "run", "--task", "x", "-q")
     start(clone, "run", "--task", "x", "-q")
-    assert " tokens of the prefix are kept " in start(clone, "diff", "1", "2").out
+    assert start(clone, "explain", "2").out.startswith("my_clone_002.md")
     assert start(clone, "prune", "--keep", "1").code == 0
     assert [path.name for path in (clone / "md_gen").glob("*.md")] == ["my_clone_002.md"]
 
@@ -187,7 +187,7 @@ def test_places_begin_in_the_current_folder(clone: Path, monkeypatch: pytest.Mon
 def test_init_can_keep_the_choice(clone: Path) -> None:
     """``init --budget`` writes a configuration that takes what the folder did without one (rule T-6)."""
     before = start(clone, "run", "--task", "retry", "--budget", "32k", "--stdout", "-q").out
-    assert start(clone, "init", "--budget", "32k", "--no-gitignore").code == 0
+    assert start(clone, "init", "--budget", "32k").code == 0
     text = (clone / "manual_slop.toml").read_text(encoding="utf-8")
     assert "\n[budget]\n" in text
     assert "\ntokens = 32_000\n" in text
@@ -202,7 +202,7 @@ def test_files_have_scores_with_a_task(clone: Path) -> None:
     scores = {row["path"]: row["score"] for row in rows}
     assert max(scores, key=lambda path: scores[path]) == "src/a.py"
     assert 0.999 < sum(scores.values()) < 1.001
-    start(clone, "init", "--no-gitignore")
+    start(clone, "init")
     assert "score" not in start(clone, "stats").out.splitlines()[0]
     assert "score" not in json.loads(start(clone, "stats", "--json").out)[0]
 

@@ -264,25 +264,6 @@ def test_damaged_audits_are_as_if_there_were_none(asked: Path) -> None:
     assert start(asked, "explain").code == 0
 
 
-def test_diff_compares_the_files_of_two_prompts(asked: Path) -> None:
-    """Behind the prefix ``diff`` tells which files are new, gone, changed or at another level (rule A-2)."""
-    (asked / "src/retry.py").write_text(f"{SOURCE}X = 1\n", encoding="utf-8")
-    (asked / "src/far.py").unlink()
-    (asked / "src/new.py").write_text("Y = 2\n", encoding="utf-8")
-    assert start(asked, "run", "--task", "make retry wait", "--budget", "4k", "-q").code == 0
-    lines = start(asked, "diff", "1", "2").out.splitlines()
-    assert " tokens of the prefix are kept " in lines[0]
-    assert lines[1:] == [
-        "new: src/new.py (full)",
-        "changed: src/retry.py",
-        "gone: src/far.py (was full)",
-    ]
-    assert start(asked, "run", "-q").code == 0
-    assert len(start(asked, "diff", "2", "3").out.splitlines()) == 1
-    (asked / "md_gen/.demo_003.chain.json").unlink()  # it is a prompt all the same, no candidate
-    assert "nothing is recorded" in mistake(start(asked, "explain", "md_gen/demo_003.md"))
-
-
 def test_the_schema_of_audits_is_published(tmp_path: Path) -> None:
     """``schema --audit`` prints the format with each key described (rule A-1)."""
     schema = json.loads(start(tmp_path, "schema", "--audit").out)

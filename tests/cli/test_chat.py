@@ -17,7 +17,8 @@ import click
 import pytest
 
 from aggregate import BudgetError
-from aggregate.cli.chat_session import ChatSession, completions
+from aggregate.cli.chat_commands import completions
+from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.rendered_answer import split_blocks
 from aggregate.cli.send import AskedTurn
 from aggregate.sending import ModelSelection
@@ -238,7 +239,7 @@ def test_json_is_a_line_per_answer(folder: Path) -> None:
 
 
 def test_completion(folder: Path) -> None:
-    """Commands, and what each takes: models, personas, discussions, paths (S-7)."""
+    """Commands, and what each takes: models, personas, discussions, files (S-7)."""
     Path("manual_slop.deep_history.toml").write_text("history = []\n", encoding="utf-8")
     session = ChatSession(AskedTurn(Path("manual_slop.toml"), ModelSelection()))
     assert list(completions(session, "", "/pe")) == ["/persona "]
@@ -246,7 +247,6 @@ def test_completion(folder: Path) -> None:
     assert list(completions(session, "/persona ", "")) == ["brief", "none"]
     assert list(completions(session, "/discussion ", "de")) == ["default", "deep"]
     assert list(completions(session, "/focus ", "b")) == ["b.py"]
-    assert list(completions(session, "what is ", "./a")) == ["./a.py"]
     assert completions(session, "what is ", "na") == {}
     assert completions(session, "what is ", "@b") == {"@b.py": "(5 tokens)"}
     assert completions(session, "/add ", "B.") == {"b.py": "(5 tokens)"}

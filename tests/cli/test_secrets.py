@@ -90,7 +90,6 @@ def browsed(folder: Path) -> str:
 def served(folder: Path) -> str:
     """Return what an agent and its host are answered by all tools, and by files and prompts that they attach."""
     answers: list[str] = []
-    aggregate("run", "-q")  # a prompt that shows all
 
     async def questions(ask: Asking) -> None:
         asks: list[tuple[str, dict[str, Any]]] = [
@@ -102,9 +101,6 @@ def served(folder: Path) -> str:
         ]
         for tool, arguments in asks:
             answers.append((await ask(tool, **arguments)).text)
-        for address in ("prompt/001", *(f"file/{path}" for path in FILES)):
-            read = await ask.client.read_resource(f"aggregate://{address}")
-            answers.append(read.contents[0].text)  # type: ignore[union-attr]
 
     over(server_for(Workspace(folder / "manual_slop.toml", cap=60_000)), questions)
     user_index().flush()

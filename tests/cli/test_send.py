@@ -36,7 +36,7 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(confi
     )
     assert without_numbers(err.replace(str(folder), "")) == (
         'the discussion "scripted" begins\n'
-        "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# ($# expected, $-# saved) if it had been asked\n"
+        "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# ($# expected, $# of it for later reads) if it had been asked\n"
         "/md_gen/demo_#md, /manual_slop.scripted_history.toml\n"
     )
     code, _, err = aggregate("send", "Second?", "-c", config, "--provider", "scripted")
@@ -140,7 +140,6 @@ def test_a_message_may_come_from_standard_input(
         (["send", "\ud800", "--provider", "scripted"], 2, "the message is not UTF-8"),
         (["send", "x"], 2, "aggregate: no provider is named: take one of anthropic"),
         (["send", "x", "--persona", "p"], 2, 'there is no persona "p": write a table [personas.p]'),
-        (["diff", "1", "2"], 2, "nothing is recorded of this prompt"),
     ],
 )
 def test_mistakes_are_one_line(config: str, arguments: list[str], code: int, message: str) -> None:
@@ -151,8 +150,8 @@ def test_mistakes_are_one_line(config: str, arguments: list[str], code: int, mes
     assert "Traceback" not in err
 
 
-def test_run_and_diff_report_the_prefix(config: str) -> None:
-    """How much is kept since the run before, and which file broke it; ``diff`` compares any two."""
+def test_run_reports_the_prefix(config: str) -> None:
+    """How much is kept since the run before, and which file broke it."""
     path = Path(config).parent / "src" / "b.py"
     _, _, err = aggregate("run", "-c", config)
     assert "prefix" not in err
@@ -163,13 +162,6 @@ def test_run_and_diff_report_the_prefix(config: str) -> None:
     )
     _, _, err = aggregate("run", "-c", config)
     assert re.search(r"^([\d,]+) of \1 tokens of the prefix are kept \(same\)$", err, re.MULTILINE)
-    code, out, _ = aggregate("diff", "1", "3", "-c", config)
-    assert (code, without_numbers(out)) == (
-        0,
-        "# of # tokens of the prefix are kept (changed: src/b.py)\n",
-    )
-    by_path = str(Path(config).parent / "md_gen" / "demo_002.md")
-    assert aggregate("diff", by_path, "3", "-c", config)[1].endswith("(same)\n")
 
 
 def test_a_dry_run_shows_both_counts(config: str) -> None:

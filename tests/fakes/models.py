@@ -6,7 +6,7 @@ from typing import Any
 
 from aggregate import NeuronAgent, ToolRegistry
 from aggregate.agents.goals import EngineLimits, Trace, scripted_model
-from aggregate.agents.goals.models import ScriptedModel
+from aggregate.agents.goals.scripted import ScriptedModel
 from aggregate.agents.tools import Tool
 
 Script = Mapping[str, str | list[str]]

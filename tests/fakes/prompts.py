@@ -18,7 +18,7 @@ from aggregate.sending.cache import (
 )
 from aggregate.sending.cache.request_plan import RequestPlan, messages_of
 from aggregate.sending.clients.protocol import ChatRequest
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CachePolicy
 
 
@@ -46,7 +46,7 @@ def plan_of(
         HashedPrompt.of(
             prompt, tokens, system=system, system_tokens=10 if system else 0, images=images or {}
         ),
-        policy_for(*policy) if isinstance(policy, tuple) else policy,
+        known_model(*policy).cache if isinstance(policy, tuple) else policy,
         message=message,
         message_tokens=7 * bool(message),
         before=EarlierRequest(earlier),

@@ -59,6 +59,6 @@ def _bubblewrap_works() -> bool:
     return bwrap is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
-full_python = pytest.mark.skipif(
+in_bubblewrap = pytest.mark.skipif(
     not _bubblewrap_works(), reason="bwrap is absent or may not make namespaces"
 )

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import SandboxError
-from aggregate.agents.sandbox import run_full_python
-from aggregate.agents.sandbox.bubblewrap import MISSING
+from aggregate.agents.sandbox import run_command
 from aggregate.project.beads.board import find_bd
 from tests.fakes.bd import install_bd
 from tests.hostile.planted import Planted, plant
@@ -42,9 +41,8 @@ def test_a_program_that_is_only_in_the_project_is_missing(
     """Where PATH has nothing but the project, each program counts as missing and the message says so."""
     monkeypatch.setenv("PATH", os.environ["PATH"].split(os.pathsep)[0])
     assert "not on PATH" in refused(aggregate("send", "Hello?", "--provider", "gemini-cli"))
-    with pytest.raises(SandboxError, match="needs bubblewrap") as error:
-        run_full_python("result = 1", None)
-    assert str(error.value) == MISSING
+    with pytest.raises(SandboxError, match="install the package bubblewrap"):
+        run_command([sys.executable], Path(), seconds=1)
     assert find_bd(Path(), environ={"PATH": os.environ["PATH"]}) is None
     assert aggregate("run", "--stdout").code == 0
     assert [one.path for one in planted if one.was_run] == []

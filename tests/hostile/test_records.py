@@ -76,13 +76,10 @@ def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
 @pytest.mark.parametrize(
     "value", ['{"version":2,"links":' + "[" * 100_000, '{"version":2,"links":[],"sent":null}', "\0"]
 )
-def test_the_commands_do_without_a_forged_record(sent: Path, value: str) -> None:
-    """Sending and comparing go on without it."""
+def test_sending_does_without_a_forged_record(sent: Path, value: str) -> None:
+    """Sending goes on without it."""
     request_log_path(sent).write_text(value, encoding="utf-8")
     assert command("send", "more", "--provider", "scripted", "--dry-run")[0] == 0
-    code, said = command("diff", "1", "1")
-    assert code in (0, 2)
-    assert said.count("\n") <= 1
 
 
 @pytest.mark.parametrize("row", [1, 2])

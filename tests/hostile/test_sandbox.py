@@ -1,103 +1,25 @@
 """Code that fights its sandbox, and answers that fight the host (rules O-9, D-92)."""
 
 import json
-import platform
 import re
 import subprocess
 import sys
 import threading
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aggregate import SandboxError, execute_data_analysis
-from aggregate.agents.sandbox import SandboxLimits, run_full_python, run_javascript, run_python
-from aggregate.agents.sandbox.bubblewrap import tree_usage
-from aggregate.agents.sandbox.limits import (
-    CONTAINERS,
-    ERROR_CHARACTERS,
-    SOURCE_CHARACTERS,
-    parse_reply,
-)
-from aggregate.agents.sandbox.seccomp import MACHINES, REFUSED, seccomp_filter
+from aggregate.agents.sandbox import SandboxLimits, run_javascript, run_python
+from aggregate.agents.sandbox.commands import tree_usage
+from aggregate.agents.sandbox.javascript import CONTAINERS, parse_reply
+from aggregate.agents.sandbox.limits import ERROR_CHARACTERS, SOURCE_CHARACTERS
 from aggregate.base.errors import Stopped
-from tests.hostile.running import ends, full_python
-from tests.hostile.sandbox_escapes import ESCAPES, PLAY
-
-QUICK = SandboxLimits(seconds=1.0)
 
 
-def failed(code: str, data: Any = None, limits: SandboxLimits = QUICK) -> SandboxError:
-    with pytest.raises(SandboxError) as caught:
-        run_full_python(code, data, limits=limits)
-    return caught.value
-
-
-# Full Python
-
-
-@pytest.fixture(scope="module")
-def played() -> dict[str, list[str]]:
-    """Try all escapes in one sandbox."""
-    result = run_full_python(PLAY, ESCAPES, limits=SandboxLimits(seconds=10))
-    return {name: [str(part) for part in ended] for name, ended in result.value.items()}
-
-
-@full_python
-@pytest.mark.parametrize("name", ESCAPES)
-def test_no_escape_reaches_anything(played: dict[str, list[str]], name: str) -> None:
-    """Files, processes, networks, keys, namespaces and limits of the host stay out of reach."""
-    assert played[name][0] != "REACHED", played[name]
-
-
-@full_python
-def test_refused_calls_are_refused_and_not_just_missing(played: dict[str, list[str]]) -> None:
-    """The filter answers "not permitted"; without it these calls would find something to do."""
-    calls = (
-        "add a key, join the session's keys, make a user namespace, fork, keep memory of the system"
-    )
-    for name in calls.split(", "):
-        assert played[name] == ["PermissionError", "[Errno 1] Operation not permitted"]
-    assert played["talk to the machine around this one"][0] == "PermissionError"
-
-
-@full_python
-@pytest.mark.skipif(
-    platform.machine() != "x86_64", reason="only this processor has a second set of calls"
-)
-def test_the_calls_of_another_processor_end_the_process() -> None:
-    """Machine code that makes a 32-bit call, whose numbers mean other things, is killed."""
-    code = (
-        "import ctypes, mmap\n"
-        "page = mmap.mmap(-1, 4096, prot=7)\n"
-        "page.write(bytes.fromhex('b814000000cd80c3'))\n"
-        "where = ctypes.addressof(ctypes.c_char.from_buffer(page))\n"
-        "result = ctypes.CFUNCTYPE(ctypes.c_int)(where)()"
-    )
-    assert failed(code).kind is Stopped.CRASH
-
-
-@full_python
-@pytest.mark.parametrize(
-    "code",
-    [
-        "x = []\nwhile True:\n    x.append(bytearray(1 << 20))",
-        "import mmap, time\nx = mmap.mmap(-1, 480 << 20)\nx.write(bytes(len(x)))\ntime.sleep(5)\nresult = 1",
-        "import threading, time\nthreading.stack_size(65536)\n"
-        "while True:\n    threading.Thread(target=time.sleep, args=(5,), daemon=True).start()",
-    ],
-    ids=["private memory", "shared memory", "threads"],
-)
-def test_memory_and_threads_are_those_of_all_processes_together(code: str) -> None:
-    """Memory of every kind, and threads, end at their limit; ``memory`` or the failed call says so."""
-    error = failed(code, limits=SandboxLimits(seconds=4))
-    assert error.kind is Stopped.MEMORY or error.exception in ("RuntimeError", "MemoryError"), error
-
-
-@full_python
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads /proc")
 def test_usage_is_read_of_the_whole_tree() -> None:
     """The watcher counts what descendants use, and nothing for a process that has ended."""
     program = "x = bytearray(60_000_000)\nfor i in range(0, len(x), 4096): x[i] = 1\nprint(flush=True)\ninput()"
@@ -105,10 +27,10 @@ def test_usage_is_read_of_the_whole_tree() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        usage = tree_usage(process.pid)
+        memory, processes = tree_usage(process.pid)
         process.communicate(b"\n")
-    assert usage.memory_bytes > 60_000_000
-    assert (usage.processes, tree_usage(process.pid).processes) == (2, 0)
+    assert memory > 60_000_000
+    assert (processes, tree_usage(process.pid)) == (2, (0, 0))
 
 
 ANSWERS = {
@@ -140,126 +62,13 @@ def test_a_hostile_answer_is_an_error_of_the_sandbox(answer: bytes) -> None:
 
 
 def test_an_answer_of_the_agreed_form_is_read() -> None:
-    """Values, NaN among them, pass; an error keeps its name, its kind and the beginning of a long text."""
-    reply = parse_reply('{"value": ["é", 1.5, null], "printed": ""}'.encode())
-    assert reply["value"] == ["é", 1.5, None]
-    failure = {"error": "x" * 10_000, "kind": "memory", "exception": "MemoryError"}
+    """A result passes; an error keeps its kind and the beginning of a long text."""
+    assert parse_reply('{"value": "[\\"é\\", 1.5]"}'.encode()) == '["é", 1.5]'
+    failure = {"error": "x" * 10_000, "kind": "memory"}
     with pytest.raises(SandboxError) as caught:
         parse_reply(json.dumps(failure).encode())
-    error = caught.value
-    assert (error.kind, error.exception) == (Stopped.MEMORY, "MemoryError")
-    assert str(error) == "x" * ERROR_CHARACTERS + "... (8000 more characters)"
-
-
-FORGED = {
-    "no JSON": "os.write(3, (5).to_bytes(8, 'big') + b'hello')",
-    "an exabyte": "os.write(3, b'\\x0f' * 8)",
-    "never-ending": "while True: os.write(3, b'\\0' * 65536)",
-    "slow": "os.write(3, (9).to_bytes(8, 'big'))\nimport time\nwhile True: time.sleep(0.05)",
-    "closed": "os.close(3)",
-    "levels": "os.write(3, (40000).to_bytes(8, 'big') + b'[' * 40000)",
-    "a value": "os.write(3, (12).to_bytes(8, 'big') + b'{\"value\": 1}')\nos._exit(0)",
-}
-
-
-@full_python
-@pytest.mark.parametrize("code", FORGED.values(), ids=FORGED.keys())
-def test_forged_answers_end_in_time(code: str) -> None:
-    """Code that writes to the answer's pipe itself gets its own value or one error, and nothing hangs."""
-    program = f"import os\n{code}\nresult = 2"
-    with ends():
-        if "value" in code:
-            assert run_full_python(program, None, limits=QUICK).value == 1
-        else:
-            assert failed(program).kind in (Stopped.CRASH, Stopped.TIMEOUT)
-
-
-@full_python
-def test_output_is_limited_to_what_was_agreed() -> None:
-    """A long result, much that is printed, and an exception with a long text are cut or refused with a sentence."""
-    limits = SandboxLimits(seconds=3, output_bytes=1000)
-    for code in ("result = 'x' * 2000", "print('x' * 2000)\nresult = 1"):
-        error = failed(code, limits=limits)
-        assert str(error) == "the result and what was printed have more than 1000 bytes"
-    assert len(str(failed("raise ValueError('x' * 10**7)"))) < ERROR_CHARACTERS + 100
-    hostile = "class E(Exception):\n    def __str__(self):\n        raise SystemExit\nraise E"
-    assert str(failed(hostile)) == "E, whose message cannot be read"
-
-
-@full_python
-def test_nothing_outlives_the_sandbox() -> None:
-    """A timeout, with threads at work, leaves no process of the sandbox behind."""
-    before = tree_usage(_pid()).processes
-    code = "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(60,)).start()"
-    error = failed(f"{code}\ntime.sleep(60)", limits=SandboxLimits(seconds=0.6))
-    assert error.kind is Stopped.TIMEOUT
-    end = time.monotonic() + 5
-    while tree_usage(_pid()).processes > before and time.monotonic() < end:
-        time.sleep(0.02)
-    assert tree_usage(_pid()).processes <= before
-
-
-def _pid() -> int:
-    return int(Path("/proc/self").readlink().name)
-
-
-@full_python
-def test_the_clock_of_full_python_is_the_run_s() -> None:
-    """``time`` and ``datetime`` show the given moment, also to what takes the types from C, and it stands still."""
-    now = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
-    code = (
-        "import datetime as d, time, random\n"
-        "class Mine(d.datetime): pass\n"
-        "result = [d.datetime.now(), d.datetime.utcnow(), d.datetime.today(), d.date.today(), time.time(),\n"
-        "          time.strftime('%Y'), time.ctime(), time.asctime()[-4:], time.gmtime().tm_hour,\n"
-        "          d.datetime.now(d.timezone.utc), isinstance(d.datetime(2000, 1, 1), d.datetime),\n"
-        "          type(Mine.now()).__name__, time.time_ns(), time.strftime('%Y', (1999,) + (1,) * 8), random.random()]"
-    )
-    first, second = (run_full_python(code, None, now=now).value for _ in range(2))
-    assert first == second
-    assert first[:-1] == [
-        *["2031-05-06 07:08:09"] * 3, "2031-05-06", now.timestamp(), "2031", "Tue May  6 07:08:09 2031", "2031", 7,
-        "2031-05-06 07:08:09+00:00", True, "Mine", int(now.timestamp()) * 10**9, "1999",
-    ]  # fmt: skip
-
-
-# The filter
-
-
-@pytest.mark.parametrize("machine", MACHINES)
-def test_the_filter_is_a_program_that_the_kernel_would_take(machine: str) -> None:
-    """Every jump stays inside, the last step returns, and each refused call stands in it."""
-    program = seccomp_filter(machine)
-    steps = [program[n : n + 8] for n in range(0, len(program), 8)]
-    assert len(program) % 8 == 0
-    assert len(steps) < 4096
-    for number, step in enumerate(steps):
-        if step[0] & 7 == 5:
-            assert number + 1 + max(step[2], step[3]) < len(steps)
-    assert steps[-1][0] == 0x06
-    compared = {int.from_bytes(step[4:], "little") for step in steps if step[0] == 0x15}
-    assert {numbers[MACHINES[machine].column] for numbers in REFUSED.values()} - {None} <= compared
-
-
-def test_an_unknown_machine_gets_no_full_python() -> None:
-    """Where the calls' numbers are not known, nothing runs."""
-    with pytest.raises(SandboxError, match="not on sparc64") as caught:
-        seccomp_filter("sparc64")
-    assert caught.value.kind is Stopped.MISSING
-
-
-HEADERS = [Path("/usr/include") / one for one in ("x86_64-linux-gnu/asm/unistd_64.h", "asm-generic/unistd.h")]  # fmt: skip
-
-
-@pytest.mark.parametrize("column", [0, 1])
-def test_the_calls_have_the_kernel_s_numbers(column: int) -> None:
-    """The table agrees with the kernel's own headers."""
-    if not HEADERS[column].is_file():
-        pytest.skip("the kernel's headers are not installed")
-    text = HEADERS[column].read_text(encoding="utf-8")
-    numbers = dict(re.findall(r"#define __NR_(\w+)\s+(\d+)", text))
-    for name, pair in REFUSED.items():
-        assert numbers.get(name) == (None if pair[column] is None else str(pair[column])), name
+    assert caught.value.kind is Stopped.MEMORY
+    assert str(caught.value) == "x" * ERROR_CHARACTERS + "... (8000 more characters)"
 
 
 # Monty
@@ -429,18 +238,15 @@ def test_hostile_data_becomes_plain_and_raises_nothing() -> None:
         "raises": "<Raises>",
         "leaves": "<Raises>",
         "items": {"a": 1},
-        "half": "a\ufffdb",
+        "half": "a?b",
     }
-    shown |= {"a\ufffd": 1, "good": [1, (2, 3)]}
+    shown |= {"a?": 1, "good": [1, [2, 3]]}
     assert execute_data_analysis(code, data)["result"] == shown
 
 
-@pytest.mark.skipif(
-    platform.machine() not in MACHINES or sys.platform != "linux",
-    reason="no filter for this machine",
-)
-def test_the_javascript_worker_is_filtered() -> None:
-    """A worker that a hole in QuickJS would hand over still makes none of the calls that the filter refuses."""
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads /proc")
+def test_the_javascript_worker_can_open_nothing() -> None:
+    """A worker that a hole in QuickJS would hand over opens no file or socket and starts no process."""
 
     def run() -> None:
         with pytest.raises(SandboxError):
@@ -448,14 +254,16 @@ def test_the_javascript_worker_is_filtered() -> None:
 
     endless = threading.Thread(target=run)
     endless.start()
-    is_filtered = False
-    while not is_filtered and endless.is_alive():
+    bounded: list[bool] = []
+    while not any(bounded) and endless.is_alive():
         time.sleep(0.01)
         children = " ".join(path.read_text() for path in Path("/proc/self/task").glob("*/children"))
         started = [Path("/proc") / pid for pid in children.split()]
         workers = [one for one in started if b"javascript_worker" in (one / "cmdline").read_bytes()]
-        states = [(worker / "status").read_text() for worker in workers]
-        filtered = ["\nSeccomp:\t2\n" in one and "\nNoNewPrivs:\t1\n" in one for one in states]
-        is_filtered = bool(filtered) and all(filtered)
+        limits = [(worker / "limits").read_text() for worker in workers]
+        bounded = [
+            bool(re.search(r"open files +0 ", one) and re.search(r"processes +0 ", one))
+            for one in limits
+        ]
     endless.join()
-    assert is_filtered
+    assert any(bounded)

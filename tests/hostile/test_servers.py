@@ -22,7 +22,12 @@ from aggregate import (
 from aggregate.sending.clients import PROVIDERS, anthropic_api, gemini_api, gemini_cli, openai_api
 from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Retry
-from aggregate.sending.clients.connection import ApiKey, ConnectionLimits, SdkErrorTranslator
+from aggregate.sending.clients.connection import (
+    ApiKey,
+    ConnectionLimits,
+    SdkApi,
+    SdkErrorTranslator,
+)
 from aggregate.sending.clients.gemini_api import GeminiApi
 from aggregate.sending.clients.openai_api import OpenAiApi
 from tests.fakes.senders import event, sending
@@ -34,7 +39,11 @@ KEYS = {provider.keys[0]: KEY for provider in PROVIDERS.values()}
 NEVER_AGAIN = Retry(first=60.0)
 """A second attempt would be seen: it waits for a minute."""
 ONCE = Retry(attempts=1)
-ADAPTERS = {"anthropic": AnthropicApi, "openai": OpenAiApi, "gemini": GeminiApi}
+ADAPTERS: dict[str, type[SdkApi]] = {
+    "anthropic": AnthropicApi,
+    "openai": OpenAiApi,
+    "gemini": GeminiApi,
+}
 TOO_LONG = "sent more than 4,000 bytes, which no answer has: check the address"
 every_adapter = pytest.mark.parametrize(
     "provider", ["anthropic", "minimax", "openai", "deepseek", "compatible", "gemini"]

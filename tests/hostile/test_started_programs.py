@@ -37,7 +37,6 @@ FILES = {
     "manual_slop.toml": '[project]\nname = "demo"\n[files]\npaths = ["retry.py"]\n',
     "big.toml": '[files]\npaths = [{ path = "big*.py", view_mode = "outline" }]\n',
     "retry.py": 'def retry(times):\n    """Try again."""\n    return times\n',
-    "a.json": "[1]",
     "script.json": "{}",
     "big0.py": "def f0():\n    pass\n",  # a worker parses them
     "big1.py": "def f1():\n    pass\n",
@@ -55,7 +54,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("send", "Hello?", "--provider", "openai", "--model", "gpt-5", "--base-url", "{server}"): 1,
     ("chat", "--provider", "scripted"): 0,
     ("discussion", "list"): 0,
-    ("diff", "1", "2"): 0,
     ("explain",): 0,
     ("locate", "retry.py:1"): 0,
     ("goal", "count the files", "--script", "script.json"): 1,
@@ -71,7 +69,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("prune", "--keep", "9"): 0,
     ("cache",): 0,
     ("costs",): 0,
-    ("results", "merge", "a.json", "--strategy", "custom", "--function", "lambda results: 1"): 0,
     ("languages",): 0,
     ("schema",): 0,
 }

@@ -61,7 +61,7 @@ def test_it_is_written_only_by_a_word_of_the_user(tmp_path: Path) -> None:
     assert subprocess.run([written["command"], *words, "--help"], check=False).returncode == 0
     assert "nothing is changed" in start(tmp_path, "mcp", "install", "cursor").err
     assert start(tmp_path, "mcp", "install", "cursor", "--remove", "--yes").code == 0
-    assert not file.exists()
+    assert not file.parent.exists()
 
 
 def test_a_link_that_leads_out_is_not_written_through(tmp_path: Path) -> None:

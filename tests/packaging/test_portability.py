@@ -16,7 +16,7 @@ from tests.cli.command_line import program_environment
 from tests.projects import project
 
 PACKAGE = Path(aggregate.__file__).parent
-PROGRAMS = {"agents/sandbox/javascript_worker.py", "agents/sandbox/bubblewrap_runner.py"}
+PROGRAMS = {"agents/sandbox/javascript_worker.py"}
 """Started as programs of their own, on systems that have what they need."""
 POSIX_MODULES = "fcntl grp posix pty pwd readline resource syslog termios tty"
 _NAMES_ONE = re.compile(

@@ -38,9 +38,9 @@ FILES = {
 }
 
 
-def access(*, host: str = "127.0.0.1", port: int = 8123) -> Access:
+def access(*, port: int = 8123) -> Access:
     """Return who may ask a panel at an address."""
-    return Access(TOKEN, KEY, host, port)
+    return Access(TOKEN, KEY, port)
 
 
 @dataclass

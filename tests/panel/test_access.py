@@ -180,8 +180,7 @@ NO_REQUESTS = {
         b'{"edits": [3]}',
         b"[" * 100_000,
         b'{"edits": [' + b'{"op": "task", "task": "a"},' * 1_000 + b'{"op": "task", "task": "b"}]}',
-        b'{"edits": [{"op": "slice", "path": "src/a.py", "start": 4, "end": 5},'
-        b'{"op": "confirm_slice", "path": "src/a.py", "id": 0, "start": "4", "end": 5}]}',
+        b'{"edits": [{"op": "slice", "path": "src/a.py", "start": "4", "end": 5}]}',
         b'{"edits": [{"op": "\\ud800"}]}',
     ],
     "send/plan": [b'{"message": "hello", "persona": "\\ud800"}'],
@@ -198,15 +197,6 @@ def test_what_is_no_request_is_refused(panel: Opened, route: str, body: bytes) -
     answer = panel.client.post(f"/api/{route}", content=body, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"]
-
-
-def test_a_host_beyond_this_machine_takes_no_stranger_s_name() -> None:
-    """Where other machines are let in, addresses are taken, and no names but the machine's own."""
-    beyond = access(host="0.0.0.0")  # noqa: S104 - not bound
-    assert beyond.is_own_host("192.0.2.7:8123")
-    assert beyond.is_own_host("[2001:db8::1]:8123")
-    assert not beyond.is_own_host("evil.example:8123")
-    assert not access().is_own_host("192.0.2.7:8123")
 
 
 def test_keys_never_come_out(panel: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,19 +4,19 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread, Timer
 
 import pytest
 
+from aggregate import ConfigError
 from aggregate.project.watching import Changes, GitActivity, TreeWatch
 from aggregate.project.watching.watch_backends import (
     Backend,
     Entry,
     Observed,
-    Polling,
     Report,
     system_backend,
 )
@@ -26,18 +26,10 @@ PATIENCE = 10
 """Seconds until a change that was not seen counts as missed: machines are slow at times."""
 
 
-def _polling(_root: str, report: Report) -> Backend:
-    return Polling(report, seconds=0.01)
-
-
-BACKENDS = pytest.mark.parametrize("backend", [system_backend, Observed, _polling])
+BACKENDS = pytest.mark.parametrize("backend", [system_backend, Observed])
 # What waits until the watch itself looks at a folder, every half a second, is the same for each of them.
 LOOKING = pytest.mark.parametrize(
-    "backend",
-    [
-        system_backend,
-        *(pytest.param(each, marks=pytest.mark.slow) for each in (Observed, _polling)),
-    ],
+    "backend", [system_backend, pytest.param(Observed, marks=pytest.mark.slow)]
 )
 
 
@@ -126,15 +118,22 @@ def test_new_ignore_rules_hold_at_once(tmp_path: Path) -> None:
         assert "b/x" not in _seen(watch, tmp_path, "a/x")
 
 
-def test_a_limit_of_the_system_is_said_and_folders_are_polled(tmp_path: Path) -> None:
-    """Where the system lets no more folders be watched nothing is missed, and the reason is told."""
-    (tmp_path / "src").mkdir()
-    with TreeWatch(tmp_path, make_backend=_Limited) as watch:
-        assert "fs.inotify.max_user_watches" in watch.notice
-        (tmp_path / "src/a.py").write_text("a")
-        assert "src/a.py" in _seen(watch, tmp_path, "src/a.py")
-    with TreeWatch(tmp_path, make_backend=_refused) as watch:
-        assert "every second" in watch.notice
+def test_a_limit_of_the_system_is_said(tmp_path: Path) -> None:
+    """Where the system lets no more folders be watched, at first or later, that is said with what to do."""
+    reports: list[Report] = []
+
+    def keep(root: str, report: Report) -> Backend:
+        reports.append(report)
+        return _Limited(root, report)
+
+    with TreeWatch(tmp_path, make_backend=keep) as watch:
+        (tmp_path / "src").mkdir()
+        reports[0](Entry(os.path.realpath(tmp_path), "src", is_folder=True))
+        with pytest.raises(ConfigError, match="max_user_watches"):
+            watch.wait(PATIENCE)
+    for backend in (_Limited, _refused):
+        with pytest.raises(ConfigError, match="max_user_watches"):
+            TreeWatch(tmp_path, make_backend=backend)
 
 
 class _Limited:
@@ -209,35 +208,6 @@ def test_lost_events_are_told(tmp_path: Path) -> None:
         changes = watch.wait(PATIENCE)
         assert changes is not None
         assert changes.is_incomplete
-
-
-def test_a_file_that_is_gone_hides_no_other_from_polling(tmp_path: Path) -> None:
-    """Where an entry goes while its folder is looked at, those beside it are not told of as gone."""
-    (tmp_path / "kept").write_text("")
-    gone: list[str] = []
-    polling = Polling(lambda entry: gone.append(entry.name) if entry else None, seconds=0)
-    polling.add(str(tmp_path))
-    end = time.monotonic() + 0.3
-    while time.monotonic() < end:
-        names = [tmp_path / f"passing {number}" for number in range(20)]
-        for name in names:
-            name.write_text("")
-        for name in names:
-            name.unlink()
-    polling.close()
-    assert "kept" not in gone
-
-
-def test_iterating_ends_with_the_watch(tmp_path: Path) -> None:
-    """Closing ends whoever waits, once the wait of half a second is over."""
-    with TreeWatch(tmp_path) as watch:
-        changes: Iterator[object] = iter(watch)
-        (tmp_path / "a").write_text("a")
-        assert next(changes)
-    (tmp_path / "b").write_text("b")
-    assert watch.wait(0.1) is None
-    watch.close()
-    assert list(changes) == []
 
 
 @LOOKING

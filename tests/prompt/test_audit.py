@@ -19,7 +19,6 @@ from aggregate import (
     request_for,
 )
 from aggregate.base.request import FileOrder, Level, Missing, Reason
-from aggregate.cli.explain import compare_manifests
 from aggregate.prompt import Request, count_prompt
 from aggregate.prompt.audit import (
     Audit,
@@ -261,24 +260,3 @@ def test_prune_deletes_audits(tmp_path: Path) -> None:
         ".demo_002.audit.json",
         "demo_002.md",
     ]
-
-
-def test_manifests_tell_what_became_of_files(tmp_path: Path) -> None:
-    """Files that are new, gone, changed or at another level are told of, those that are the same are not (rule A-2)."""
-    audit = audited(project(tmp_path, FILES))
-    a, b, _ = CHOICES
-    later = replace(
-        audit,
-        rows=(
-            a._replace(content_hash="11" * 32, level=Level.SKELETON),
-            b._replace(level=Level.OUTLINE),
-            FileChoice("new.py", "*.py", Level.NAME, Level.FULL),
-        ),
-    )
-    assert [*compare_manifests(audit, later)] == [
-        "changed: a.py (full → skeleton)",
-        "level: b.py (full → outline)",
-        "new: new.py (name)",
-        "gone: gone.py (was left out)",
-    ]
-    assert not [*compare_manifests(audit, audit)]

@@ -87,12 +87,10 @@ def test_a_plan_needs_no_key_and_shows_its_blocks(config: str) -> None:
     """Role, text and breakpoint of each block; nothing is written."""
     before = sorted(Path(config).parent.rglob("*"))
     planned = plan_for(config, "claude-sonnet-5", "Why?", persona="brief")
-    first, *_, last = planned.blocks
-    assert (first.role, first.text, first.marked) == ("system", "Be brief.", False)
-    assert (last.role, last.text, last.marked) == ("user", "\n\nWhy?", True)
-    assert "".join(block.text for block in planned.blocks[1:-1]) == planned.plan.text.removesuffix(
-        "\n\n### Discussion Excerpt 1\n\nUser: Why?"
-    )
+    first, *_, last = planned.plan.blocks
+    assert (first.role, first.text, first.has_breakpoint) == ("system", "Be brief.", False)
+    assert (last.role, last.words, last.has_breakpoint) == ("user", "Why?", True)
+    assert last.text == "\n\n### Discussion Excerpt 1\n\nUser: Why?"
     assert (planned.provider, planned.prefix, planned.warnings) == ("anthropic", None, ())
     assert sorted(Path(config).parent.rglob("*")) == before
 
@@ -165,12 +163,12 @@ def test_a_recorded_turn_is_remembered(config: str) -> None:
     assert second.prefix is not None
     assert second.expected is not None
     assert second.expected.cache_read > 0.9 * first.plan.total
-    assert [(block.role, block.text) for block in second.blocks[-3:]] == [
-        ("user", "\n\nWhy?"),
+    assert [(block.role, block.words) for block in second.plan.blocks[-3:]] == [
+        ("user", "Why?"),
         ("assistant", "So."),
         ("user", "And now?"),
     ]
-    assert "+# new" in "".join(block.text for block in second.blocks)
+    assert "+# new" in "".join(block.text for block in second.plan.blocks)
 
 
 def test_a_turn_is_recorded_once(config: str) -> None:

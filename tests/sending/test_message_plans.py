@@ -44,7 +44,7 @@ def test_a_loop_goes_on_from_a_projects_prompt(tmp_path: Path, calls: int) -> No
     """What ``to_anthropic`` has set moves on with the loop: all is read but what a step adds (rule C-7)."""
     files = {"a.py": TEXT[:60_000], "manual_slop.toml": '[files]\npaths = ["a.py"]\n'}
     begun = plan_for(project(tmp_path, files) / "manual_slop.toml", MODEL, "Why?")
-    bodies = Loop(30, calls, TEXT).bodies(to_anthropic(begun))
+    bodies = Loop(20, calls, TEXT).bodies(to_anthropic(begun))
     left, ours = (accounted(bodies, way) for way in (as_left, followed(begun)))
     assert ours.fresh == 0
     assert ours.cache_read > 0.85 * ours.input == 0.85 * left.input

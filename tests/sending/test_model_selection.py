@@ -231,18 +231,5 @@ def test_effort_and_temperature(tmp_path: Path) -> None:
         "[send] of the project",
         "[send] of your configuration",
     )
-    assert chosen.warnings == (
-        "chosen by the project's own configuration: effort high, a cache that lives for an hour",
-        'cache = "1h" by [send] of the project',
-    )
+    assert chosen.warnings == ("chosen by the project's own configuration: effort high, cache 1h",)
     assert selected(tmp_path).effort == "low"
-
-
-def test_no_project_chooses_a_cloud(tmp_path: Path) -> None:
-    """Neither its [send] nor an alias of it may name a provider that takes whoever is signed in (S-2, S-3)."""
-    cloud = '[send]\nprovider = "bedrock"\nmodel = "m"\n'
-    with pytest.raises(ClientSetupError, match="which only you can"):
-        asked(tmp_path, cloud)
-    alias = '[send.aliases]\nfast = "bedrock/m"\n'
-    with pytest.raises(ClientSetupError, match="which only you can"):
-        asked(tmp_path, alias, model="fast")

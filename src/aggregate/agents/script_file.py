@@ -45,7 +45,7 @@ class ScriptedReply(BaseModel):
         return self.fail if self.failures == 0 or attempt <= self.failures else ""
 
 
-def _table(answer: object) -> object:
+def as_table(answer: object) -> object:
     return {"text": answer} if isinstance(answer, str) else answer
 
 
@@ -54,28 +54,25 @@ class ReplyScript(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    answers: dict[str, Annotated[ScriptedReply, BeforeValidator(_table)]] = Field(
+    answers: dict[str, Annotated[ScriptedReply, BeforeValidator(as_table)]] = Field(
         default_factory=dict, description="By ticket id or question: a text, or a table."
     )
 
 
-def is_json(text: str, path: Path) -> bool:
-    return path.suffix.lower() == ".json" or text.lstrip().startswith("{")
-
-
-def parse_script(text: str, path: Path) -> Any:  # noqa: ANN401 - what a file holds
-    return json.loads(text) if is_json(text, path) else parse_untrusted_toml(text)
-
-
-def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
+def read_answers(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the object that a script is, and its text where this is TOML, in which mistakes have lines."""
     text = read_toml_text(path)
-    language = "JSON" if is_json(text, path) else "TOML"
+    is_json = path.suffix.lower() == ".json" or text.lstrip().startswith("{")
     try:
-        script = parse_script(text, path)
+        script = json.loads(text) if is_json else parse_untrusted_toml(text)
     except (ValueError, RecursionError) as error:
+        language = "JSON" if is_json else "TOML"
         raise ConfigError(f"is no valid {language}: {error}", path=str(path)) from None
     if not isinstance(script, dict):
         raise ConfigError('must be an object with "answers"', path=str(path))
-    # The lines of a mistake are looked up in TOML only.
-    toml_text = text if language == "TOML" else ""
+    return script, "" if is_json else text
+
+
+def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
+    script, toml_text = read_answers(path)
     return validate_table(ReplyScript, script, path=path, text=toml_text).answers

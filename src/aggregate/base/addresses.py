@@ -7,7 +7,6 @@ from urllib.parse import SplitResult, urlsplit
 from aggregate.base.errors import ClientSetupError
 
 UNREADABLE = "that cannot be read"  # stands for what is no address, behind the words "the address"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")  # the names of this machine that only it can reach
 _PORTS = {"http": 80, "https": 443}
 
 

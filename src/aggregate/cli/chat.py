@@ -6,8 +6,9 @@ import sys
 import click
 
 from aggregate.base.errors import AggregateError
+from aggregate.cli.chat_commands import Leave, run_command
 from aggregate.cli.chat_lines import PipedLines, TypedLines
-from aggregate.cli.chat_session import ChatSession, Leave, run_command
+from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import is_terminal, say
 from aggregate.cli.send import AskedTurn, turn_options
 from aggregate.project.history import DEFAULT

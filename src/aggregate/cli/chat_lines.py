@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
-from aggregate.cli.chat_session import ChatSession, completions
+from aggregate.cli.chat_commands import completions
+from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import is_terminal
 
 try:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,13 +13,13 @@ from aggregate.base.errors import AggregateError, ConfigError, OutputError
 from aggregate.base.request import Amount
 from aggregate.base.text import LOCK_FILES
 from aggregate.cli.asking import budget_option, with_meant
-from aggregate.cli.options import json_option, new_config_option, quiet_option, scope_options
-from aggregate.cli.output import counted, say, write_path, write_result, write_rows
+from aggregate.cli.options import new_config_option, quiet_option, scope_options
+from aggregate.cli.output import counted, say, write_path, write_rows
 from aggregate.code.syntax import LANGUAGES, LanguageKind
 from aggregate.code.views import NOTEBOOK_SUFFIX
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
 from aggregate.project.files import FolderListing, dependency_folders
-from aggregate.project.git import append_folders, unignored
+from aggregate.project.git import unignored
 from aggregate.project.paths import IgnoreRules
 from aggregate.prompt import compose_prompt, count_prompt, open_project, request_for, select_files
 
@@ -133,16 +132,10 @@ _BROKEN, _MISTAKEN = 1, 2  # exit codes: something named is not there; not to be
 
 @click.command()
 @new_config_option
-@click.option(
-    "--gitignore/--no-gitignore",
-    "ignore",
-    default=None,
-    help="Add the folders that runs write to .gitignore; by default you are asked on a terminal.",
-)
 @budget_option(
     "Take all files, and let prompts have at most this many tokens; by default code is shown by its skeleton."
 )
-def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
+def init(config: Path, budget: Amount | None) -> None:
     """Write a commented manual_slop.toml for the project in this folder."""
     folder = config.parent
     files = FolderListing().files(str(folder))
@@ -168,32 +161,17 @@ def init(config: Path, ignore: bool | None, budget: Amount | None) -> None:
     elif number <= _COUNTED:
         size += f", {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
     say(f"it takes {size}; next: {command}")
-    if ignore is not False and (names := unignored(folder, ("md_gen", "state"))):
-        _offer_gitignore(folder, names, is_wanted=ignore is True)
-
-
-def _offer_gitignore(folder: Path, names: Sequence[str], *, is_wanted: bool) -> None:
-    folders = " and ".join(f"{name}/" for name in names)
-    if not is_wanted and not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if names := unignored(folder, ("md_gen", "state")):
+        folders = " and ".join(f"{name}/" for name in names)
         say(f"runs write to {folders}: better add that to .gitignore")
-    elif is_wanted or click.confirm(
-        f"Runs write to {folders}. Add them to .gitignore?", default=True, err=True
-    ):
-        append_folders(folder, names)
-        say(f"added {folders} to {folder / '.gitignore'}")
 
 
 @click.command()
 @click.argument("configs", nargs=-1, metavar="[CONFIG]...", type=click.Path(path_type=Path))
 @scope_options
-@json_option
 @quiet_option
 def check(
-    configs: tuple[Path, ...],
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    as_json: bool,
-    quiet: bool,
+    configs: tuple[Path, ...], allow_outside: bool | None, allow_secrets: bool | None, quiet: bool
 ) -> None:
     """Check that all that CONFIG names is there; print what is not, one line each.
 
@@ -201,7 +179,6 @@ def check(
     presets, screenshots and the discussion are looked at, nothing is written and nobody is asked. The exit code is 1
     where something is missing and 2 where a configuration cannot be used.
     """
-    problems: dict[str, list[str]] = {}
     code = 0
     for config in configs or (nearest_config(),):
         try:
@@ -210,15 +187,10 @@ def check(
         except AggregateError as error:
             sentences = [str(error)]
             code = _MISTAKEN
-        problems[str(config)] = sentences
-    if as_json:
-        write_result(json.dumps({"problems": problems}, indent=2))
-    else:
-        for path, sentences in problems.items():
-            prefix = f"{path}: "
-            write_rows(*(prefix + sentence.removeprefix(prefix) for sentence in sentences))
-            if not sentences and not quiet:
-                say(f"{path}: all that it names is there")
+        prefix = f"{config}: "
+        write_rows(*(prefix + sentence.removeprefix(prefix) for sentence in sentences))
+        if not sentences and not quiet:
+            say(f"{config}: all that it names is there")
     if code:
         click.get_current_context().exit(code)
 

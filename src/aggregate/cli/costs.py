@@ -9,7 +9,7 @@ import click
 from aggregate.cli.options import json_option
 from aggregate.cli.output import counted, say, write_result, write_rows
 from aggregate.sending import Charge, charges
-from aggregate.sending.models import dollars
+from aggregate.sending.models import saving
 
 _FIELDS = ("day", "project", "provider", "model")
 
@@ -62,7 +62,6 @@ def _sum(rows: list[Charge], day: str = "", project: str = "", *model: str) -> C
 
 
 def _line(row: Charge) -> str:
-    least = "at least " if row.unpriced else ""
     share = f"{row.cache_read / row.input:.0%}" if row.input else "0%"
     named = [part for part in (row.day, row.project, f"{row.provider} {row.model}".strip()) if part]
     return "\t".join(
@@ -71,7 +70,7 @@ def _line(row: Charge) -> str:
             counted(row.requests, "request"),
             f"{row.input:,} tokens in, {share} read",
             f"{row.output:,} out",
-            f"{least}{dollars(row.dollars)}",
-            f"{dollars(row.saved)} saved",
+            row.price,
+            saving(row.saved),
         ]
     )

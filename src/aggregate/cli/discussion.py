@@ -1,6 +1,5 @@
 """``discussion``: list, show, fork, rename and delete the discussions of a project."""
 
-import json
 import time
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import click
 from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
 from aggregate.cli.asking import agree, open_project_here
-from aggregate.cli.options import config_option, json_option
+from aggregate.cli.options import config_option
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.cli.program import Described
 from aggregate.project.history import DEFAULT, named_discussions
@@ -24,37 +23,26 @@ def discussion() -> None:
 
 @discussion.command("list")
 @config_option
-@json_option
-def list_(config: Path, as_json: bool) -> None:
+def list_(config: Path) -> None:
     """List the discussions with their turns, tokens and when they were last used."""
-    project, rows = open_project_here(config), []
+    project = open_project_here(config)
     for name in ("", *named_discussions(config)):
         turns = Discussion(project, name).turns()
-        continues = "" if turns.continues is None else turns.continues or DEFAULT
         used = turns.path.stat().st_mtime if turns.path else None
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(used)) if used else "-"
         tokens = count(build_discussion_section(turns.all))
-        row = {"name": name or DEFAULT, "turns": len(turns.all), "tokens": tokens}
-        rows.append({**row, "used": used, "continues": continues})
-        if not as_json:
-            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(used)) if used else "-"
-            origin = f"goes on from {continues}" if continues else ""
-            said = (name or DEFAULT, counted(len(turns.all), "turn"), f"{tokens:,} tokens")
-            write_rows("\t".join((*said, when, origin)).rstrip())
-    if as_json:
-        write_result(json.dumps(rows, indent=2))
+        said = (name or DEFAULT, counted(len(turns.all), "turn"), f"{tokens:,} tokens", when)
+        origin = "" if turns.continues is None else f"goes on from {turns.continues or DEFAULT}"
+        write_rows("\t".join((*said, origin)).rstrip())
 
 
 @discussion.command()
 @click.argument("name")
 @config_option
-@json_option
-def show(name: str, config: Path, as_json: bool) -> None:
+def show(name: str, config: Path) -> None:
     """Print the turns of a discussion as a prompt shows them."""
     turns = Discussion(open_project_here(config), name).turns()
-    if as_json:
-        write_result(json.dumps(turns.all, indent=2, default=str))
-    else:
-        write_result(build_discussion_section(turns.all))
+    write_result(build_discussion_section(turns.all))
 
 
 @discussion.command()

@@ -1,10 +1,10 @@
-"""``explain``, ``locate``, ``diff`` and ``prune``: the prompts that were written, what they show, and why."""
+"""``explain``, ``locate`` and ``prune``: the prompts that were written, what they show, and why."""
 
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -38,8 +38,7 @@ from aggregate.prompt.audit import (
 )
 from aggregate.prompt.document import Origin, OriginKind, SourceMap
 from aggregate.prompt.numbered_output import is_prompt, prune_outputs
-from aggregate.sending import find_prompt, read_request
-from aggregate.sending.cache import compare_prefixes
+from aggregate.sending import find_prompt
 
 _HOW = "aggregate run with --task or --budget records what its prompt is made of"
 
@@ -125,53 +124,6 @@ def newest_prompt(request: Request) -> tuple[Path, Audit]:
     if newest is None:
         raise ConfigError(f"no prompt in {request.output_dir} has an account of its lines: {_HOW}")
     return newest
-
-
-@click.command()
-@click.argument("earlier")
-@click.argument("later")
-@config_option
-def diff(earlier: str, later: str, config: Path) -> None:
-    """Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.
-
-    Both are numbers or paths of prompts that run or send has written. Where both were written for a task or a budget,
-    the files follow that are new, gone, changed or shown at another level.
-    """
-    request = request_for(open_project_here(config), with_history=False)
-    fingerprints, audits = [], []
-    for name in (earlier, later):
-        path = find_prompt(request.output_dir, request.namespace, name)
-        logged = read_request(path)
-        if logged is None:
-            raise ConfigError(
-                "nothing is recorded of this prompt: name one that run or send has written",
-                path=str(path),
-            )
-        fingerprints.append(logged.fingerprint)
-        audits.append(read_audit(path))
-    write_rows(compare_prefixes(*fingerprints).sentence)
-    before, after = audits
-    if before and after:
-        write_rows(*compare_manifests(before, after))
-
-
-def compare_manifests(earlier: Audit, later: Audit) -> Iterator[str]:
-    """Yield a sentence for each file that differs: those of the later prompt in its order, then those that are gone."""
-    before = {row.path: row for row in earlier.rows}
-    after = {row.path: row for row in later.rows}
-    for path, row in after.items():
-        old = before.get(path)
-        if old is None:
-            yield f"new: {path} ({row.level})"
-            continue
-        are_known = old.content_hash and row.content_hash
-        is_edited = are_known and old.content_hash != row.content_hash
-        if is_edited or old.level is not row.level:
-            level = "" if old.level is row.level else f" ({old.level} → {row.level})"
-            yield f"{'changed' if is_edited else 'level'}: {path}{level}"
-    for path, row in before.items():
-        if path not in after:
-            yield f"gone: {path} (was {row.level})"
 
 
 @click.command()

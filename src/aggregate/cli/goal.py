@@ -1,11 +1,9 @@
 """``goal``: reach a goal with tools and a model; print the answer alone."""
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -26,7 +24,15 @@ from aggregate.agents.goals import (
 from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError, StateError
-from aggregate.cli.options import FiniteRange, config_option, json_option, redact_option
+from aggregate.cli.options import (
+    FiniteRange,
+    allow_option,
+    base_url_option,
+    config_option,
+    json_option,
+    redact_option,
+    tools_option,
+)
 from aggregate.cli.output import say, warn, write_result
 from aggregate.project.configuration import load_config, nearest_config, user_config
 from aggregate.project.toml_text import parse_untrusted_toml
@@ -35,21 +41,22 @@ from aggregate.sending import charged
 from aggregate.sending.clients import open_client, redacting
 
 _USED = ("goal", "description")
-_ESCAPES = {"n": "\n", "t": "\t"}
-_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
-_QUOTED = re.compile(r"(\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')*)')\s*(?:#.*)?")
 
 
 def read_instruction(path: Path) -> str:
-    """Of YAML ``key: value``, quoted values, and blocks after ``|`` and ``>`` are read; unused keys are told."""
+    """Return the goal of a file, YAML or TOML by its name; unused keys are told."""
+    import yaml  # which other goals do without
+
     try:
         text = read_text(path)
         is_toml = path.suffix.lower() == ".toml"
-        values: dict[str, Any] = parse_untrusted_toml(text) if is_toml else _simple_yaml(text)
-    except (OSError, ValueError) as error:
+        values = parse_untrusted_toml(text) if is_toml else yaml.safe_load(text)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
+        if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+            reason = f"line {error.problem_mark.line + 1}: {error.problem}"
         raise ConfigError(f"it cannot be read: {reason or error}", path=str(path)) from None
-    goal = values.get("goal")
+    goal = values.get("goal") if isinstance(values, dict) else None
     if not isinstance(goal, str) or not goal.strip():
         raise ConfigError(
             'it has no goal: add a line such as goal: "Count the runs"', path=str(path), key="goal"
@@ -58,43 +65,6 @@ def read_instruction(path: Path) -> str:
         if key not in _USED:
             warn(f"{path}: {key} is not used")
     return goal.strip()
-
-
-def _simple_yaml(text: str) -> dict[str, Any]:
-    values: dict[str, str] = {}
-    blocks: dict[str, list[str]] = {}
-    key = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.strip()
-        if not bare or bare.startswith("#") or bare == "---":
-            if key in blocks and not bare:
-                blocks[key].append("")
-        elif line[0] in " \t-":
-            if not key:
-                raise ValueError(f"line {number}: a line is indented below no key")
-            blocks.setdefault(key, []).append(bare)
-        elif match := _KEY.fullmatch(line.rstrip()):
-            key = match[1]
-            values[key] = _scalar((match[2] or "").strip())
-        else:
-            raise ValueError(f"line {number}: it is no key: value line")
-    return {name: _joined(value, blocks.get(name, [])) for name, value in values.items()}
-
-
-def _scalar(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
-    if quoted is None:
-        return re.sub(r"\s+#.*$", "", text)
-    if quoted["double"] is None:
-        return str(quoted["single"]).replace("''", "'")
-    return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), quoted["double"])
-
-
-def _joined(value: str, lines: list[str]) -> str:
-    if value in ("|", "|-", "|+"):
-        return "\n".join(lines).strip()
-    folded = "" if value in (">", ">-", ">+") else value
-    return " ".join(part for part in (folded, *lines) if part)
 
 
 _SIGN = "⚠️  Warning: "  # how a result begins its warning of failed steps (D-73)
@@ -112,20 +82,14 @@ _USUAL = EngineLimits()
     type=click.Path(path_type=Path),
     help="Read the goal from this file.",
 )
-@click.option(
-    "--tools",
-    "folder",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Take more tools from the Python files in this folder; they are run.",
-)
+@tools_option
 @click.option(
     "--provider",
     metavar="NAME",
     default="scripted",
     show_default=True,
-    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-    "server), azure, bedrock or vertex.",
+    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai, or compatible (your "
+    "own server).",
 )
 @click.option(
     "--model",
@@ -133,19 +97,14 @@ _USUAL = EngineLimits()
     default="",
     help="Ask this model, by the provider's name of it; by default its usual one.",
 )
-@click.option("--base-url", metavar="URL", default="", help="Reach the provider at this address.")
+@base_url_option
 @click.option(
     "--script",
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="Read the answers of the scripted provider from this file.",
 )
-@click.option(
-    "--allow",
-    multiple=True,
-    type=click.Choice(["write", "network"]),
-    help="Let tools do this besides reading. Repeatable.",
-)
+@allow_option
 @click.option(
     "--root",
     multiple=True,

@@ -3,14 +3,10 @@
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
 import click
 
 from aggregate.base.files import GeneratedView
-from aggregate.base.monitor import get_monitor
-from aggregate.cli.output import say
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
 from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS
 
@@ -86,6 +82,24 @@ def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[
     return click.option("--redact/--no-redact", default=None, help=text)
 
 
+base_url_option = click.option(
+    "--base-url", metavar="URL", default="", help="Reach the provider at this address."
+)
+tools_option = click.option(
+    "--tools",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Take more tools from the Python files in this folder; they are run.",
+)
+allow_option = click.option(
+    "--allow",
+    multiple=True,
+    type=click.Choice(["write", "network"]),
+    help="Let tools do this besides reading. Repeatable.",
+)
+
+
 def scope_options(command: Callable[..., None]) -> Callable[..., None]:
     outside = click.option(
         ALLOW_OUTSIDE,
@@ -100,49 +114,3 @@ def scope_options(command: Callable[..., None]) -> Callable[..., None]:
         help="Read files that look like secrets where they are named.",
     )
     return outside(secrets(command))
-
-
-_STARTED = "aggregate.timings.started"  # where a command's context holds when its options were read
-
-
-def _start(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        get_monitor().reset()
-        context.meta[_STARTED] = perf_counter()
-        context.call_on_close(lambda: say(*_table(timings_data(context)["timings"])))
-
-
-# Prints the table when the command ends, also by an error.
-timings_option = click.option(
-    "--timings",
-    is_flag=True,
-    expose_value=False,
-    callback=_start,
-    help="Print to standard error where the time went: steps, calls, seconds, share.",
-)
-
-
-def is_timed(context: click.Context) -> bool:
-    return _STARTED in context.meta
-
-
-def timings_data(context: click.Context) -> dict[str, Any]:
-    if not is_timed(context):
-        return {}
-    elapsed = perf_counter() - context.meta[_STARTED]
-    steps = [(name, step.count, step.total) for name, step in get_monitor().timings().items()]
-    steps.sort(key=lambda step: (-step[2], step[0]))
-    rows = [
-        {"scope": name, "calls": calls, "seconds": round(seconds, 6), "share": round(share, 4)}
-        for name, calls, seconds in [*steps, ("all", 1, elapsed)]
-        for share in [seconds / elapsed if elapsed else 0.0]
-    ]
-    return {"timings": rows}
-
-
-def _table(rows: list[dict[str, Any]]) -> list[str]:
-    width = max(len(row["scope"]) for row in rows)
-    return [f"{'scope':<{width}}  {'calls':>7}  {'seconds':>9}  share"] + [
-        f"{row['scope']:<{width}}  {row['calls']:>7,}  {row['seconds']:>9.3f}  {row['share']:>5.0%}"
-        for row in rows
-    ]

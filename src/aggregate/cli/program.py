@@ -58,10 +58,6 @@ COMMANDS: Mapping[str, Row] = {
         "Show what your requests have cost, by day, project and model, and what providers' caches have saved.",
     ),
     "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
-    "diff": Row(
-        "explain",
-        "Show how many tokens of the prefix of EARLIER are kept in LATER, and which file ends it.",
-    ),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row(
         "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
@@ -81,7 +77,6 @@ COMMANDS: Mapping[str, Row] = {
         "machine",
         "Show where results are kept for the next run, how many, and how often they were of use.",
     ),
-    "results": Row("results", "Fold the results of many producers, one file each, into one."),
     "languages": Row("machine", "List the languages with their suffixes."),
     "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
 }

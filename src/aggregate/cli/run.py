@@ -32,13 +32,10 @@ from aggregate.cli.options import (
     config_option,
     discussion_option,
     generated_option,
-    is_timed,
     json_option,
     quiet_option,
     redact_option,
     scope_options,
-    timings_data,
-    timings_option,
 )
 from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
 from aggregate.cli.program import HELP_ALL, BriefCommand, is_sentence
@@ -230,7 +227,6 @@ class AskedRun:
 @generated_option
 @redact_option(sending=False)
 @cache_options
-@timings_option
 @json_option
 @quiet_option
 @click.pass_context
@@ -295,7 +291,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         copy_prompt(path.read_bytes(), quiet=asked.quiet)
     if not asked.quiet and index.warning:
         warn(index.warning)
-    is_usual = index.is_used and not (asked.copies or asked.verify or is_timed(context))
+    is_usual = index.is_used and not (asked.copies or asked.verify)
     if path and is_usual and not index.warning:
         recording.keep_prompt(path, written, project, tells=not asked.quiet)
 
@@ -328,7 +324,7 @@ def _compose(
     if counts:
         warnings = written.warnings()
         if asked.as_json:
-            data = written.data(path, warnings) | timings_data(context)
+            data = written.data(path, warnings)
             write_result(json.dumps(data, indent=2))
         if not asked.quiet:
             written.tell(warnings)

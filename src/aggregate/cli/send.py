@@ -22,6 +22,7 @@ from aggregate.cli.asking import (
     typed_places,
 )
 from aggregate.cli.options import (
+    base_url_option,
     config_option,
     discussion_option,
     json_option,
@@ -60,7 +61,7 @@ _OPTIONS = (
         metavar="NAME",
         default="",
         help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
-        "server), gateway (of others' models), azure, bedrock, vertex, or scripted; by default the persona's, else "
+        "server), gateway (of others' models), or scripted; by default the persona's, else "
         "that of [send].",
     ),
     click.option(
@@ -76,9 +77,7 @@ _OPTIONS = (
         default="",
         help="Ask as this persona of the configuration; by default as that of [send], if any.",
     ),
-    click.option(
-        "--base-url", metavar="URL", default="", help="Reach the provider at this address."
-    ),
+    base_url_option,
     click.option(
         "--max-output",
         type=click.IntRange(1),
@@ -322,18 +321,16 @@ def compact(
         return None
     if not asked.quiet:
         say(prepared.sentence)
-    streams = shows_summary and not asked.as_json
-    with writable_output():
-        compacted = compact_discussion(prepared, project, on_text=write_piece if streams else None)
-    completed = compacted.completed
+    completed = compact_discussion(prepared, project)
     with writable_output(f"the summary is in {completed.answer}"):
-        if streams and not completed.reply.text.endswith("\n"):
-            write_piece("\n")
-        elif shows_summary and asked.as_json:
+        if shows_summary and asked.as_json:
             data = prepared.data | _answer_data(completed)
             write_result(json.dumps(data, indent=2))
+        elif shows_summary:
+            write_piece(completed.reply.text.rstrip("\n") + "\n")
     if not asked.quiet:
         for warning in completed.doubts:
             warn(warning)
-        say(_usage_sentence(completed), compacted.sentence)
+        kept = f"all turns are kept: --discussion {prepared.kept_as} goes on from them"
+        say(_usage_sentence(completed), kept)
     return completed

@@ -1,7 +1,6 @@
 """``mcp`` and ``panel``: serve the project to agents, and to a browser."""
 
 import os
-import secrets
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import project_root, read_text
 from aggregate.base.disk.writing import replace_text
@@ -19,22 +17,12 @@ from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
 
-_TOKEN_VARIABLE = "AGGREGATE_MCP_TOKEN"  # noqa: S105 - a name
-_TOKEN_BYTES = 24
 _MOST_CAP = 100_000  # tokens of an answer that are more than any host takes
 _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer may be
 
 
 @click.group(invoke_without_command=True)
 @config_option
-@click.option(
-    "--http",
-    "port",
-    type=click.IntRange(1, 65535),
-    metavar="PORT",
-    help="Serve streamable HTTP on this port, by default standard input and output.",
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
 @click.option(
     "--max-tokens",
     type=click.IntRange(LEAST_CAP, _MOST_CAP),
@@ -43,12 +31,11 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer
     help="Let an answer have at most this many tokens.",
 )
 @click.pass_context
-def mcp(context: click.Context, config: Path, port: int | None, host: str, max_tokens: int) -> None:
+def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     """Serve the project to agents by the Model Context Protocol.
 
     They are given prompts, files and what these define. Files outside of the project and files that look like secrets
-    are never read, secrets in others are replaced, and nothing is written. Over HTTP each request needs the token of
-    AGGREGATE_MCP_TOKEN, or the one that is printed.
+    are never read, secrets in others are replaced, and nothing is written.
     """
     if context.invoked_subcommand:
         return
@@ -58,19 +45,9 @@ def mcp(context: click.Context, config: Path, port: int | None, host: str, max_t
     with suppress(ValueError):  # it is not set, or no number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
     open_asked_project(config, allow_outside=False, allow_secrets=False)
-    if port is None:
-        from aggregate.mcp import serve_on_stdio
+    from aggregate.mcp import serve_on_stdio
 
-        say(*filter(None, [serve_on_stdio(config, cap=cap)]))
-        return
-    token = os.environ.get(_TOKEN_VARIABLE, "")
-    shown = "…" if token else (token := secrets.token_urlsafe(_TOKEN_BYTES))
-    say(f"http://{host_in_url(host)}:{port}/mcp, with the header Authorization: Bearer {shown}")
-    if not is_loopback_host(host):
-        say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
-    from aggregate.mcp import serve_on_http
-
-    serve_on_http(config, cap=cap, token=token, host=host, port=port)
+    say(*filter(None, [serve_on_stdio(config, cap=cap)]))
 
 
 @mcp.command()
@@ -102,6 +79,9 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
         replace_text(path, after, within=Path(project_root(root)))
     else:
         path.unlink()
+        if path.parent != root:
+            with suppress(OSError):  # it holds something else
+                path.parent.rmdir()
 
 
 @click.command()
@@ -112,9 +92,8 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
     metavar="PORT",
     help="Listen at this port; by default at the last one of this project, or, as with 0, any that is free.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
-def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
+def panel(config: Path, port: int | None, no_open: bool) -> None:
     """Compose the prompt by eye, on a page in the browser.
 
     It edits the configuration and its presets, and shows what a run would write, as it changes. Nothing is written or
@@ -126,4 +105,4 @@ def panel(config: Path, port: int | None, host: str, no_open: bool) -> None:
     open_asked_project(config, allow_outside=None, allow_secrets=None)
     from aggregate.panel import serve_panel
 
-    serve_panel(config, host=host, port=port, opens=not no_open, say=say, show=write_result)
+    serve_panel(config, port=port, opens=not no_open, say=say, show=write_result)

@@ -199,8 +199,7 @@ def watch_run(run: "WatchedRun") -> None:
         try:
             watch.watch_files(run.write(project, ()))
             if not run.quiet:
-                notices = [watch.notice] if watch.notice else []
-                say("watching for changes; Ctrl-C ends it", *notices)
+                say("watching for changes; Ctrl-C ends it")
             _write_again(run, watch, GitActivity(watch))
         except KeyboardInterrupt:
             if is_terminal(err=True):
@@ -211,7 +210,7 @@ def watch_run(run: "WatchedRun") -> None:
 
 
 def _write_again(run: "WatchedRun", watch: "TreeWatch", activity: "GitActivity") -> None:
-    notice, begun = watch.notice, 0.0
+    begun = 0.0
     while True:
         changes = watch.wait(_READER_SECONDS)
         if is_reader_gone():
@@ -222,9 +221,6 @@ def _write_again(run: "WatchedRun", watch: "TreeWatch", activity: "GitActivity")
         changes = activity.settle(changes)
         begun = time.monotonic()
         watch.watch_files(run.write_changed(changes.paths))
-        if watch.notice != notice:
-            notice = watch.notice
-            warn(notice)
 
 
 class WatchedRun:

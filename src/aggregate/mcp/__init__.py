@@ -4,11 +4,9 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.mcp.installing import HOSTS, with_server
-    from aggregate.mcp.server import serve_on_http, serve_on_stdio
+    from aggregate.mcp.server import serve_on_stdio
 else:
-    __getattr__ = door(
-        __name__, {"installing": "HOSTS with_server", "server": "serve_on_http serve_on_stdio"}
-    )
+    __getattr__ = door(__name__, {"installing": "HOSTS with_server", "server": "serve_on_stdio"})
 
 CAP = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
 # What an answer says besides the text that was asked for has some hundred tokens.

@@ -1,18 +1,15 @@
-"""What an agent looks at: files, views, definitions, names and texts, prompts that were written, and presets."""
+"""What an agent looks at: files, views, definitions, names and texts, and prompts that were composed."""
 
 import json
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
-from urllib.parse import parse_qs, unquote, urlsplit
 
-from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ToolError
 from aggregate.base.files import Entry, FileItem, RenderedFile, ViewMode
-from aggregate.base.request import AUTO, Task, parse_amount
 from aggregate.base.text import printable
 from aggregate.mcp.composing import sheet
 from aggregate.mcp.workspace import (
@@ -22,18 +19,14 @@ from aggregate.mcp.workspace import (
     Progress,
     ReadArguments,
     Workspace,
-    capped,
     fitting,
     is_handle,
-    parse,
 )
 from aggregate.project.files import OUTSIDE, SECRET
-from aggregate.prompt import FileCorpus, compose_prompt, presets_of, redact_text, render_files
-from aggregate.prompt.numbered_output import numbered_files
+from aggregate.prompt import FileCorpus, render_files
 from aggregate.prompt.sections import unified_diff
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
-from aggregate.sending import find_prompt
 
 _SAID: Final = 120  # tokens that an answer may have beside what is read
 
@@ -298,63 +291,3 @@ def _folders(files: Iterable[FileFacts], place: str) -> Iterator[str]:
     for name, held in folders.items():
         count = f"{len(held):,} files, " if name.endswith("/") else ""
         yield f"{printable(name)}  {count}{_size(held)}"
-
-
-_SCHEME: Final = "aggregate"
-FILE_TEMPLATE: Final = f"{_SCHEME}://file/{{+path}}{{?view,lines,symbol}}"
-PROMPT_TEMPLATE: Final = f"{_SCHEME}://prompt/{{name}}"
-_MOST_LISTED: Final = 50  # prompts that are listed, the newest first
-
-
-def list_prompts(workspace: Workspace) -> list[tuple[str, str]]:
-    request = workspace.request()
-    files = numbered_files(request.output_dir, request.namespace)
-    newest = reversed(files[-_MOST_LISTED:])
-    return [(f"{_SCHEME}://prompt/{number:03d}", path.name) for number, path in newest]
-
-
-def read_resource(workspace: Workspace, uri: str) -> str:
-    address = urlsplit(uri)
-    name = unquote(address.path.lstrip("/"))
-    if address.scheme == _SCHEME and address.netloc == "file" and name:
-        options = {key: values[-1] for key, values in parse_qs(address.query).items()}
-        asked = parse(ReadArguments, {"path": name, **options}, tool=_SCHEME)
-        # Whoever attaches a resource may have seen nothing of what another was told.
-        return read(workspace, Connection(), asked)
-    if address.scheme == _SCHEME and address.netloc == "prompt" and name:
-        text = _prompt(workspace, name)
-        return capped(text, workspace.cap, workspace.count, more="open the file to see them")
-    raise ToolError(f"there is no {uri[:200]!r}: there are {FILE_TEMPLATE} and {PROMPT_TEMPLATE}")
-
-
-def _prompt(workspace: Workspace, name: str) -> str:
-    if is_handle(name):
-        return workspace.prompt(name).markdown
-    if not name.isdecimal():
-        raise ToolError(f"there is no prompt {name[:100]!r}: name its number or its handle")
-    request = workspace.request()
-    try:
-        written = read_text(find_prompt(request.output_dir, request.namespace, name))
-    except (OSError, ValueError):
-        raise ToolError(f"there is no prompt {name}: the list of resources has them") from None
-    return redact_text(written, name, request.redaction)[0]  # a plain run shows all
-
-
-def list_presets(workspace: Workspace) -> list[tuple[str, str]]:
-    presets = presets_of(workspace.project()).load_all()
-    return [(name, preset.description) for name, preset in sorted(presets.items())]
-
-
-def preset_prompt(workspace: Workspace, name: str, arguments: Mapping[str, str]) -> str:
-    """A person has asked for it, so it has the size that they say; else it is as long as an answer."""
-    task = Task(arguments["task"]) if arguments.get("task", "").strip() else None
-    text = arguments.get("budget", "")
-    try:
-        tokens = parse_amount(text) if text else None
-    except ValueError as error:
-        raise ToolError(f"budget: it {error}, not {text[:100]!r}") from None
-    budget = None if tokens == AUTO else tokens
-    request = workspace.request(preset=name, task=task, budget=budget)
-    if request.budget is None:
-        request = workspace.request(preset=name, task=task, budget=workspace.cap)
-    return compose_prompt(request, index=workspace.index).prompt.markdown

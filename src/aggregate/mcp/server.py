@@ -1,46 +1,26 @@
-"""The server: its tools, what a host is told that there is, who asks, and the transports, as the protocol has them."""
+"""The server: its tools, and what a host is told that there is, as the protocol has it."""
 
 import math
-import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import anyio
 import mcp_types as types
-import uvicorn
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
-from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.exceptions import MCPError
-from mcp.shared.message import SessionMessage
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aggregate.agents.results import LabelledOutput, merge_outputs
-from aggregate.base.addresses import LOOPBACK, host_in_url
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
 from aggregate.mcp.composing import compose, explain
-from aggregate.mcp.reading import (
-    FILE_TEMPLATE,
-    PROMPT_TEMPLATE,
-    find,
-    list_presets,
-    list_prompts,
-    outline,
-    preset_prompt,
-    read,
-    read_resource,
-)
+from aggregate.mcp.reading import find, outline, read
 from aggregate.mcp.workspace import (
     Arguments,
-    Call,
     ComposeArguments,
     Connection,
     ExplainArguments,
@@ -116,6 +96,8 @@ def call_tool(
 ) -> str:
     tool = TOOLS[name]
     asked = parse(tool.arguments, given, tool=name)
+    if connection.was_cancelled:
+        connection.forget_shown()
     connection.calls += 1
     return tool.answer(workspace, connection, asked, progress)
 
@@ -125,15 +107,7 @@ _INSTRUCTIONS: Final = (
     "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
     "is missing. Paths are relative to the project's root."
 )
-_UNREADABLE: Final = types.JSONRPCError(
-    jsonrpc="2.0",
-    id=None,  # which cannot be read either
-    error=types.ErrorData(
-        code=types.PARSE_ERROR, message="the request is no JSON-RPC, or nested too deeply"
-    ),
-)
 _FAILURE_CHARACTERS: Final = 1_000  # of a sentence about a mistake; the rest is what was asked
-_MOST_CONNECTIONS: Final = 64  # over HTTP; the one that was silent longest is told everything again
 # Between two messages about the same work: a host shows a bar, and each message costs as much as a file.
 _PROGRESS_SECONDS: Final = 0.1
 
@@ -146,8 +120,7 @@ async def _new_connection(_server: Server[Connection]) -> AsyncIterator[Connecti
 class AgentServer:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._lock = threading.Lock()
-        self._sessions: OrderedDict[str, Connection] = OrderedDict()
+        self._lock = threading.Lock()  # the index, and what was shown, are for one thread at a time
         self.protocol: Server[Connection] = Server(
             "aggregate",
             version=version("manual-slop"),
@@ -155,19 +128,12 @@ class AgentServer:
             lifespan=_new_connection,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_resource_templates,
-            on_read_resource=self._read_resource,
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
         )
 
     async def serve_stdio(self) -> None:
-        messages, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as relaying:
-            relaying.start_soon(_relay, incoming, messages, outgoing)
+        async with stdio_server() as (incoming, outgoing):
             options = self.protocol.create_initialization_options()
-            await self.protocol.run(requests, outgoing, options)
+            await self.protocol.run(incoming, outgoing, options)
 
     async def _list_tools(self, _context: Sdk, _params: Sdk) -> types.ListToolsResult:
         read_only = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -188,150 +154,49 @@ class AgentServer:
         name, arguments = params.name, params.arguments or {}
         if name not in TOOLS:
             return _failure(f"there is no tool {name[:100]!r}: there are {', '.join(TOOLS)}")
-        connection, call = self._connection_of(context), Call()
+        # One program is at the other end, from start to end.
+        connection: Connection = context.lifespan_context
         try:
-            text = await _run_beside(
+            text = await self._beside(
                 context.session,
-                lambda progress: self._answer(name, arguments, connection, call, progress),
+                lambda progress: call_tool(name, arguments, self.workspace, connection, progress),
             )
         except AggregateError as error:
             return _failure(_sentence(error))
         except anyio.get_cancelled_exc_class():
-            call.is_cancelled = True
-            connection.cancelled.append(call)
+            connection.was_cancelled = True
             raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
-    def _connection_of(self, context: Sdk) -> Connection:
-        """Return what is known of who asks; nothing where requests do not belong together."""
-        if context.request is None:  # no HTTP: one program at the other end, from start to end
-            own: Connection = context.lifespan_context
-            return own
-        key = context.request.headers.get("mcp-session-id", "")
-        if not key:
-            return Connection()
-        connection = self._sessions.setdefault(key, Connection())
-        self._sessions.move_to_end(key)
-        while len(self._sessions) > _MOST_CONNECTIONS:
-            self._sessions.popitem(last=False)
-        return connection
+    async def _beside(self, session: Sdk, work: Callable[[Progress], str]) -> str:
+        """Return what ``work`` does in a thread; the host hears how far it is, and what it cancels stops soon."""
+        gone = threading.Event()
+        told = -math.inf
 
-    def _answer(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        connection: Connection,
-        call: Call,
-        progress: Progress,
-    ) -> str:
-        with self._lock:  # the index, and what a connection was shown, are for one thread at a time
-            if call.is_cancelled:
-                return ""
-            connection.forget_cancelled()
-            try:
-                return call_tool(name, arguments, self.workspace, connection, progress)
-            finally:
-                call.number = connection.calls
+        def progress(done: int, total: int) -> None:
+            nonlocal told
+            if gone.is_set():
+                raise _GoneError
+            now = time.monotonic()
+            if 0 < done < total and now < told + _PROGRESS_SECONDS:
+                return
+            told = now
+            anyio.from_thread.run(session.report_progress, done, total)
 
-    async def _list_resources(self, _context: Sdk, _params: Sdk) -> types.ListResourcesResult:
-        prompts = await anyio.to_thread.run_sync(list_prompts, self.workspace)
-        resources = [
-            types.Resource(uri=uri, name=name, mime_type="text/markdown") for uri, name in prompts
-        ]
-        return types.ListResourcesResult(resources=resources)
-
-    async def _list_resource_templates(
-        self, _context: Sdk, _params: Sdk
-    ) -> types.ListResourceTemplatesResult:
-        file = types.ResourceTemplate(
-            uri_template=FILE_TEMPLATE, name="file", description="A file, as it is or as a view"
-        )
-        prompt = types.ResourceTemplate(
-            uri_template=PROMPT_TEMPLATE,
-            name="prompt",
-            description="A prompt that was written, by its number, or composed, by its handle",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[file, prompt])
-
-    async def _read_resource(
-        self, context: Sdk, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        text = await self._or_error(context, lambda: read_resource(self.workspace, str(params.uri)))
-        contents = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
-        return types.ReadResourceResult(contents=[contents])
-
-    async def _list_prompts(self, _context: Sdk, _params: Sdk) -> types.ListPromptsResult:
-        presets = await anyio.to_thread.run_sync(list_presets, self.workspace)
-        arguments = [
-            types.PromptArgument(name="task", description="What it is for", required=False),
-            types.PromptArgument(name="budget", description="Most tokens", required=False),
-        ]
-        prompts = [
-            types.Prompt(name=name, description=description, arguments=arguments)
-            for name, description in presets
-        ]
-        return types.ListPromptsResult(prompts=prompts)
-
-    async def _get_prompt(
-        self, context: Sdk, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        text = await self._or_error(
-            context, lambda: preset_prompt(self.workspace, params.name, params.arguments or {})
-        )
-        content = types.TextContent(type="text", text=text)
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
-
-    async def _or_error(self, context: Sdk, work: Callable[[], str]) -> str:
-        def locked(_progress: Progress) -> str:
-            with self._lock:
-                return work()
+        def unless_gone() -> str:
+            with self._lock, suppress(_GoneError):
+                return "" if gone.is_set() else work(progress)
+            return ""
 
         try:
-            return await _run_beside(context.session, locked)
-        except AggregateError as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=_sentence(error)) from None
+            return await anyio.to_thread.run_sync(unless_gone, abandon_on_cancel=True)
+        except BaseException:
+            gone.set()
+            raise
 
 
 class _GoneError(Exception):
     """Whoever asked has gone."""
-
-
-async def _run_beside(session: Sdk, work: Callable[[Progress], str]) -> str:
-    """Return what ``work`` does in a thread; the host hears how far it is, and what it cancels stops soon."""
-    gone = threading.Event()
-    told = -math.inf
-
-    def progress(done: int, total: int) -> None:
-        nonlocal told
-        if gone.is_set():
-            raise _GoneError
-        now = time.monotonic()
-        if 0 < done < total and now < told + _PROGRESS_SECONDS:
-            return
-        told = now
-        anyio.from_thread.run(session.report_progress, done, total)
-
-    def unless_gone() -> str:
-        try:
-            return work(progress)
-        except _GoneError:
-            return ""
-
-    try:
-        return await anyio.to_thread.run_sync(unless_gone, abandon_on_cancel=True)
-    except BaseException:
-        gone.set()
-        raise
-
-
-async def _relay(incoming: Sdk, messages: Sdk, outgoing: Sdk) -> None:
-    """Hand messages on; what cannot be read, which the SDK passes over in silence, is answered by an error."""
-    async with messages:
-        async for message in incoming:
-            if isinstance(message, Exception):
-                await outgoing.send(SessionMessage(_UNREADABLE))
-            else:
-                await messages.send(message)
 
 
 def _sentence(error: AggregateError) -> str:
@@ -343,38 +208,8 @@ def _failure(sentence: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
-def http_app(server: AgentServer, *, token: str, host: str, port: int) -> ASGIApp:
-    """A page in a browser could else ask under a name of its own that leads here: names and a token keep it out."""
-    names = [host_in_url(name) for name in (*LOOPBACK, host)]
-    security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{name}:{port}" for name in names],
-        allowed_origins=[f"http://{name}:{port}" for name in names],
-    )
-    app = server.protocol.streamable_http_app(
-        streamable_http_path="/mcp", transport_security=security, host=host
-    )
-    expected = f"Bearer {token}".encode()
-
-    async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not secrets.compare_digest(given, expected):
-                response = PlainTextResponse("the token is missing or wrong\n", status_code=401)
-                await response(scope, receive, send)
-                return
-        await app(scope, receive, send)
-
-    return with_token
-
-
 def serve_on_stdio(config: Path, *, cap: int) -> str:
     """Serve until the host goes; return what is told of the session, ``""`` where nothing was composed."""
     workspace = Workspace(config, cap=cap)
     anyio.run(AgentServer(workspace).serve_stdio)
     return workspace.summary
-
-
-def serve_on_http(config: Path, *, cap: int, token: str, host: str, port: int) -> None:
-    app = http_app(AgentServer(Workspace(config, cap=cap)), token=token, host=host, port=port)
-    uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -37,15 +37,6 @@ def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:
     return low
 
 
-def capped(text: str, limit: int, count: Count, *, more: str) -> str:
-    """Return ``text``, or as many of its first lines as fit, with how many are left out and what to do for ``more``."""
-    if count(text) <= limit:
-        return text
-    lines = text.splitlines(keepends=True)
-    number = fitting(lines, limit - count(_rest(len(lines), more)), count)
-    return "".join(lines[:number]) + _rest(len(lines) - number, more)
-
-
 def _rest(number: int, more: str) -> str:
     return f"[{number:,} more {'line' if number == 1 else 'lines'}: {more}]\n"
 
@@ -94,13 +85,6 @@ class Ledger:
             kept -= len(each.text)
             each.text = ""
 
-    def forget(self, call: int) -> None:
-        """Know nothing of what a call has shown first: its answer was not received."""
-        for shown in self._shown.values():
-            if call in shown.calls.values():
-                shown.calls = {line: first for line, first in shown.calls.items() if first != call}
-                shown.text = ""
-
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
         """Return the last call that showed some of these lines, if all were shown as they are; ``0`` if not."""
         shown = self._shown.get(name)
@@ -131,26 +115,15 @@ class ShownPrompt(NamedTuple):
 
 
 @dataclass(slots=True)
-class Call:
-    number: int = 0  # once it has one
-    is_cancelled: bool = False
-
-
-@dataclass(slots=True)
 class Connection:
     ledger: Ledger = field(default_factory=Ledger)
     calls: int = 0  # of tools, so far
     last_prompt: str = ""  # the handle of what it composed last
     prompts: dict[str, ShownPrompt] = field(default_factory=dict)  # by handle
-    cancelled: list[Call] = field(default_factory=list)
+    was_cancelled: bool = False  # an answer that was not received counts as shown
 
-    def forget_cancelled(self) -> None:
-        while self.cancelled:
-            number = self.cancelled.pop().number
-            self.ledger.forget(number)
-            self.prompts = {
-                handle: shown for handle, shown in self.prompts.items() if shown.call != number
-            }
+    def forget_shown(self) -> None:
+        self.ledger, self.prompts, self.was_cancelled = Ledger(), {}, False
 
 
 class Workspace:
@@ -168,8 +141,14 @@ class Workspace:
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
+        """Return lines, or as many of the first as fit, with how many are left out and what to do for ``more``."""
         text = "".join(f"{line}\n" for line in lines)
-        return capped(text, self.cap if limit is None else limit, self.count, more=more)
+        most = self.cap if limit is None else limit
+        if self.count(text) <= most:
+            return text
+        parts = text.splitlines(keepends=True)  # a line that was given may be many
+        number = fitting(parts, most - self.count(_rest(len(parts), more)), self.count)
+        return "".join(parts[:number]) + _rest(len(parts) - number, more)
 
     def read_files(self, request: Request, progress: Progress) -> ReadFiles:
         done = total = 0
@@ -190,13 +169,10 @@ class Workspace:
         config = self._config if self._config.exists() else unconfigured(self._config)
         return open_project(config, allow_outside=False, allow_secrets=False)
 
-    def request(
-        self, *, preset: str | None = None, task: Task | None = None, budget: int | None = None
-    ) -> Request:
+    def request(self, *, task: Task | None = None, budget: int | None = None) -> Request:
         """Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks."""
         request = request_for(
             self.project(),
-            preset=preset,
             with_history=False,
             task=task or Task(),
             budget=budget,

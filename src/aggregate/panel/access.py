@@ -1,29 +1,26 @@
 """Who may ask: this user's browser that was opened with the token, for a page of ours, under an address of ours."""
 
-import asyncio
 import hmac
 import os
-import socket
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address
 from pathlib import Path
 from struct import unpack
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from aggregate.base.addresses import LOOPBACK, is_loopback_host
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
+# The names of this machine that only it can reach.
+_OWN_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 # Which a page of another site cannot send without being asked for leave, which nobody gives.
 HEADER: Final = b"x-aggregate"
 _POLICY: Final = (
@@ -42,6 +39,7 @@ _HEADERS: Final = (
 # What a browser says of a request that no other site has caused.
 _OWN_SITES: Final = ("same-origin", "none")
 _FOREIGN: Final = "another site has asked: only the panel's own page may"
+_OTHER_USER: Final = "another user of this machine has asked: start aggregate panel as the user whose browser opens it"
 _UNOPENED: Final = "open the address that aggregate panel has printed: each start prints another one, for one browser"
 
 
@@ -51,7 +49,6 @@ class Access:
 
     token: str  # what the opened address holds; it is taken once
     key: str  # what cookies are made of, also those of pages that were open before a restart
-    host: str  # the address that is listened on
     port: int
 
     @property
@@ -69,25 +66,10 @@ class Access:
 
     def is_own_host(self, header: str) -> bool:
         """Tell whether a request is for an address of ours, and not for a stranger's name that leads here."""
-        try:
-            parts = urlsplit(f"//{header}")
-            port = 80 if parts.port is None else parts.port
-        except ValueError:
-            return False
-        is_more = parts.path or parts.query or parts.fragment or parts.username is not None
-        if is_more or port != self.port:
-            return False
-        name = parts.hostname or ""
-        if name in LOOPBACK or name == self.host:
+        name, _, port = header.lower().rpartition(":")
+        if self.port == 80 and header.lower() in _OWN_NAMES:  # which browsers leave out
             return True
-        if is_loopback_host(self.host):
-            return False
-        # On all of the machine's addresses: no name but the machine's own, which no stranger can let lead here.
-        try:
-            ip_address(name)
-        except ValueError:
-            return name.lower() == socket.gethostname().lower()
-        return True
+        return name in _OWN_NAMES and port == str(self.port)
 
     def is_own_origin(self, header: str) -> bool:
         return header.startswith("http://") and self.is_own_host(header.removeprefix("http://"))
@@ -128,6 +110,10 @@ class Guarded:
             return _refused(path, f"{method[:20]} is not answered here", 405)
         if path.startswith("/static/"):  # the page itself, which holds nothing of the project
             return None
+        # Another user may have read the token among the running programs: the browser is started with the address, and
+        # a cookie goes to whatever listens at any port of this machine.
+        if _is_other_users(scope["client"], scope["server"]):
+            return _refused(path, _OTHER_USER, 403)
         # As browsers read them: the standard library's parser stops at what it does not know, and any other program on
         # this machine may have set a cookie that holds JSON.
         cookie = cookie_parser(headers.get(b"cookie", "")).get(access.cookie, "")
@@ -163,6 +149,13 @@ def _refused(path: str, sentence: str, status: int) -> Response:
     if path.startswith("/api/"):
         return JSONResponse({"error": sentence}, status_code=status)
     return PlainTextResponse(f"{sentence}\n", status_code=status)
+
+
+def _is_other_users(client: Sequence[object], server: Sequence[object]) -> bool:
+    if not hasattr(os, "getuid"):
+        return False
+    # The administrator reads everything anyway, and forwards connections from elsewhere.
+    return connection_owner(client, server) not in (None, 0, os.getuid())
 
 
 NOBODY: Final = -1  # In place of a user: the other end was closed, and its user is no longer known
@@ -208,71 +201,10 @@ def connection_owner(
 
 def _written(host: str, port: int) -> tuple[str, str]:
     """Return an end as the tables write it: as it is, and as a program writes it that speaks version 6 alone."""
-    address = ip_address(host)
-    forms = [address.packed] * 2
-    if isinstance(address, IPv4Address):
-        forms[1] = IPv6Address(f"::ffff:{address}").packed
+    address = IPv4Address(host).packed
     short, long = (
         # Word by word, each as a number of this machine.
         "".join(f"{word:08X}" for word in unpack(f"={len(form) // 4}I", form))
-        for form in forms
+        for form in (address, bytes(10) + b"\xff\xff" + address)
     )
     return f"{short}:{port:04X}", f"{long}:{port:04X}"
-
-
-# Connections at once; a browser opens six to one address, and a system may allow a program 256 files.
-_MOST: Final = 100
-_SENTENCE: Final = b"another user of this machine has asked: start aggregate panel as the user whose browser opens it\n"
-_OTHER_USER: Final = (
-    b"HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
-    % (len(_SENTENCE), _SENTENCE)
-)
-
-
-class Connection(H11Protocol):
-    """A connection that is refused or ended before it can take much: made by the server for each that it accepts."""
-
-    _deadline: asyncio.TimerHandle
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Refuse another user's program; with one connection too many let the longest idle go."""
-        super().connection_made(transport)
-        self._expect_request()
-        # Another user of this machine may have read the token among the running programs: the browser is started with
-        # the address, and a cookie goes to whatever listens at any port of this machine.
-        if self._is_other_users():
-            self.connections.discard(self)
-            transport.write(_OTHER_USER)
-            transport.close()
-        elif len(self.connections) > _MOST:
-            idle = (one for one in self.connections if isinstance(one, Connection) and one._is_idle)
-            # This one, if all others are being answered.
-            longest = min(idle, key=lambda one: one._deadline.when())
-            self.connections.discard(longest)
-            longest.transport.abort()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._deadline.cancel()
-        self._expect_request()
-
-    def _expect_request(self) -> None:
-        """End the connection if no request has arrived whole in time: the base waits for a first byte alone."""
-
-        def end() -> None:
-            if self._is_idle:
-                self.transport.abort()
-
-        self._deadline = self.loop.call_later(self.timeout_keep_alive, end)
-
-    @property
-    def _is_idle(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr] # none at first
-
-    def _is_other_users(self) -> bool:
-        if not hasattr(os, "getuid"):
-            return False
-        if not (self.client and self.server):  # closed before it was taken
-            return True
-        # The administrator reads everything anyway, and forwards connections from elsewhere.
-        return connection_owner(self.client, self.server) not in (None, 0, os.getuid())

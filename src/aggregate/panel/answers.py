@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
 MOST_BODY: Final = 4_000_000  # Bytes of a request: one that names ten thousand files has less
-# How long a request may take to arrive: one from this machine takes a moment.
-_BODY_SECONDS: Final = 60.0
 # After so long a comment is sent, so that both sides notice that the other one has gone.
 _SILENCE_SECONDS: Final = 15.0
 # Events that a page has not taken; who has missed more asks for everything anyway.
@@ -69,18 +67,13 @@ def query_of(request: Request) -> Mapping[str, str]:
     return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
 
 
-async def body_of(
-    request: Request, *, most_bytes: int = MOST_BODY, seconds: float = _BODY_SECONDS
-) -> Mapping[str, Any]:
+async def body_of(request: Request, *, most_bytes: int = MOST_BODY) -> Mapping[str, Any]:
     data = bytearray()
     try:
-        async with asyncio.timeout(seconds):
-            async for part in request.stream():
-                data += part
-                if len(data) > most_bytes:
-                    raise ToolError("the request is too long")
-    except TimeoutError:
-        raise ToolError(f"the request has not arrived within {seconds:.0f} s") from None
+        async for part in request.stream():
+            data += part
+            if len(data) > most_bytes:
+                raise ToolError("the request is too long")
     except ClientDisconnect:
         raise ToolError("the request was given up") from None
     try:

@@ -42,6 +42,7 @@ from aggregate.panel.prompt_data import beside_prompt
 from aggregate.panel.session import Session
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, named_discussions
+from aggregate.project.presets import budget_in_force
 from aggregate.project.tables import BEADS_MODE, ViewModeName
 from aggregate.prompt import (
     Strategy,
@@ -69,8 +70,6 @@ def state_data(session: Session) -> dict[str, Any]:
     draft, project = edited.current, edited.project
     config = project.config
     composed = view.composed
-    chosen = config.context_presets.get(config.project.active_preset)
-    budget = chosen.budget if chosen is not None and chosen.budget is not None else None
     warnings = [session.problem] if session.problem else []
     warnings += for_reader(composed.composition.warnings) if composed else ()
     size = None
@@ -105,7 +104,7 @@ def state_data(session: Session) -> dict[str, Any]:
             "symbols": list(draft.symbols),
             "since": draft.since,
         },
-        "budget": config.budget.tokens if budget is None else budget,
+        "budget": budget_in_force(config),
         "budget_tokens": None,  # the same as a number, of the prompt
         "models": [beside_prompt(model, size) for model in session.models],
         "personas": sorted({**shared_personas(), **config.personas}),

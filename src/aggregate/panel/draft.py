@@ -24,7 +24,7 @@ from aggregate.project.configuration import (
     read_toml_text,
     validate,
 )
-from aggregate.project.presets import TABLE, ContextPreset
+from aggregate.project.presets import TABLE, ContextPreset, budget_in_force
 from aggregate.prompt import (
     Request,
     open_project,
@@ -80,15 +80,8 @@ class Draft:
 
     def asks(self, project: Project) -> bool:
         """Tell whether there is a task or a budget, so that no entries stand for all files (rule T-6)."""
-        config = project.config
-        preset = config.context_presets.get(config.project.active_preset)
-        return bool(
-            config.task.text.strip()
-            or config.budget.tokens is not None
-            or (preset is not None and preset.budget is not None)
-            or self.symbols
-            or self.since
-        )
+        has_budget = budget_in_force(project.config) is not None
+        return bool(project.config.task.text.strip() or has_budget or self.symbols or self.since)
 
 
 # Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most.
@@ -230,10 +223,7 @@ class ConfigDraft:
         """Store the files, screenshots and budget of the draft as a preset; the rest of the draft stays unsaved."""
         project = self.project
         request = self.current.request(project)
-        budget = project.config.budget.tokens
-        active = project.config.context_presets.get(project.config.project.active_preset)
-        if active is not None and active.budget is not None:
-            budget = active.budget
+        budget = budget_in_force(project.config)
         files = [entry.item for entry in request.entries]
         preset = ContextPreset(name, files, list(request.screenshots), description, budget)
         self._checked_root()

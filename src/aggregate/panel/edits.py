@@ -36,7 +36,6 @@ class Surroundings:
     select: Callable[[Draft], Mapping[str, ResolvedFile]]  # the files that a draft asks for
     listed: Mapping[str, ResolvedFile]  # all that could be asked for
     text: Callable[[str], str]  # of a file of the project
-    without_secrets: Callable[[str], str]  # a text as the page has it
 
 
 class Editor:
@@ -47,6 +46,7 @@ class Editor:
         self.around = around
         self.edit = edit
         self.project: Project = draft.project(around.config)
+        self.preset = self.project.config.project.active_preset
         self.document: Any = tomlkit.parse(draft.text)
 
     # --- what the page gives: it may be of another version, and others may ask like it
@@ -103,26 +103,24 @@ class Editor:
 
         A preset of all projects is copied into this one before it is changed.
         """
-        name = self.project.config.project.active_preset
-        if not name:
+        if not self.preset:
             return self.table("files")
-        if name not in self.document.get(TABLE, {}):
-            copied = tomlkit.parse(preset_toml(find_preset(self.project, name)))[TABLE]
+        if self.preset not in self.document.get(TABLE, {}):
+            copied = tomlkit.parse(preset_toml(find_preset(self.project, self.preset)))[TABLE]
             presets = self.document.setdefault(TABLE, tomlkit.table(is_super_table=True))
-            presets[name] = copied[name]
-        return self.document[TABLE][name]
+            presets[self.preset] = copied[self.preset]
+        return self.document[TABLE][self.preset]
 
     @property
     def entries(self) -> EntryList:
-        key = "files" if self.project.config.project.active_preset else "paths"
+        key = "files" if self.preset else "paths"
         base_dir = self.project.folder / self.project.config.files.base_dir
         return EntryList(self.composition, key, base_dir)
 
     def entries_to_add_to(self) -> EntryList:
         """Return the entries in force; where none stand for all files, that is written down before one is added."""
         entries = self.entries
-        has_preset = bool(self.project.config.project.active_preset)
-        if not len(entries) and not has_preset and self.draft.asks(self.project):
+        if not len(entries) and not self.preset and self.draft.asks(self.project):
             entries.add(ALL_FILES)
         return entries
 
@@ -278,31 +276,17 @@ def _add_slice(editor: Editor) -> None:
 
 
 def _confirm_slice(editor: Editor) -> None:
-    """Capture a slice (``path``, ``id``) anew: where it went, or where the user says (``start``, ``end``)."""
+    """Capture a slice (``path``, ``id``) anew, where it went."""
     table, slices, number = _chosen_slice(editor)
     path, old = editor.text("path"), slices[number]
-    if editor.edit.get("start") is not None and editor.edit.get("end") is not None:
-        start, end = editor.number("start"), editor.number("end")
+    place = FuzzyAnchor.resolve(old, editor.around.text(path))
+    if place.found:
+        start, end = place.start_line, place.end_line
+    elif place.candidates:
+        start, end = place.candidates[0]
     else:
-        place = FuzzyAnchor.resolve(old, editor.around.text(path))
-        if place.found:
-            start, end = place.start_line, place.end_line
-        elif place.candidates:
-            start, end = place.candidates[0]
-        else:
-            raise ToolError(f"{path}: nobody knows where these lines went: choose them anew")
+        raise ToolError(f"{path}: nobody knows where these lines went: choose them anew")
     slices[number] = _captured(editor, path, start, end, old)
-    _set_slices(table, slices)
-
-
-def _edit_slice(editor: Editor) -> None:
-    """Change the label and the remark (``tag``, ``comment``) of a slice (``path``, ``id``)."""
-    table, slices, number = _chosen_slice(editor)
-    for key in ("tag", "comment"):
-        text, old = str(editor.edit.get(key) or ""), str(slices[number].get(key) or "")
-        # The page has a label without its secrets, which are not to be replaced in the configuration.
-        if text != editor.around.without_secrets(old):
-            slices[number][key] = text or None
     _set_slices(table, slices)
 
 
@@ -367,8 +351,7 @@ def _set_budget(editor: Editor, budget: int | str | None) -> None:
             parse_amount(budget)
         except ValueError as error:
             raise ToolError(f"the budget {error}, not {str(budget)[:40]!r}") from None
-    name = editor.project.config.project.active_preset
-    preset = editor.project.config.context_presets.get(name)
+    preset = editor.project.config.context_presets.get(editor.preset)
     if preset is None or preset.budget is None:
         editor.set("budget", "tokens", budget)
     elif budget is None:
@@ -411,9 +394,8 @@ def _set_section(editor: Editor) -> None:
 def _set_screenshot(editor: Editor) -> None:
     """Let a screenshot (``path``) in or out (``on``); what was let out can be let in again."""
     path, is_on = editor.text("path"), bool(editor.edit.get("on"))
-    has_preset = bool(editor.project.config.project.active_preset)
-    table = editor.composition if has_preset else editor.table("screenshots")
-    key = "screenshots" if has_preset else "paths"
+    table = editor.composition if editor.preset else editor.table("screenshots")
+    key = "screenshots" if editor.preset else "paths"
     if key not in table:
         table[key] = tomlkit.array()
     # Pages name images from the project's folder, a configuration from one of its own.
@@ -446,7 +428,6 @@ _CHANGES: Final[Mapping[str, Callable[[Editor], None]]] = {
     "mask": _set_mask,
     "slice": _add_slice,
     "confirm_slice": _confirm_slice,
-    "edit_slice": _edit_slice,
     "remove_slice": _remove_slice,
     "task": _set_task,
     "strategy": _set_strategy,

@@ -16,12 +16,11 @@ from typing import Final
 import uvicorn
 from pydantic import TypeAdapter
 
-from aggregate.base.addresses import host_in_url, is_loopback_host
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.writing import replace_own, state_folder
 from aggregate.base.errors import ConfigError, OutputError
-from aggregate.panel.access import Access, App, Connection
+from aggregate.panel.access import Access, App
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
 from aggregate.panel.composing import single_files
@@ -29,14 +28,12 @@ from aggregate.panel.session import Session
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
 
+_HOST: Final = "127.0.0.1"  # which no other machine reaches
 _TOKEN_BYTES: Final = 24
 _MOST_STATE: Final = 10_000  # Bytes of the file with the key
 # How long the end waits for files with what has come of answers; they are small.
 _KEEP_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.5  # How soon the watch ends once the session has
-# Connections that wait to be taken; a page has a handful. With some batches of them under way a system that allows 256
-# files has enough beside those that are kept.
-_BACKLOG: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +70,22 @@ def _state_file(folder: Path) -> Path:
 def serve_panel(
     config: Path,
     *,
-    host: str,
     port: int | None,
     opens: bool,
     say: Callable[[str], None],
     show: Callable[[str], None],
 ) -> None:
     """Serve a project's panel until interrupted."""
-    if not is_loopback_host(host):
-        say(f"warning: other machines reach {host}, and the token passes to it unencrypted")
     broadcast = Broadcast()
     session = Session(config, on_event=broadcast.tell)
     panel = Panel(session, broadcast)
     folder = Path(os.path.abspath(config)).parent
     address = Address.of(folder)
-    listener = open_listener(host, port, address.port)
+    listener = open_listener(port, address.port)
     bound = int(listener.getsockname()[1])
     Address(address.key, bound).keep(folder)
-    access = Access(_new_token(), address.key, host, bound)
-    is_any = host in ("", "0.0.0.0", "::")  # noqa: S104 - compared, not bound
-    shown = "127.0.0.1" if is_any else host_in_url(host)
-    url = f"http://{shown}:{bound}/?token={access.token}"
+    access = Access(_new_token(), address.key, bound)
+    url = f"http://{_HOST}:{bound}/?token={access.token}"
     show(url)
     session.start()
     run_in_thread("watching for the panel", lambda: watch_disk(session, say))
@@ -110,25 +102,24 @@ def serve_panel(
         session.index.flush()
 
 
-def open_listener(host: str, port: int | None, last: int) -> socket.socket:
+def open_listener(port: int | None, last: int) -> socket.socket:
     """Return a socket that listens: at the port that is asked for, else at the last one, else at any."""
     tried = [port] if port is not None else [last, 0]
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     problem = ""
     for number in tried:
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener = socket.socket()
         if os.name == "posix":  # elsewhere it would let two programs share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((host, number))
-            listener.listen(_BACKLOG)
+            listener.bind((_HOST, number))
+            listener.listen()
         except OSError as error:
             listener.close()
             problem = error.strerror or str(error)
         else:
             return listener
     raise ConfigError(
-        f"cannot listen on {host} at port {tried[0]}: {problem}: name another one with --port"
+        f"cannot listen on {_HOST} at port {tried[0]}: {problem}: name another one with --port"
     )
 
 
@@ -151,26 +142,22 @@ def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> N
         return not session.is_closed and session.base_dir == root
 
     try:
-        watch = TreeWatch(root)
+        with TreeWatch(root) as watch:
+            ignored = (root / name for name in tracked_but_ignored(str(root)))
+            watch.watch_files([session.config, *ignored])
+            session.catch_up()
+            composed = None
+            while is_wanted():
+                last, composed = composed, session.view.composed
+                if composed is not None and composed is not last:
+                    watch.watch_files(single_files(composed))
+                if changes := watch.wait(_LOOK_SECONDS):
+                    session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
     except (OSError, ConfigError) as error:
         say(f"changes on the disk do not show until you reload: {error}")
         session.unwatched()
         while is_wanted():
             time.sleep(_LOOK_SECONDS)
-        return
-    with watch:
-        ignored = (root / name for name in tracked_but_ignored(str(root)))
-        watch.watch_files([session.config, *ignored])
-        if watch.notice:
-            say(watch.notice)
-        session.catch_up()
-        composed = None
-        while is_wanted():
-            last, composed = composed, session.view.composed
-            if composed is not None and composed is not last:
-                watch.watch_files(single_files(composed))
-            if changes := watch.wait(_LOOK_SECONDS):
-                session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
 
 
 class _Server(uvicorn.Server):
@@ -186,8 +173,6 @@ class _Server(uvicorn.Server):
 def server(app: App, end: Callable[[], None]) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
-        http=Connection,
-        backlog=_BACKLOG,  # also the most that are accepted before one is looked at
         log_level="warning",
         access_log=False,
         lifespan="off",

@@ -27,7 +27,7 @@ from aggregate.panel.prompt_data import CacheMarks, FileTable, cache_marks, prom
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composer, ResolvedFile, SavedCounts, redact_file, redact_text, scope_of
+from aggregate.prompt import Composer, ResolvedFile, SavedCounts, redact_file, scope_of
 from aggregate.sending import LoggedRequest, recent_requests
 
 # Files that an event names; after more the page asks for the table anyway.
@@ -180,13 +180,7 @@ class Session:
         return path
 
     def _surroundings(self) -> Surroundings:
-        return Surroundings(
-            self.config,
-            self._selected_now,
-            self.view.listed,
-            self._text_of,
-            lambda text: redact_text(text, "", self.draft.current.redaction(self.project))[0],
-        )
+        return Surroundings(self.config, self._selected_now, self.view.listed, self._text_of)
 
     def _is_written(self) -> None:
         """Compose anew what the configuration, which was written here, may stand in."""

@@ -16,6 +16,7 @@ from aggregate.project.configuration.edit import changing, open_document, write_
 from aggregate.project.configuration.load import load_config, parse_toml, validate
 from aggregate.project.paths.globs import is_glob
 from aggregate.project.table import as_data
+from aggregate.project.tables import Config
 
 ContextFileEntry = FileItem  # An entry of a preset; a plain string is promoted to one
 
@@ -63,14 +64,8 @@ class ContextPresetManager:
                     presets[name] = preset_of_table(name, as_data(table))
         return presets
 
-    def scope_of(self, name: str) -> str:
-        """Return ``"project"`` or ``"global"``: where the preset in force under ``name`` is stored."""
-        scopes = self.scopes()
-        if name not in scopes:
-            raise self._unknown(name)
-        return scopes[name]
-
     def scopes(self) -> dict[str, str]:
+        """Return ``"project"`` or ``"global"`` by the names of presets: where the one in force is stored."""
         return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(
             _stored(self.project_path), "project"
         )
@@ -97,7 +92,10 @@ class ContextPresetManager:
 
     def delete_preset(self, name: str) -> None:
         """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again."""
-        path = self._path(self.scope_of(name))
+        scope = self.scopes().get(name)
+        if scope is None:
+            raise self._unknown(name)
+        path = self._path(scope)
         with changing(path):
             document = open_document(path)
             if name not in document.get(TABLE, {}):  # removed meanwhile
@@ -156,6 +154,13 @@ def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
     return ContextPreset(
         name, files, list(table["screenshots"]), table["description"], table["budget"]
     )
+
+
+def budget_in_force(config: Config) -> int | str | None:
+    """Return the budget of the active preset if it has one, else the configuration's own."""
+    preset = config.context_presets.get(config.project.active_preset)
+    own = preset.budget if preset is not None else None
+    return config.budget.tokens if own is None else own
 
 
 def _stored(path: Path | None) -> Mapping[str, Any]:

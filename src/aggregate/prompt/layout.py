@@ -4,7 +4,7 @@ A worker's prompt, of Tier 3, has its focus files as they are, the others by the
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import tee
 
@@ -200,19 +200,11 @@ class Tier3Files:
         as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
             prompt shows the same view, or that view is smaller than the one by structure, it is shown as it is.
             Records that others have written may hold anything.
-        finish: Applied to segments when they are made: it returns as many, to be shown instead.
     """
 
-    def __init__(
-        self,
-        files: Iterable[RenderedFile],
-        *,
-        as_rendered: bool = False,
-        finish: Callable[[Sequence[Segment]], Sequence[Segment]] = lambda segments: segments,
-    ) -> None:
+    def __init__(self, files: Iterable[RenderedFile], *, as_rendered: bool = False) -> None:
         self._files = tuple(files)
         self._as_rendered = as_rendered
-        self._finish = finish
         self._index = FocusIndex((file.path, file.entry) for file in self._files)
         self._raw: dict[int, Segment] = {}
         self._context: dict[int, Segment] = {}
@@ -246,7 +238,7 @@ class Tier3Files:
                 language = fence_tag(file.path, file.source)
                 block = file_block(file.path, file.source, language=language)
                 segments.append(file_segment(file.path, block, file.shown_raw))
-        self._raw.update(zip(new, self._finish(segments), strict=True))
+        self._raw.update(zip(new, segments, strict=True))
 
     def _make_context(self, numbers: Iterable[int]) -> None:
         new = [number for number in numbers if number not in self._context]
@@ -257,7 +249,7 @@ class Tier3Files:
             view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
             for file, request in zip(files, requests, strict=True)
         ]
-        self._context.update(zip(new, self._finish(segments), strict=True))
+        self._context.update(zip(new, segments, strict=True))
 
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:

@@ -1,25 +1,18 @@
 """What a request was expected to cost, what it has cost and saved, and what all of a day have, by project and model."""
 
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from operator import add
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from aggregate.base.disk.reading import read_text
-from aggregate.base.disk.writing import (
-    exclusive_access,
-    private_folder,
-    replace_own,
-    user_state_folder,
-)
-from aggregate.base.errors import OutputError
+from aggregate.base.disk.writing import user_state_folder
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import Ask, ChatRequest, OnText
-from aggregate.sending.models import SCRIPTED, Reply, Usage, dollars
+from aggregate.sending.kept import change_kept, read_kept
+from aggregate.sending.models import SCRIPTED, Reply, Usage, dollars, saving
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +21,9 @@ class Bill:
 
     expected: Usage
     usage: Usage
-    expected_price: (
-        Decimal | None
-    )  # with the output that has come, ``None`` where no price is known
+    expected_price: Decimal | None  # with the output that has come; all ``None`` without a price
     price: Decimal | None
-    saved: (
-        Decimal | None
-    )  # by the cache: what the same input would have cost without one, less what it has
+    saved: Decimal | None  # by the cache: what the same input would have cost without, less this
 
     @classmethod
     def of(cls, provider: str, model: str, expected: Usage, usage: Usage) -> "Bill":
@@ -50,8 +39,8 @@ class Bill:
     def sentence(self) -> str:
         if self.price is None or self.expected_price is None or self.saved is None:
             return dollars(self.price)
-        forecast, saved = dollars(self.expected_price), dollars(self.saved)
-        return f"{dollars(self.price)} ({forecast} expected, {saved} saved)"
+        forecast = dollars(self.expected_price)
+        return f"{dollars(self.price)} ({forecast} expected, {saving(self.saved)})"
 
 
 _FILE: Final = "charges.json"
@@ -75,15 +64,7 @@ class Charge(NamedTuple):
     unpriced: int = 0  # requests whose price is not known
 
     def plus(self, other: "Charge") -> "Charge":
-        return self._replace(
-            requests=self.requests + other.requests,
-            input=self.input + other.input,
-            cache_read=self.cache_read + other.cache_read,
-            output=self.output + other.output,
-            dollars=self.dollars + other.dollars,
-            saved=self.saved + other.saved,
-            unpriced=self.unpriced + other.unpriced,
-        )
+        return Charge._make((*self[:4], *map(add, self[4:], other[4:])))
 
     def with_one(self, bill: Bill) -> "Charge":
         usage, price, saved = bill.usage, bill.price or Decimal(0), bill.saved or Decimal(0)
@@ -104,45 +85,39 @@ def keep_charge(project: Path, provider: str, model: str, usage: Usage) -> tuple
         return ()
     bill = Bill.of(provider, model, Usage(), usage)
     key = (date.today().isoformat(), str(project.resolve()), provider, model)
-    path = folder / _FILE
-    try:
-        private_folder(folder)
-        with exclusive_access(path):
-            rows = {row[:4]: row for row in charges()}
-            rows[key] = rows.pop(key, Charge(*key)).with_one(bill)
-            newest = [row._asdict() for row in list(rows.values())[-_MOST_ROWS:]]
-            text = json.dumps({"version": _VERSION, "charges": newest}, default=str, indent=0)
-            replace_own(path, text + "\n")
-    except (OSError, OutputError) as error:
-        return (f"what this has cost is not kept: {error}",)
-    return ()
+
+    def with_one(data: object) -> dict[str, Any]:
+        rows = {row[:4]: row for row in _rows(data)}
+        rows[key] = rows.pop(key, Charge(*key)).with_one(bill)
+        newest = [row._asdict() for row in list(rows.values())[-_MOST_ROWS:]]
+        return {"version": _VERSION, "charges": newest}
+
+    problem = change_kept(folder / _FILE, with_one)
+    return (f"what this has cost is not kept: {problem}",) if problem else ()
 
 
 def charges() -> list[Charge]:
     """Return the sums, the one that was added to last at the end."""
     folder = user_state_folder()
-    if folder is None:
-        return []
+    return _rows(read_kept(folder / _FILE)) if folder else []
+
+
+def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
+    """Return the rows as they were kept, with amounts as such; none where one is no row."""
     try:
-        data = json.loads(read_text(folder / _FILE))
-        rows = data["charges"] if data.get("version") == _VERSION else []
-        return [_read(Charge(**row)) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidOperation):
+        rows = [Charge(**row) for row in data["charges"]] if data["version"] == _VERSION else []
+        if any(type(number) is not int for row in rows for number in (*row[4:8], row.unpriced)):
+            return []
+        amounts = [(Decimal(row.dollars), Decimal(row.saved)) for row in rows]
+    except (ValueError, KeyError, TypeError, InvalidOperation):
         return []
+    pairs = zip(rows, amounts, strict=True)
+    return [row._replace(dollars=paid, saved=saved) for row, (paid, saved) in pairs]
 
 
-def _read(row: Charge) -> Charge:
-    """Return a row as it was kept, with amounts as such."""
-    numbers = (*row[4:8], row.unpriced)
-    if not all(type(number) is int for number in numbers) or not all(map(str.strip, row[:3])):
-        raise ValueError("is no row")
-    return row._replace(dollars=Decimal(row.dollars), saved=Decimal(row.saved))
-
-
-def spent_today(rows: Iterable[Charge] | None = None) -> Decimal:
+def spent_today() -> Decimal:
     today = date.today().isoformat()
-    rows = charges() if rows is None else rows
-    return sum((row.dollars for row in rows if row.day == today), Decimal(0))
+    return sum((row.dollars for row in charges() if row.day == today), Decimal(0))
 
 
 def charged(client: Client, project: Path) -> Client:

@@ -12,6 +12,11 @@ class OfferedTool:
     description: str
     parameters: Mapping[str, Any]  # the JSON Schema of an object
 
+    def declared(self, schema_key: str) -> dict[str, Any]:
+        """Return the tool as providers take it, who differ in what they call its schema."""
+        named = {"name": self.name, "description": self.description}
+        return {**named, schema_key: self.parameters}
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,10 +35,9 @@ from aggregate.project.history import (
 )
 from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
 from aggregate.prompt.turns import build_discussion_section
-from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.models import FinishReason, Usage
+from aggregate.sending.models import FinishReason
 from aggregate.sending.turn import ASSISTANT, USER, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
@@ -129,7 +127,6 @@ class PreparedCompaction:
     name: str  # of the discussion, ``""`` for the default one
     turns: tuple[Any, ...]  # those that become a summary
     tokens: int  # theirs, by o200k
-    staying_tokens: int  # those of the turns that stay
     kept_as: str  # the name of the discussion in which all turns are kept
     is_whole_prompt: bool  # whether the files are sent along, since a cache holds them
 
@@ -139,29 +136,15 @@ class PreparedCompaction:
         return self.turn.price(replace(self.turn.expected, output=output))
 
     @property
-    def pays_back_after(self) -> int | None:
-        """After how many turns it has cost less: what stays is written once more, and each turn reads less."""
-        policy, costs = self.turn.plan.policy, self.price
-        million = self.turn.price(Usage(fresh=1_000_000))
-        saved = self.tokens - _SUMMARY_TOKENS
-        if costs is None or not million or saved <= 0:
-            return None
-        token = million / 1_000_000
-        again = Decimal(str(policy.write - policy.read)) * (self.staying_tokens + _SUMMARY_TOKENS)
-        return ceil((costs + again * token) / (Decimal(str(policy.read)) * saved * token))
-
-    @property
     def sentence(self) -> str:
         amount, client = self.price, self.turn.client
         costs = "at a price that is not known" if amount is None else f"for about ${amount:.4f}"
         what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
-        sentence = (
+        return (
             f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
             f"{client.provider} {client.model} behind {what}; "
             f"each further turn then has about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens less"
         )
-        after = self.pays_back_after
-        return sentence if after is None else f"{sentence}, which pays after {after:,} of them"
 
     @property
     def data(self) -> dict[str, object]:
@@ -173,20 +156,8 @@ class PreparedCompaction:
             "tokens": self.tokens,
             "kept_as": self.kept_as,
             "cost": None if self.price is None else float(self.price),
-            "pays_back_after": self.pays_back_after,
             "warnings": list(self.turn.warnings),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedCompaction:
-    completed: Exchange  # the answer with the summary, and its files
-    kept: Path  # the file with all turns as they were
-    kept_as: str  # the name of that discussion
-
-    @property
-    def sentence(self) -> str:
-        return f"all turns are kept: --discussion {self.kept_as} goes on from them"
 
 
 def prepare_compaction(
@@ -227,13 +198,7 @@ def prepare_compaction(
         number += 1
         kept_as = f"{stem}-{number}"
     return PreparedCompaction(
-        turn,
-        name,
-        oldest,
-        count(build_discussion_section(oldest)),
-        count(build_discussion_section(turns.written[len(oldest) :])),
-        kept_as,
-        is_whole_prompt,
+        turn, name, oldest, count(build_discussion_section(oldest)), kept_as, is_whole_prompt
     )
 
 
@@ -265,26 +230,14 @@ def _of_turns_alone(
             oldest = oldest[: len(oldest) // 2]
 
 
-def compact_discussion(
-    prepared: PreparedCompaction, project: Project, *, on_text: OnText | None = None
-) -> CompletedCompaction:
-    """If ``on_text`` raises an ``OSError`` or ``OutputError``, that comes at the end; any other changes nothing."""
+def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchange:
+    """Ask for the summary and put it in the place of the oldest turns, which another discussion keeps."""
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")
     root = discussions_root(project)
     history = confined(history_file(project.path, prepared.name), root)
     kept = confined(history_file(project.path, prepared.kept_as), root)
-    broken: list[OSError | OutputError] = []
-
-    def pass_on(piece: str) -> None:
-        # It is paid for, and takes its place nonetheless where the output breaks.
-        try:
-            if on_text is not None and not broken:
-                on_text(piece)
-        except (OSError, OutputError) as error:
-            broken.append(error)
-
-    completed = send_turn(prepared.turn, project, on_text=pass_on)
+    completed = send_turn(prepared.turn, project)
     summary = {"role": SUMMARY, "content": completed.reply.text}
     try:
         _check_summary(prepared, completed, count(build_discussion_section([summary])))
@@ -295,9 +248,7 @@ def compact_discussion(
     except AggregateError as error:
         error.add_note(f"the summary is in {completed.answer}")
         raise
-    if broken:
-        raise broken[0]
-    return CompletedCompaction(completed, kept, prepared.kept_as)
+    return completed
 
 
 def _check_summary(prepared: PreparedCompaction, completed: Exchange, tokens: int) -> None:

@@ -1,10 +1,11 @@
 """A prompt of which all but some files is copied from the one before, and what is recorded of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from aggregate.base.files import FileRow
 from aggregate.prompt.document import SEPARATOR, Section
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _PART_BYTES: Final = 1 << 20
 
 
+@dataclass(frozen=True, slots=True)
 class EditedPrompt:
     """It stands for the stream of its segments, and for what measures these.
 
@@ -30,29 +32,17 @@ class EditedPrompt:
         warnings: What was left out or is doubtful, one sentence each.
     """
 
-    choices = missing = ()
-    guess = None
+    rows: Sequence[FileRow]
+    warnings: Sequence[str]
+    _counts: bool
+    _earlier: LoggedRequest
+    _old: mmap
+    _texts: Mapping[int, str]  # the new segments by their numbers
+    _fingerprint: PromptFingerprint
 
-    def __init__(
-        self,
-        earlier: LoggedRequest,
-        old: mmap,
-        texts: Mapping[int, str],
-        *,
-        rows: Sequence[FileRow],
-        warnings: Sequence[str],
-        counts: bool,
-    ) -> None:
-        """``texts`` are the new segments by their numbers in the fingerprint of the ``earlier`` prompt, ``old``."""
-        self.rows, self.warnings = rows, warnings
-        self._earlier, self._old, self._texts, self._counts = earlier, old, texts, counts
-        segments = [*earlier.fingerprint.segments]
-        for number, text in texts.items():
-            before = segments[number]
-            tokens = _count(text, is_last=number == len(segments) - 1) if counts else 0
-            hashed = SegmentHash.of(text, tokens, section=before.section, source=before.source)
-            segments[number] = hashed
-        self._fingerprint = PromptFingerprint(tuple(segments))
+    choices: ClassVar[tuple[()]] = ()
+    missing: ClassVar[tuple[()]] = ()
+    guess: ClassVar[None] = None
 
     @classmethod
     def of(
@@ -69,17 +59,21 @@ class EditedPrompt:
         earlier = read_request(path)
         if earlier is None:
             return None
-        numbers = {
-            segment.source: number
-            for number, segment in enumerate(earlier.fingerprint.segments)
-            if segment.section == Section.FILES
-        }
+        segments = [*earlier.fingerprint.segments]
+        numbered = enumerate(segments)
+        numbers = {each.source: at for at, each in numbered if each.section == Section.FILES}
         with path.open("rb") as file:
             old = mmap(file.fileno(), 0, access=ACCESS_READ)
         if sha256(old).hexdigest() != digest or not blocks.keys() <= numbers.keys():
             return None
         texts = {numbers[name]: text for name, text in blocks.items()}
-        return cls(earlier, old, texts, rows=rows, warnings=warnings, counts=counts)
+        for number, text in texts.items():
+            before = segments[number]
+            tokens = _count(text, is_last=number == len(segments) - 1) if counts else 0
+            hashed = SegmentHash.of(text, tokens, section=before.section, source=before.source)
+            segments[number] = hashed
+        fingerprint = PromptFingerprint(tuple(segments))
+        return cls(rows, warnings, counts, earlier, old, texts, fingerprint)
 
     @property
     def digests(self) -> tuple[str, ...]:

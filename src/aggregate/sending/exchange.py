@@ -72,10 +72,9 @@ class Exchange:
     @property
     def news(self) -> list[str]:
         older, extra = self.ordered.older, self.ordered.extra
-        diffs = (
-            f"shown as the cache holds them, with diffs ({extra:+,} tokens): {short_list(older)}"
-        )
-        return [*([diffs] if older else []), *([self.report.sentence] if self.report else [])]
+        shown = f"shown as the cache holds them, with diffs ({extra:+,} tokens)"
+        diffs = [f"{shown}: {short_list(older)}"] if older else []
+        return [*diffs, *([self.report.sentence] if self.report else [])]
 
     @property
     def notes(self) -> Sequence[str]:
@@ -178,18 +177,17 @@ class Exchange:
             sources = first if first == last else f"{first} … {last}"
             if images := len(block["images"]):
                 sources += f", with {images:,} image{'s' * (images > 1)}"
-            lines.append(
-                f"{block['tokens']:>10,} {block['segments']:>9,}  {block['role']:9}  {sources}"
-            )
+            sizes = f"{block['tokens']:>10,} {block['segments']:>9,}"
+            lines.append(f"{sizes}  {block['role']:9}  {sources}")
             if block["marked"]:
                 lives = ", kept for an hour" if block["lifetime"] >= LONG_LIFETIME else ""
                 up_to = f"{block['up_to']:,} tokens{lives}"
                 lines.append(f"{'':>10} {'':>9}  {'':9}  ── breakpoint, {up_to} ──")
         client, usage, total = self.client, self.expected, self.plan.total
         model = f"{client.provider} {client.model}".strip()
-        address = f" at {self.client.address}" if self.client.address else ""
-        segments = f"{len(self.prompt.segments):>9,}"
-        lines.append(f"{total:>10,} {segments}  {'':9}  in all, to {model}{address}")
+        address = f" at {client.address}" if client.address else ""
+        sizes = f"{total:>10,} {len(self.prompt.segments):>9,}"
+        lines.append(f"{sizes}  {'':9}  in all, to {model}{address}")
         lines.append(_origins_sentence(self))
         if self.budget is not None or self.provider_tokens != total:  # rule B-10
             counted = (
@@ -206,8 +204,7 @@ class Exchange:
 
     @property
     def data(self) -> dict[str, Any]:
-        usage = self.expected
-        amount = self.expected_price
+        usage, amount = self.expected, self.expected_price
         return {
             "provider": self.client.provider,
             "model": self.client.model,
@@ -233,21 +230,22 @@ class Exchange:
 
 
 def _origins_sentence(turn: Exchange) -> str:
-    options, client = turn.asked, turn.client
+    client, selection, discussion = turn.client, turn.selection, turn.request.discussion
     chosen = {
         "provider": f"provider {client.provider}",
         "model": f"model {client.model or 'its own'}",
-        "max_output": f"at most {options.max_output:,} tokens of answer",
-        "effort": f"effort {turn.selection.effort}",
-        "temperature": f"temperature {turn.selection.temperature or 0:g}",
+        "max_output": f"at most {turn.asked.max_output:,} tokens of answer",
+        "effort": f"effort {selection.effort}",
+        "temperature": f"temperature {selection.temperature or 0:g}",
     }
     parts = [
         f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
-        for name, source in turn.selection.origins.items()
+        for name, source in selection.origins.items()
     ]
-    if turn.request.discussion:
-        source = "its own" if turn.request.discussion == SCRIPTED else OPTION
-        parts.append(f'discussion "{turn.request.discussion}" ({source})')
+    if discussion:
+        parts.append(
+            f'discussion "{discussion}" ({"its own" if discussion == SCRIPTED else OPTION})'
+        )
     return f"chosen: {', '.join(parts)}"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.request import Amount
@@ -17,28 +17,19 @@ from aggregate.project.configuration import Project
 from aggregate.prompt import Composition, open_project
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import PrefixReport
-from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, messages_of
+from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import open_client, provider_of_model
 from aggregate.sending.discussions import Discussion
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
-from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage, api_family
+from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage
 from aggregate.sending.turn import ASSISTANT, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
 # Stands for the address of a compatible server, which the host alone knows: nothing is sent there.
 _HOSTS_OWN = "http://localhost"
-
-
-class PlannedBlock(NamedTuple):
-    """A piece of a request: a text, or an image by its path; a cache's breakpoint may stand behind it."""
-
-    role: str
-    text: str
-    marked: bool
-    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +52,6 @@ class PlannedRequest:
     def plan(self) -> RequestPlan:
         """The blocks as they stand in the numbered prompt, with their tokens; its layout is for the next request."""
         return self.request.plan
-
-    @property
-    def blocks(self) -> tuple[PlannedBlock, ...]:
-        system = [
-            PlannedBlock("system", block.text, block.has_breakpoint)
-            for block in self.plan.blocks
-            if block.role is BlockRole.SYSTEM
-        ]
-        said = [
-            PlannedBlock(
-                "assistant" if message.is_assistant else "user",
-                part.text,
-                part.block.has_breakpoint,
-                part.block.image.path if part.block.image else "",
-            )
-            for message in messages_of(self.plan)
-            for part in message.parts
-        ]
-        return (*system, *said)
 
     @property
     def expected(self) -> Usage | None:
@@ -177,8 +149,8 @@ def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
 
 def body_of(planned: PlannedRequest) -> dict[str, Any]:
     """Return the arguments of a request in the form of whose API it was planned for."""
-    family = api_family(planned.provider, planned.model)
-    return to_anthropic(planned) if family in anthropic_api.PROVIDERS else to_openai(planned)
+    is_anthropics = planned.provider in anthropic_api.PROVIDERS
+    return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
 
 def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> Exchange:
@@ -229,7 +201,7 @@ def usage_of(reported: object) -> Usage:
 
 
 def _check_api(planned: PlannedRequest, providers: frozenset[str], function: str) -> None:
-    if api_family(planned.provider, planned.model) not in providers:
+    if planned.provider not in providers:
         raise ClientSetupError(
             f"the request was planned for {planned.provider}, which {function} does not speak to: "
             f"call the function of its SDK, or plan_for with provider={min(providers)!r}"

@@ -19,7 +19,6 @@ from aggregate.sending.models import (
     SCRIPTED,
     CacheLookup,
     CachePolicy,
-    api_family,
     bare_model_name,
 )
 
@@ -199,10 +198,10 @@ class KnownModel:
 
 @lru_cache(maxsize=200)
 def known_model(provider: str, model: str) -> KnownModel:
-    family, name = api_family(provider, model), bare_model_name(model)
+    name, maker = bare_model_name(model), provider
     if provider == GATEWAY:
-        family = "anthropic" if name.startswith("claude") else COMPATIBLE
-    applies = {ANY, provider, family} | ({KNOWN} if family in _PROVIDERS - {COMPATIBLE} else set())
+        maker = "anthropic" if name.startswith("claude") else COMPATIBLE
+    applies = {ANY, provider, maker} | ({KNOWN} if maker in _PROVIDERS - {COMPATIBLE} else set())
     fitting = [
         (len(start), row)
         for row in ROWS
@@ -219,7 +218,3 @@ def known_model(provider: str, model: str) -> KnownModel:
     own = {key: said.pop(key) for key in ("images", "ratio", "window", "as_of") if key in said}
     cache = CachePolicy(**said) if said else NO_CACHE
     return KnownModel(cache, Capabilities(**takes), **own)
-
-
-def policy_for(provider: str, model: str) -> CachePolicy:
-    return known_model(provider, model).cache

@@ -38,9 +38,7 @@ from aggregate.sending.models import LONG_LIFETIME, CacheLookup, CachePolicy, Us
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
-_IMAGE_TOKENS: Final = (
-    1_600  # of an image whose size is not looked at: what most models count at most
-)
+_IMAGE_TOKENS: Final = 1_600  # of an image whose size is not looked at: what most count at most
 _UNMARKABLE: Final = frozenset({"thinking", "redacted_thinking", "tool_calls"})
 
 
@@ -129,18 +127,24 @@ def plan_messages(
     is_first = begun is not earlier and shared == len(digests)
     sent = None if is_first else begun
     outline = _outline(pieces, digests, tokens, own)
-    pauses = sent.pauses.then(now - sent.at) if sent else NO_PAUSES
-    layout = _layout(outline, pieces, policy, _before(sent, outline, pieces, policy, now, pauses))
+    before = _before(sent, outline, pieces, policy, now)
+    layout = _layout(outline, pieces, policy, before)
     plan = RequestPlan((), layout, tokens, 0, policy)
     expected, cache = charge(plan, sent.cache if sent else SimulatedCache(), at=now)
     chosen = frozenset(layout.breakpoints) - outline.fixed
     given = {"tools": tools, "system": system, "messages": messages}
     arguments = {key: value for key, value in given.items() if value}
-    _set_marks(arguments, pieces, layout, own=own, chosen=chosen, openai=name == "openai")
-    if name == "openai" and (key := cache_key(plan)):
+    is_openai = name == "openai"
+    marks = {place: _mark(layout, place, is_openai=is_openai) for place in chosen}
+    # Those of earlier plans that do not stay are taken away.
+    _set_marks(arguments, pieces, {place: {} for place in own} | marks)
+    if is_openai and chosen:
+        # Without this the last message is a breakpoint too and takes one of the four.
+        arguments["prompt_cache_options"] = {"mode": "explicit"}
+    if is_openai and (key := cache_key(plan)):
         arguments["prompt_cache_key"] = key
     own |= chosen
-    return PlannedMessages(name, model, arguments, plan, expected, own, cache, now, pauses)
+    return PlannedMessages(name, model, arguments, plan, expected, own, cache, now, before.pauses)
 
 
 def bill_for(planned: PlannedMessages, usage: object) -> Bill:
@@ -225,9 +229,8 @@ def _outline(
     body = [place for place in markable if first is None or pieces[place - 1].place[:2] == first]
     before = [place for place in markable if not said or place < said[0]]
     places = frozenset(range(1, len(pieces) + 1))
-    return Outline(
-        digests, tokens, places, max(body, default=1), max(before, default=0), markable, fixed
-    )
+    last, head = max(body, default=1), max(before, default=0)
+    return Outline(digests, tokens, places, last, markable, head, fixed)
 
 
 def _before(
@@ -236,9 +239,9 @@ def _before(
     pieces: Sequence[_Piece],
     policy: CachePolicy,
     now: float,
-    pauses: Pauses,
 ) -> EarlierRequest:
     """Return what a cache holds; steps of a loop follow quickly unless pauses between them were seen."""
+    pauses = earlier.pauses.then(now - earlier.at) if earlier else NO_PAUSES
     is_slow = any(pause > policy.seconds for pause in pauses.seconds)
     lifetime = CacheLifetime.AUTO if is_slow else CacheLifetime.SHORT
     last = max(outline.markable, default=len(pieces))
@@ -252,7 +255,7 @@ def _before(
     answer = pieces[answers[-1]].place[1]
     end = next(place for place in answers if pieces[place].place[1] == answer)
     ended = max((place for place in outline.markable if place <= end), default=0)
-    marks = {place for place in (outline.first_change, outline.body, ended) if 0 < place <= ended}
+    marks = {place for place in (outline.head, outline.body, ended) if 0 < place <= ended}
     layout = BlockLayout(outline.digests[:end], tuple(range(1, end + 1)), tuple(sorted(marks)))
     return EarlierRequest(layout, 0.0, lifetime, replaced=last)
 
@@ -296,33 +299,24 @@ def _layout(
     return replace(layout, lifetimes=tuple(lifetimes))
 
 
+def _mark(layout: BlockLayout, place: int, *, is_openai: bool) -> dict[str, Any]:
+    if is_openai:
+        return {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    is_long = layout.lifetime(place, 0) >= LONG_LIFETIME
+    return {"cache_control": {"type": "ephemeral"} | ({"ttl": "1h"} if is_long else {})}
+
+
 def _set_marks(
-    arguments: dict[str, Any],
-    pieces: Sequence[_Piece],
-    layout: BlockLayout,
-    *,
-    own: frozenset[int],
-    chosen: frozenset[int],
-    openai: bool,
+    arguments: dict[str, Any], pieces: Sequence[_Piece], marks: Mapping[int, dict[str, Any]]
 ) -> None:
-    """Set the chosen breakpoints, and take away those of earlier plans that do not stay."""
-    for place in sorted(own | chosen):
-        piece = pieces[place - 1]
-        block = piece.bare
-        if place in chosen and openai:
-            block["prompt_cache_breakpoint"] = {"mode": "explicit"}
-        elif place in chosen:
-            is_long = layout.lifetime(place, 0) >= LONG_LIFETIME
-            block["cache_control"] = {"type": "ephemeral"} | ({"ttl": "1h"} if is_long else {})
-        kind, number, part = piece.place
+    for place, mark in marks.items():
+        kind, number, part = pieces[place - 1].place
+        block = pieces[place - 1].bare | mark
         if kind == "tools":
             arguments["tools"][number] = block
             continue
-        holder, key = (
-            (arguments, "system") if kind == "system" else (arguments[kind][number], "content")
-        )
+        holder, key = arguments, "system"
+        if kind == "messages":
+            holder, key = arguments[kind][number], "content"
         holder[key] = list(_parts(holder[key]))
         holder[key][part] = block
-    if openai and chosen:
-        # Without this the last message is a breakpoint too and takes one of the four.
-        arguments["prompt_cache_options"] = {"mode": "explicit"}

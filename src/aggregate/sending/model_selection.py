@@ -22,19 +22,13 @@ from aggregate.sending.attached import Attached
 from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
-from aggregate.sending.clients.providers import (
-    NAMES,
-    PROVIDERS,
-    check_not_from_project,
-    open_client,
-    provider_of_model,
-)
-from aggregate.sending.models import CLOUDS, COMPATIBLE, GATEWAY, SCRIPTED
+from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
+from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED
 
 OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 # The providers that have models of their own only.
-_COMPANIES: Final = frozenset(NAMES) - frozenset(CLOUDS) - {COMPATIBLE, GATEWAY, SCRIPTED}
+_COMPANIES: Final = frozenset(NAMES) - {COMPATIBLE, GATEWAY, SCRIPTED}
 _SHOWN = 60  # characters of an alias that a sentence shows
 
 
@@ -57,9 +51,8 @@ class ModelSelection:
     discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
     # Of a selection that is made: where provider, model and all that is no usual choice are from
     origins: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[
-        str, ...
-    ] = ()  # what of the persona is not used, and what its project has named
+    # What of the persona is not used, and what its project has named
+    warnings: tuple[str, ...] = ()
     picks: bool = False  # whether it is first asked which of the likeliest files matter (T-10)
     attached: Attached = field(default_factory=Attached)
 
@@ -108,8 +101,6 @@ def select_model(
     provider = _provider(asked.in_order)
     address = _address(asked.in_order, provider)
     model = _model(asked.in_order, provider, has_address=bool(address.base_url))
-    if provider.key:
-        check_not_from_project(provider.provider)
     environ, address_warnings = _for_project_address(project, address, provider, environ)
     client = open_client(
         provider.provider,
@@ -121,18 +112,18 @@ def select_model(
     )
     warnings = (*_unfollowed(asked, provider.provider), *address_warnings)
     warnings += _decided_by_project(asked, provider, model, client)
-    cache, cache_warnings = _cache_lifetime(asked)
     options, origins = _options(asked, {"provider": provider.name, "model": model.name})
     return client, replace(
         selection,
         **options,
         persona=asked.persona_name,
         budget=asked.persona.budget if selection.budget is None else selection.budget,
-        cache=cache,
+        # The user goes before the project here, which does not pay.
+        cache=CacheLifetime(selection.cache or asked.users.cache or asked.projects.cache or "auto"),
         system=selection.system or asked.persona.system_prompt,
         discussion=_discussion(project, selection, client),
         origins=origins,
-        warnings=warnings + cache_warnings,
+        warnings=warnings,
         picks=bool(asked.users.pick if asked.projects.pick is None else asked.projects.pick),
     )
 
@@ -185,13 +176,11 @@ def _sources(project: Project, selection: ModelSelection) -> _Sources:
         ),
         source("[send] of your configuration", users),
     )
-    named = [_without_alias(each, projects, users, is_strangers) for each in in_order]
+    named = [_without_alias(each, projects, users) for each in in_order]
     return _Sources(project, selection, users, persona_name, persona, is_strangers, named)
 
 
-def _without_alias(
-    source: _Source, projects: SendTable, users: SendTable, is_strangers: bool
-) -> _Source:
+def _without_alias(source: _Source, projects: SendTable, users: SendTable) -> _Source:
     """Return a source whose model is no alias; those of the user go before those of a project."""
     target = users.aliases.get(source.model) or projects.aliases.get(source.model)
     if not target:
@@ -199,8 +188,6 @@ def _without_alias(
     provider, slash, model = target.partition("/")
     if not slash or provider not in NAMES:
         return replace(source, model=target)
-    if is_strangers and source.model not in users.aliases:
-        check_not_from_project(provider)
     if source.provider not in ("", provider):
         raise ClientSetupError(
             f'"{source.model[:_SHOWN]}" stands for {model} of {provider}, not of {source.provider}: leave out the '
@@ -250,14 +237,12 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
             continue
         if has_address:
             return source
+        who = f"{source.name} names the model {source.model}, which {asked} does not have"
+        what = f"add --model, or take --provider {maker}"
         if source is option:
-            raise ClientSetupError(
-                f"{asked}, which {provider.name} names, does not have the model {source.model}: add --provider {maker}"
-            )
-        raise ClientSetupError(
-            f"{source.name} names the model {source.model}, which {asked} does not have: "
-            f"add --model, or take --provider {maker}"
-        )
+            who = f"{asked}, which {provider.name} names, does not have the model {source.model}"
+            what = f"add --provider {maker}"
+        raise ClientSetupError(f"{who}: {what}")
     return _Source(USUAL)
 
 
@@ -273,17 +258,6 @@ def _options(asked: _Sources, origins: dict[str, str]) -> tuple[dict[str, Any], 
     if asked.persona_name:
         origins["persona"] = asked.persona_name
     return options, origins
-
-
-def _cache_lifetime(asked: _Sources) -> tuple[CacheLifetime, tuple[str, ...]]:
-    """Return how long entries are to live; only here the user goes before the project, which does not pay."""
-    users, projects = asked.users, asked.projects
-    own = asked.selection.cache or users.cache
-    if own or projects.cache not in ("1h", "off"):
-        return CacheLifetime(own or projects.cache or "auto"), ()
-    # An hour costs more to write, and without a cache everything is paid in full.
-    warning = f'cache = "{projects.cache}" by [send] of the project'
-    return CacheLifetime(projects.cache), (warning,)
 
 
 def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:
@@ -322,23 +296,23 @@ def _decided_by_project(
     if not asked.is_strangers or is_trusted(project_root(asked.project.folder)):
         return ()
     projects, selection = asked.projects, asked.selection
-    said = [f"provider {client.provider}"] if provider.is_projects else []
-    if model.is_projects or (provider.is_projects and model.name == USUAL):
-        said.append(f"model {client.model}")
-    if projects.persona and not selection.persona:
-        said.append(f'persona "{projects.persona}"')
-    if projects.max_output is not None and selection.max_output is None:
-        said.append(f"answers of up to {projects.max_output:,} tokens")
+    is_usual = model.name == USUAL and provider.is_projects
     has_budget = selection.budget is not None or asked.persona.budget is not None
-    if projects.budget is not None and not has_budget:
-        said.append(f"budget {projects.budget}")
-    if projects.effort is not None and selection.effort is None:
-        said.append(f"effort {projects.effort}")
-    if projects.pick:
-        said.append("a second look before each question with a budget")
-    if projects.cache == "1h":
-        said.append("a cache that lives for an hour")
-    return (f"chosen by the project's own configuration: {', '.join(said)}",) if said else ()
+    has_cache = selection.cache or asked.users.cache
+    most, persona = projects.max_output, projects.persona
+    rows = {
+        f"provider {client.provider}": provider.is_projects,
+        f"model {client.model}": model.is_projects or is_usual,
+        f'persona "{persona}"': persona and not selection.persona,
+        f"answers of up to {most or 0:,} tokens": most and selection.max_output is None,
+        f"budget {projects.budget}": projects.budget is not None and not has_budget,
+        f"effort {projects.effort}": projects.effort and selection.effort is None,
+        "a second look before each question with a budget": projects.pick,
+        # An hour costs more to write, and without a cache everything is paid in full.
+        f"cache {projects.cache}": projects.cache in ("1h", "off") and not has_cache,
+    }
+    said = ", ".join(row for row, is_said in rows.items() if is_said)
+    return (f"chosen by the project's own configuration: {said}",) if said else ()
 
 
 def _for_project_address(

@@ -8,10 +8,6 @@ from typing import Any, Final
 
 from aggregate.sending.calls import ToolCall
 
-# The clouds that serve models of other makers: their caches, prices and limits go by the maker.
-AZURE, BEDROCK, VERTEX = "azure", "bedrock", "vertex"
-CLOUDS: Final = frozenset({AZURE, BEDROCK, VERTEX})
-
 
 def bare_model_name(model: str) -> str:
     """Return a model's name in small letters, without a vendor, a region or a version of the one who serves it.
@@ -21,13 +17,6 @@ def bare_model_name(model: str) -> str:
     """
     name = model.lower().rsplit("/", 1)[-1]
     return name.rpartition("anthropic.")[2] or name
-
-
-def api_family(provider: str, model: str) -> str:
-    """Return the provider whose rules hold for a cloud's model, the provider itself where it is no cloud."""
-    if provider == VERTEX:
-        return "anthropic" if bare_model_name(model).startswith("claude") else "gemini"
-    return {AZURE: "openai", BEDROCK: "anthropic"}.get(provider, provider)
 
 
 COMPATIBLE, SCRIPTED = "compatible", "scripted"  # no companies: a server of one's own, and no model
@@ -93,6 +82,13 @@ class Usage:
 
 def dollars(amount: Decimal | None) -> str:
     return "price unknown" if amount is None else f"${amount:.4f}"
+
+
+def saving(amount: Decimal) -> str:
+    """Say what a cache has saved; at first it costs more, since what is written is read later."""
+    return (
+        f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
+    )
 
 
 _MOST_TOKENS: Final = 10**12  # no request has more: a server that reports more reports nonsense

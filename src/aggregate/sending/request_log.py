@@ -14,15 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_text
-from aggregate.base.disk.writing import (
-    STATE_VARIABLE,
-    exclusive_access,
-    private_folder,
-    replace_own,
-    state_folder,
-    user_state_folder,
-)
-from aggregate.base.errors import OutputError
+from aggregate.base.disk.writing import STATE_VARIABLE, replace_own, state_folder, user_state_folder
 from aggregate.base.monitor import get_monitor
 from aggregate.base.request import Level, SentFile
 from aggregate.prompt import Request
@@ -36,9 +28,11 @@ from aggregate.sending.cache.fingerprint import (
     compare_prefixes,
     digest,
 )
+from aggregate.sending.kept import change_kept, read_kept
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, Request, SegmentCounter
+    from aggregate.sending.cache.breakpoints import BlockLayout
 
 _FILE: Final = "sent_requests.json"
 # Records of one project that are remembered: ten times as many as are looked through for the next request.
@@ -71,6 +65,12 @@ class LoggedRequest:
     pauses: tuple[float, ...] = ()  # seconds between the last turns
     discussion: str = ""  # ``""`` for the default one
     effort: str = ""  # as it was asked for
+
+    @property
+    def layout(self) -> "BlockLayout":
+        from aggregate.sending.cache.breakpoints import BlockLayout  # of sent prompts alone
+
+        return BlockLayout(self.fingerprint.digests, self.ends, self.breakpoints, self.lifetimes)
 
     @property
     def unsent(self) -> "LoggedRequest":
@@ -116,25 +116,17 @@ def write_request(request: LoggedRequest) -> str:
 def _remember(output_dir: Path, text: str) -> str:
     if user_state_folder() is None:
         return f"there is no home folder: set {STATE_VARIABLE}"
-    path = state_folder(output_dir) / _FILE
-    try:
-        private_folder(path.parent)
-        with exclusive_access(path):
-            hashes = dict.fromkeys((*own_hashes(output_dir), _record_hash(text)))
-            replace_own(path, json.dumps([*hashes][-_MOST:], indent=0) + "\n")
-    except OSError as error:
-        return f"cannot write {path}: {error.strerror or error}"
-    except OutputError as error:
-        return str(error)
-    return ""
+    path, new = state_folder(output_dir) / _FILE, _record_hash(text)
+
+    def with_new(_: object) -> list[str]:
+        return [*dict.fromkeys((*own_hashes(output_dir), new))][-_MOST:]
+
+    return change_kept(path, with_new)
 
 
 def own_hashes(output_dir: Path) -> tuple[str, ...]:
-    try:
-        hashes = json.loads(read_text(state_folder(output_dir) / _FILE))
-        return tuple(str(recorded) for recorded in hashes)
-    except (OSError, ValueError, TypeError, RecursionError):
-        return ()
+    hashes = read_kept(state_folder(output_dir) / _FILE)
+    return tuple(map(str, hashes)) if isinstance(hashes, list) else ()
 
 
 def _record_hash(text: str) -> str:

@@ -69,25 +69,22 @@ def send_turn(
         os.utime(request_log_path(path), (begun, begun))
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
+        came = ""
         try:
             reply = received or client.send(prepared.asked, file)
+            came = "the answer"
             file.finish(_text_or_refusal(reply))
+            _check_answer(reply, client.provider)
+            if history is not None:
+                _add_turns(prepared, reply, history)
+            problem = write_request(log)
+            if file.error is not None:
+                raise file.error
         except BaseException as error:
-            if not file.is_empty:
+            if came or not file.is_empty:
                 _record(log)
-            file.name_in(error, "what came of the answer")
+            file.name_in(error, came or "what came of the answer")
             raise
-    try:
-        _check_answer(reply, client.provider)
-        if history is not None:
-            _add_turns(prepared, reply, history)
-        problem = write_request(log)
-        if file.error is not None:
-            raise file.error
-    except BaseException as error:
-        _record(log)
-        file.name_in(error, "the answer")
-        raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
         *prepared.place[:2],

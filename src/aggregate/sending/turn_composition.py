@@ -34,7 +34,7 @@ from aggregate.prompt.document import Image, Prompt, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, EarlierRequest, Pauses
-from aggregate.sending.cache.file_order import CachedPrompt, OrderedPrompt, order_for_sending
+from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
     HashedSegment,
@@ -49,7 +49,7 @@ from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of
-from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy, api_family
+from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
 
 _FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
@@ -77,10 +77,7 @@ class LastRequest:
 
     @property
     def layout(self) -> BlockLayout | None:
-        if self.logged is None or not self.may_be_cached:
-            return None
-        sent = self.logged
-        return BlockLayout(sent.fingerprint.digests, sent.ends, sent.breakpoints, sent.lifetimes)
+        return self.logged.layout if self.logged and self.may_be_cached else None
 
     @property
     def pauses(self) -> Pauses:
@@ -92,9 +89,9 @@ class LastRequest:
         lifetimes = self.logged.lifetimes if self.logged else ()
         return self.age <= max(lifetimes, default=usual)
 
-    def cached_prompt(self, policy: CachePolicy) -> CachedPrompt | None:
+    def cached_prompt(self, policy: CachePolicy) -> CachedPrompt:
         if self.logged is None:
-            return None
+            return UNSENT
         readable: tuple[int, ...] | None = ()
         if policy.lookup is CacheLookup.BREAKPOINTS and self.layout:
             readable = self.layout.alive(self.age, policy.seconds)
@@ -148,26 +145,20 @@ def _find_last_request(
     both; else the last one of this discussion to any model, else of any.
     """
     recipient = (client.provider, client.model, digest(system))
-    own = other = last = None
+    seen: list[LastRequest] = []
     # What the user has not written here counts in a trusted project alone.
     is_own = not is_trusted(project_root(request.base_dir))
     for logged in recent_requests(request.output_dir, request.namespace, is_own=is_own):
-        if not logged.provider:
-            continue
-        sent = _last_request(logged, request, recipient, effort)
-        last = sent if last is None or (sent.is_own and not last.is_own) else last
-        if not sent.may_be_cached:
-            continue
-        is_alive = sent.is_alive(lifetime)
-        if sent.is_own and own is None:
-            own = sent
-        if (sent.is_own and is_alive) or (own is not None and not is_alive):
-            break  # what is older is no longer cached either
-        if is_alive and other is None:
-            other = sent
-    if own is not None and own.is_alive(lifetime):
-        return own
-    return other or own or last or LastRequest()
+        if logged.provider:
+            seen.append(_last_request(logged, request, recipient, effort))
+            if seen[-1].may_be_cached and seen[-1].is_own:
+                break  # what is older is no longer cached either
+
+    def order(sent: LastRequest) -> tuple[bool, ...]:
+        is_cached = sent.may_be_cached and sent.is_alive(lifetime)
+        return not is_cached, not sent.is_own, sent.is_own and not sent.may_be_cached
+
+    return min(seen, key=order, default=LastRequest())
 
 
 def _last_request(
@@ -181,8 +172,7 @@ def _last_request(
     except OSError:
         age = float("inf")
     # How long it thinks is a part of what Anthropic's cache compares.
-    is_other_effort = api_family(logged.provider, logged.model) == "anthropic"
-    is_other_effort = is_other_effort and logged.effort != effort
+    is_other_effort = logged.provider == "anthropic" and logged.effort != effort
     may_be_cached = reached == recipient and was_written and not is_other_effort
     is_own = logged.discussion in (request.discussion, request.continues)
     return LastRequest(logged, may_be_cached, age, request.redaction, is_own)
@@ -254,11 +244,8 @@ class TurnComposer:
         is_off = selection.cache == CacheLifetime.OFF
         policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
         told = (*secrets, *refused)
-        if (
-            learned.distrusts_hours
-            and policy.long_seconds
-            and selection.cache == CacheLifetime.AUTO
-        ):
+        takes_hours = policy.long_seconds > 0 and selection.cache == CacheLifetime.AUTO
+        if takes_hours and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             told += (_NO_HOURS,)
         # No older version saves anything where nothing is cached: that turns diffs off.
@@ -289,7 +276,7 @@ class TurnComposer:
         # Where no cache holds how files were sent any more a fit afresh costs no more.
         earlier = self.last.cached_prompt(self.ordering)
         is_paid = self.ordering.read < self.ordering.write
-        is_lost = earlier is not None and not earlier.readable()[-1] and is_paid
+        is_lost = not earlier.readable()[-1] and is_paid
         kept = () if is_lost else self.last.shown
         request = replace(request, budget=budget, kept=kept)
         try:
@@ -346,16 +333,14 @@ class TurnComposer:
     ) -> OrderedPrompt:
         prompt = composition.prompt
         earlier = self.last.cached_prompt(policy)
-        if earlier:
-            # What was sent and is not there; a file that is there was taken out by the user.
-            sections = (Section.FILES, Section.CHANGED)
-            segments = earlier.fingerprint.segments
-            sent = {part.source for part in segments if part.section in sections}
-            shown = {segment.source for segment in prompt.segments}
-            unshown = filter(None, sorted(sent - shown))
-            gone = (path for path in unshown if not is_file(request.base_dir / path))
-            parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
-            earlier = replace(earlier, gone=parts)
+        # What was sent and is not there; a file that is there was taken out by the user.
+        sections = (Section.FILES, Section.CHANGED)
+        segments = earlier.fingerprint.segments
+        sent = {part.source for part in segments if part.section in sections}
+        shown = {segment.source for segment in prompt.segments}
+        unshown = filter(None, sorted(sent - shown))
+        gone = (path for path in unshown if not is_file(request.base_dir / path))
+        parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
         hashed = HashedPrompt.of(
             prompt,
             count_prompt(prompt).segments,
@@ -363,14 +348,9 @@ class TurnComposer:
             system_tokens=count(self.system),
             images=self.images,
         )
-        return order_for_sending(
-            hashed,
-            policy,
-            earlier=earlier,
-            changes=changes,
-            count=count,
-            grown=grown_files(request.kept, composition.choices) if request.budget else None,
-        )
+        grown = grown_files(request.kept, composition.choices) if request.budget else None
+        earlier = replace(earlier, gone=parts)
+        return FileOrder(hashed, policy, earlier, changes, count, grown).ordered()
 
     def _planned(self, turn: _FittedTurn) -> Exchange:
         last, prompt = self.last, turn.ordered.prompt
@@ -389,9 +369,8 @@ class TurnComposer:
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             client = scripted_client(cache=left, model=client.model)
         asked = client.planned(replace(request_of(self.selection), system=self.system, plan=plan))
-        report = (
-            compare_prefixes(last.logged.fingerprint, prompt.fingerprint) if last.logged else None
-        )
+        sent = last.logged
+        report = compare_prefixes(sent.fingerprint, prompt.fingerprint) if sent else None
         return Exchange(
             client,
             self.selection,

@@ -4,19 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aggregate.base.errors import ConfigError, PromptTooLongError, ProviderError
+from aggregate.base.errors import ConfigError, ProviderError
 from aggregate.base.request import AUTO, Task
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import user_index
-from aggregate.prompt import (
-    Request,
-    Strategy,
-    compose_prompt,
-    count_prompt,
-    find_persona,
-    request_for,
-)
+from aggregate.prompt import Request, find_persona, request_for
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import check_window, context_window
 from aggregate.sending.clients.protocol import unused_options
@@ -62,7 +55,7 @@ def prepare_turn(
     diffs = project.config.send.diffs
     composer, doubts = TurnComposer.behind_last(client, selection, request, diffs=diffs)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
-    _check_window(turn)
+    check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
     unused = unused_options(client.provider, replace(request_of(selection), model=client.model))
     warnings = (*selection.warnings, *unused, *turn.warnings, *doubts, *failed)
     return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=told)
@@ -122,20 +115,3 @@ def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str
     request = replace(request, history=(*kept, {"role": USER, "content": message}))
     task = replace(request.task or Task(), text=message) if request.budget else request.task
     return replace(request, task=task)
-
-
-def _check_window(turn: Exchange) -> None:
-    client, most = turn.client, turn.asked.max_output
-    try:
-        check_window(turn.plan, client.model, most, ratio=client.ratio)
-    except PromptTooLongError as error:
-        if turn.budget is not None:
-            raise  # it says how many tokens would fit
-        smaller = compose_prompt(replace(turn.request, strategy=Strategy.SUMMARIZE)).prompt
-        total = client.ratio.provider_tokens(count_prompt(smaller).document + turn.plan.tokens[0])
-        fits = "fits" if total + most <= error.window else "would still be too long"
-        raise PromptTooLongError(
-            f'{error}; with aggregation_strategy = "summarize" it has {total:,} tokens and {fits}',
-            tokens=error.tokens,
-            window=error.window,
-        ) from None

@@ -18,8 +18,8 @@ from aggregate.agents.goals import (
     scripted_model,
     unfinished_goals,
 )
-from aggregate.agents.goals.models import ScriptedModel
 from aggregate.agents.goals.questions import Completion, Question
+from aggregate.agents.goals.scripted import ScriptedModel
 from aggregate.agents.tools import make_tool
 from tests.fakes.models import calls
 

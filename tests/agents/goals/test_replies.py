@@ -20,6 +20,7 @@ from aggregate import (
 )
 from aggregate.agents.goals import questions as replies
 from aggregate.agents.goals.heuristics import find_iteration
+from aggregate.agents.tools.analysis import syntax_error
 from tests.fakes.transports import requests_of, scripted
 
 STEPS = [
@@ -136,7 +137,7 @@ def test_no_answer_crashes_a_reader(text: str) -> None:
     assert all(one.strip() for one in replies.parse_steps(text))
     assert replies.yes_or_no(text) in (True, False, None)
     assert isinstance(replies.parse_code(text), str)
-    assert isinstance(replies.syntax_error(text), str)
+    assert isinstance(syntax_error(text), str)
     assert isinstance(replies.first_line(text), str)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import compact_data, execute_data_analysis
-from tests.hostile.running import ends, full_python
+from tests.hostile.running import ends
 
 DATA = {
     "neuron_0_2": {
@@ -67,6 +67,7 @@ FAILURES = [
     ("result = __builtins__", "Code contains potentially dangerous pattern: __builtins__", False),
     ("result = 1 / 0", "division by zero", True),
     ("raise ValueError('boom')\nresult = 1", "boom", True),
+    ("import statistics\nresult = 1", "No module named 'statistics'", True),
 ]  # fmt: skip
 
 
@@ -160,18 +161,3 @@ def test_an_undefined_name_comes_with_the_names_that_exist() -> None:
     assert result["hint"].startswith(
         "'items' is not defined; defined are data, load_data_reference, result, total."
     )
-
-
-@full_python
-def test_full_python_runs_what_the_small_one_does_not_know(tmp_path: Path) -> None:
-    """A library outside Monty runs in bubblewrap, with the same data, references and result (D-89, D-92)."""
-    mean = "import statistics\nprint('hi')\nresult = statistics.mean({})"
-    ref_id = compact_data([1, 2, 6], "k", cache_dir=tmp_path, threshold=1)["_ref_id"]
-    for values, result in (("data['n']", 2), (f"load_data_reference('{ref_id}')", 3)):
-        made = run(mean.format(values), timeout=5, cache_dir=tmp_path)
-        assert made == {"success": True, "result": result, "printed": "hi\n"}
-    failed = run(mean.format("data['none']"), timeout=5)
-    assert (failed["error"], failed["retry"]) == ("'none'", True)
-    assert "Available fields" in failed["hint"]
-    unknown = run("import no_such_library\nresult = 1", timeout=5)
-    assert unknown["error"] == "No module named 'no_such_library'"

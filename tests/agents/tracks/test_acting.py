@@ -23,7 +23,7 @@ from aggregate.agents.tracks.worker import ScriptedWorker
 from tests.fakes.acting import KeptSteps, Killed, MemoryPacks, Turns, call, calls
 from tests.fakes.conducting import TRACK, asking, assigned, track_project
 from tests.fakes.transports import scripted
-from tests.hostile.running import full_python
+from tests.hostile.running import in_bubblewrap
 
 CODE = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return x * 3\n"
 MENDED = CODE.replace("a - b", "a + b")
@@ -190,7 +190,7 @@ def test_every_step_is_done_once(project: Path) -> None:
             assert len(model.asked) - requests == len(said) - requests + repeats
 
 
-@full_python
+@in_bubblewrap
 def test_a_check_that_counts(project: Path) -> None:
     """A check's output goes back into the loop; done means that it has succeeded (K-5)."""
     packs = MemoryPacks.of(project)
@@ -218,7 +218,7 @@ def test_no_project_runs_a_command(project: Path, verify: str) -> None:
     assert model.told[0].startswith("error: ")
 
 
-@full_python
+@in_bubblewrap
 def test_a_command_sees_its_tree_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has no network, no key and no file of the user's; what it writes in its tree is part of the change."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "very-secret")
@@ -244,7 +244,7 @@ def test_a_command_sees_its_tree_alone(project: Path, monkeypatch: pytest.Monkey
     assert files_of(packs, made.commit)["made.txt"] == "x"
 
 
-@full_python
+@in_bubblewrap
 def test_a_repository_in_a_tree_is_none(project: Path) -> None:
     """A command that makes a repository, with programs in its configuration, makes a plain folder of it."""
     packs = MemoryPacks.of(project)
@@ -254,7 +254,7 @@ def test_a_repository_in_a_tree_is_none(project: Path) -> None:
     assert files_of(packs, made.commit) == {"calc.py": CODE, "sub/x": "x"}
 
 
-@full_python
+@in_bubblewrap
 def test_links_are_no_way_out(project: Path, tmp_path: Path) -> None:
     """What a link in a tree leads to is neither read nor written."""
     outside = tmp_path / "outside"
@@ -429,7 +429,7 @@ def test_each_attempt_is_shown(tmp_path: Path) -> None:
     )
     progress = status(run.project, TRACK, database=run.database)
     assert progress is not None
-    assert progress.lines[0].errors == ("no luck",)
+    assert progress.lines[0].end.errors == ("no luck",)
     with pytest.raises(TrackError, match='has no ticket "lost"'):
         made_attempts(run.project, TRACK, "lost", database=run.database)
 

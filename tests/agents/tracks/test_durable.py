@@ -595,7 +595,7 @@ def test_kill_and_start_again(tmp_path: Path) -> None:
     """After a kill what was answered is not asked for again, and at the end each ticket is there exactly once."""
     folder = write_project(tmp_path / "p", 10, chained=False)
     project, log = open_project(folder / "manual_slop.toml"), folder / LOG
-    process = start("conduct", folder, "", 0.3)  # long enough to be killed within
+    process = start("conduct", folder, "", 1.0)  # long enough on a busy machine too
     until(lambda: len(answered(project)) >= 5)
     process.kill()
     process.join(60)

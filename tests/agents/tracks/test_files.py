@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import OutputError, RunStatus, TrackError
 from aggregate.agents.tracks import Ticket, new_track, open_track
+from aggregate.agents.tracks.assignment import TicketOutcome
 from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
 from aggregate.agents.tracks.track import (
     Checkbox,
@@ -220,19 +221,19 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
     assert first.tracks_file.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")
 
 
+def failed(name: str, error: str) -> ReportLine:
+    end = TicketOutcome(name, RunStatus.ERROR, errors=(error,))
+    return ReportLine(Ticket(id=name, prompt="x"), end)
+
+
 def test_a_flood_of_failures_is_counted_in_the_report() -> None:
     """Failures that are long together are shortened and counted; short ones stand whole."""
-    lines = [
-        ReportLine(Ticket(id=f"t{n}", prompt="x"), RunStatus.ERROR, errors=("word " * 20_000,))
-        for n in range(200)
-    ]
+    lines = [failed(f"t{n}", "word " * 20_000) for n in range(200)]
     report = report_text("A title", lines, {}, ["w" * 100_000])
     assert len(report) < 20_000
     assert "... and 180 more, 200 in all" in report
     assert "stands whole in their own files" in report
-    short = report_text(
-        "A title", [ReportLine(Ticket(id="t", prompt="x"), RunStatus.ERROR, errors=("no key",))], {}
-    )
+    short = report_text("A title", [failed("t", "no key")], {})
     assert "```text\nt: no key\n```" in short
     assert "own files" not in short
 

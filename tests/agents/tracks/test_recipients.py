@@ -1,10 +1,12 @@
 """Which model a ticket asks, and what is refused before anything starts."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aggregate import (
+    Client,
     ClientSetupError,
     ConfigError,
     Project,
@@ -15,13 +17,7 @@ from aggregate import (
     standard_tools,
 )
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.terms import (
-    Recipient,
-    TicketLimits,
-    open_recipients,
-    recipient_of,
-    user_limits,
-)
+from aggregate.agents.tracks.terms import Recipient, TicketLimits, open_recipients, recipient_of
 from tests.fakes.conducting import asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
 from tests.fakes.transports import requests_of, scripted
@@ -47,6 +43,10 @@ aggregation_strategy = "summarize"
 """
 TERMS = WorkerTerms("anthropic", "claude-sonnet-5")
 CONTEXT = Prompt((part("files", "## Files"),))
+
+
+def same(client: Client) -> Client:
+    return client
 
 
 @pytest.fixture
@@ -106,9 +106,9 @@ def test_a_key_that_is_missing_is_known_before_a_run(
     """Clients of personas are opened first; an address of this machine needs none."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     local = Recipient("compatible", "mine", "http://127.0.0.1:8080/v1")
-    assert list(open_recipients(project, ["local", "plain", "local"], TERMS)) == [local]
+    assert list(open_recipients(project, ["local", "plain", "local"], TERMS, wrap=same)) == [local]
     with pytest.raises(ClientSetupError, match="OPENAI_API_KEY"):
-        open_recipients(project, ["thinker"], TERMS)
+        open_recipients(project, ["thinker"], TERMS, wrap=same)
 
 
 def test_a_worker_asks_whom_the_ticket_names() -> None:
@@ -143,10 +143,14 @@ def test_the_user_allows_more_than_a_project(
 ) -> None:
     """The user's own configuration says what is allowed, options before it, and workers carry it."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert user_limits() == TicketLimits()
+
+    def limits(**options: Any) -> TicketLimits:
+        return WorkerTerms.of_user(tmp_path, "scripted", **options).limits
+
+    assert limits() == TicketLimits()
     by_user("[conduct]\nmax_tokens = 500000\nmax_turns = 9\n")
-    assert user_limits() == TicketLimits(500_000, None, 9)
-    assert user_limits(max_turns=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
+    assert limits() == TicketLimits(500_000, None, 9)
+    assert limits(max_turns=12, max_seconds=5) == TicketLimits(500_000, 5, 12)
 
 
 def test_workers_by_name() -> None:

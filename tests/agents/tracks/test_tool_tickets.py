@@ -67,7 +67,7 @@ def attempt(
 ) -> Attempt:
     """Let a model make an attempt at a ticket over a folder."""
     terms = WorkerTerms(tools=worker_tools(root))
-    return attempted(asking(scripted(model, provider, model=MODEL), root=root, terms=terms), asked)
+    return attempted(asking(scripted(model, provider, model=MODEL), terms=terms), asked)
 
 
 def test_a_loop_sees_everything(root: Path) -> None:
@@ -243,7 +243,7 @@ def test_own_tools(root: Path) -> None:
     registry = worker_tools(root)
     registry.add(make_tool(count_words))
     model = Turns([calls(call("count_words", text="a b c")), "Three."])
-    worker = asking(scripted(model), root=root, terms=WorkerTerms(tools=registry))
+    worker = asking(scripted(model), terms=WorkerTerms(tools=registry))
     made = attempted(worker, replace(ASKED, tools=("count_words",)))
     assert (made.text, model.told) == ("Three.", ["3"])
     assert [tool.name for tool in model.asked[0].tools] == ["count_words", "read_result"]

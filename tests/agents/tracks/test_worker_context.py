@@ -201,16 +201,15 @@ def test_tickets_with_a_budget_share_no_beginning(tmp_path: Path) -> None:
 def test_an_account_lies_beside_the_prompt(tmp_path: Path) -> None:
     """It tells of all that the worker is shown, once; a ticket without a budget leaves none (rules A-1 and B-11)."""
     contexts = budgeted_contexts(tmp_path)
-    asked = ticket()
     files = run_files(tmp_path / "out", "a")
-    given = assignment(contexts, asked)
-    path = files.write_prompt(given)
-    contexts.write_account(path, given)
+    context = contexts.context(ticket(), {}, "run/a")
+    path = files.write_prompt(context.assignment)
+    context.write_account(path)
     account = json.loads(audit_path(path).read_text(encoding="utf-8"))
-    assert account["tokens"] == given.tokens
+    assert account["tokens"] == context.assignment.tokens
     assert account["task"].startswith("Look at the lantern\n\nSay what")
     audit_path(path).unlink()
-    contexts.write_account(path, assignment(contexts, ticket(budget=None)))
+    contexts.context(ticket(budget=None), {}, "run/a").write_account(path)
     assert not audit_path(path).exists()
 
 

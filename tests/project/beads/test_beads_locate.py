@@ -131,7 +131,7 @@ def worktree(tmp_path: Path, pointer: str) -> Path:
 def test_worktree_falls_back_to_the_main_checkout(tmp_path: Path) -> None:
     """Where a worktree has no beads, or tracked settings alone, the main checkout's are taken; its own come first."""
     side = worktree(tmp_path, str(tmp_path / "main/.git/worktrees/side"))
-    make(tmp_path, "main/.beads/beads.db")
+    make(tmp_path, "main/.beads/issues.jsonl")
     assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"
     make(side, ".beads/metadata.json")
     assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"
@@ -146,15 +146,3 @@ def test_worktree_with_a_relative_or_broken_pointer(tmp_path: Path) -> None:
     assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"
     (side / ".git").write_text("gitdir: ../gone\n", encoding="utf-8")
     assert find_beads_dir(side, environ={}) is None
-
-
-def test_database_of_choice(tmp_path: Path) -> None:
-    """Of several databases beads.db is read, else the first by name; backups never are."""
-    make(tmp_path, ".beads/a.db", ".beads/beads.db", ".beads/a.backup.db", ".beads/vc.db")
-    files = find_beads_files(tmp_path, environ={})
-    assert files is not None
-    assert files.database == tmp_path / ".beads/beads.db"
-    (tmp_path / ".beads/beads.db").unlink()
-    files = find_beads_files(tmp_path, environ={})
-    assert files is not None
-    assert files.database == tmp_path / ".beads/a.db"

@@ -81,7 +81,7 @@ def test_a_project_preset_hides_the_global_one(manager: ContextPresetManager) ->
     assert {
         name: [item.path for item in one.files] for name, one in manager.load_all().items()
     } == {"old": ["a.py"], "shared": ["b.py"]}
-    assert (manager.scope_of("old"), manager.scope_of("shared")) == ("project", "global")
+    assert manager.scopes() == {"old": "project", "shared": "global"}
     manager.delete_preset("old")
     assert [item.path for item in manager.load_all()["old"].files] == ["b.py"]
 

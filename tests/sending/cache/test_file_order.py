@@ -15,20 +15,20 @@ from aggregate.prompt.source_map import map_sources
 from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.cache.file_order import (
     LARGEST,
+    UNSENT,
     CachedPrompt,
+    FileOrder,
     OrderedPrompt,
-    continued_segments,
-    order_for_sending,
 )
 from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
-from aggregate.sending.known_models import policy_for
+from aggregate.sending.known_models import known_model
 from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy
 from aggregate.sending.turn_composition import count_changes, file_digests
 from tests.fakes.prompts import part
 
-MARKS = policy_for("anthropic", "claude-sonnet-5")
+MARKS = known_model("anthropic", "claude-sonnet-5").cache
 PREFIX = CachePolicy(CacheLookup.PREFIX)
-LOCAL = policy_for("compatible", "")
+LOCAL = known_model("compatible", "").cache
 NAMES = [f"{letter}.py" for letter in "abcdef"]
 
 
@@ -95,9 +95,8 @@ def order(
 ) -> OrderedPrompt:
     """Put a prompt in order behind another one; with ``grown`` it is one with a budget."""
     fitted = {} if grown is None else {"grown": frozenset(grown)}
-    return order_for_sending(
-        hashed(prompt), policy, earlier=earlier, changes=changes or {}, count=count, **fitted
-    )
+    made = FileOrder(hashed(prompt), policy, earlier or UNSENT, changes or {}, count, **fitted)
+    return made.ordered()
 
 
 def outline(ordered: OrderedPrompt) -> str:
@@ -403,14 +402,14 @@ def test_changes_that_take_too_much_are_written_into_the_files() -> None:
 def test_what_cannot_be_carried_on(prompt: Prompt, lost: int) -> None:
     """What stands before the discussion and is not there any more would be sent again; nothing tells what a lost one was."""
     earlier = sent(hashed(prompt_of(BIG, [LONG], beads="open")), lost=lost)
-    assert continued_segments(earlier, hashed(prompt), count) is None
+    assert FileOrder(hashed(prompt), MARKS, earlier, {}, count).continued() is None
 
 
 def test_another_fence_shows_the_file_as_a_whole() -> None:
     """No diff tells that a file is taken for one of another language."""
     first = order(prompt_of(BIG, [LONG]), None)
     python = prompt_of(BIG, [LONG, "a1", "q2"], language="python")
-    carried_on = continued_segments(sent(first), hashed(python), count)
+    carried_on = FileOrder(hashed(python), MARKS, sent(first), {}, count).continued()
     assert carried_on is not None
     whole = [part.segment.text for part in carried_on if part.section == "changed"]
     assert [text.splitlines()[2] for text in whole[1:]] == ["```python"] * 3

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from aggregate.agents.goals.answers import *
     from aggregate.agents.goals.goal_record import *
     from aggregate.agents.goals.goal_result import *
-    from aggregate.agents.goals.models import *
     from aggregate.agents.goals.questions import *
+    from aggregate.agents.goals.scripted import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "agent": "NeuronAgent",
+            "agent": "ChatModel NeuronAgent",
             "answers": "extract_quantity select_answer",
             "goal_record": "RecordedGoal new_record recorded records_folder unfinished_goals",
             "goal_result": "EngineLimits GoalResult Trace",
-            "models": "ChatModel read_script scripted_model",
             "questions": "Model",
+            "scripted": "read_script scripted_model",
         },
     )

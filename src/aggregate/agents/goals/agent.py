@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,20 +21,58 @@ from aggregate.agents.goals.goal_result import (
     Trace,
     TraceKind,
 )
-from aggregate.agents.goals.models import as_model
-from aggregate.agents.goals.questions import Model, QuestionKind
+from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
 from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
-from aggregate.sending.clients import Client
+from aggregate.sending.clients import ChatRequest, Client
+from aggregate.sending.models import FinishReason
 
 # Characters of what is missing: it is one sentence
 MOST_MISSING: Final = 300
 # Keys in a question, and characters of each: it stays below about a thousand tokens
 MOST_KEYS: Final = 60
 KEY_CHARACTERS: Final = 60
+
+
+_PROBLEMS: Final = {
+    FinishReason.REFUSED: "it refused to answer",
+    FinishReason.LENGTH: "its answer was cut at the limit of tokens",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """Asks each question as a message of its own, at its temperature and for an answer of its form."""
+
+    client: Client
+    model: str = ""
+
+    def ask(self, question: Question) -> Completion:
+        most = ChatRequest().max_output
+        left = most if question.tokens_left is None else question.tokens_left
+        reply = self.client.send(
+            ChatRequest(
+                message=question.text,
+                model=self.model,
+                max_output=max(1, min(most, left)),
+                temperature=question.temperature,
+                schema=question.schema,
+                seconds=question.seconds_left,
+            )
+        )
+        usage = reply.usage
+        # Where the provider says nothing, a token for every four characters.
+        tokens = usage.input + usage.output or (len(question.text) + len(reply.text)) // 4
+        charged = ceil(tokens - usage.cache_read * (1 - reply.read_price))
+        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged)
+
+
+def _as_model(client: Model | Client) -> Model:
+    """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
+    return client if isinstance(client, Model) else ChatModel(client)
 
 
 class NeuronAgent:
@@ -47,7 +86,7 @@ class NeuronAgent:
         state_dir: Where large results and saved state are kept; made when first needed.
         limits: The bounds of each goal.
         prose: Answer in sentences by the model instead of with the data itself.
-        clock: Seconds that never go back, for times and limits.
+        clock: Seconds that never go back, for the limit of time.
     """
 
     def __init__(
@@ -60,7 +99,7 @@ class NeuronAgent:
         prose: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.model = as_model(client)
+        self.model = _as_model(client)
         self.tools = ToolRegistry.of(tools)
         self.state_dir = Path(state_dir)
         self.limits = limits or EngineLimits()
@@ -81,19 +120,19 @@ class NeuronAgent:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
             StateError: The record is of another goal, of other tools, or cannot be used.
         """
-        node = Trace(TraceKind.GOAL, "goal", goal, clock=self.clock)
+        node = Trace(TraceKind.GOAL, "goal", goal)
         budget = BudgetTracker(self.limits, self.clock, record.spent if record else 0.0)
         cache_dir = self.state_dir / "data_cache"
         run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir, record)
         subtasks = SubtaskBudget(self.limits.dendrites_in_all)
-        branch = Branch(goal, depth, node, {"_original_goal": goal}, subtask_budget=subtasks)
+        branch = Branch(run, goal, depth, node, {"_original_goal": goal}, subtask_budget=subtasks)
         with node.timed():
-            if 0 == depth < self.limits.depth and (memory := self._memory(run, branch)):
+            if 0 == depth < self.limits.depth and (memory := self._memory(branch)):
                 branch.context[answers.MEMORY_KEY] = memory
-            neurons, error = run_branch(run, branch)
+            neurons, error = run_branch(branch)
             answer = None
             if not error:
-                neurons, answer = self._answer(run, branch, neurons)
+                neurons, answer = self._answer(branch, neurons)
         if record is not None:
             record.check()
         success = answer is not None and answer.success
@@ -113,36 +152,36 @@ class NeuronAgent:
             _stopped(budget, neurons),
         )
 
-    def _memory(self, run: GoalContext, branch: Branch) -> dict[str, Any]:
+    def _memory(self, branch: Branch) -> dict[str, Any]:
         """Return the saved values that help, by key: those that the goal began with, whatever it has saved since.
 
         Every failure is an empty memory with a warning: the goal goes on (rule P15).
         """
-        key, digest, recorded = run.recalled("", "memory", branch.goal)
+        key, digest, recorded = branch.run.recalled("", "memory", branch.goal)
         if recorded is not None:
             kept = recorded.get("memory")
             return kept if isinstance(kept, dict) else {}
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
-            for saved in _relevant_keys(run, branch, store.keys()):
+            for saved in _relevant_keys(branch, store.keys()):
                 exists, value = store.load(saved)
                 if exists:
                     memory[saved] = value
         except (AggregateError, LimitReached) as error:
-            branch.node.warn(f"Nothing was recalled: {error}")
+            branch.warn(f"Nothing was recalled: {error}")
             memory = {}
-        run.keep(key, digest, {"memory": memory})
+        branch.run.keep(key, digest, {"memory": memory})
         return memory
 
     def _answer(
-        self, run: GoalContext, branch: Branch, neurons: tuple[Neuron, ...]
+        self, branch: Branch, neurons: tuple[Neuron, ...]
     ) -> tuple[tuple[Neuron, ...], Answer]:
         """Choose the answer, and correct it once where it is incomplete; return the steps with the corrective one."""
         goal = branch.goal
         answer = _chosen(goal, neurons)
         if branch.depth == 0:
-            missing, corrective = _check_answer(run, branch, neurons, answer)
+            missing, corrective = _check_answer(branch, neurons, answer)
             neurons = (*neurons, *corrective)
             answer = _chosen(goal, neurons, missing)
             is_corrected = answer.source.index in [neuron.index for neuron in corrective]
@@ -155,9 +194,9 @@ class NeuronAgent:
             return neurons, answer
         try:  # in sentences, if the model writes some (rules P11, X-7)
             fenced = answers.fenced_data(answer.summary, answers.FOR_ANSWER)
-            text = run.ask(branch.node, QuestionKind.PROSE, goal=goal, result=fenced)
+            text = branch.ask(QuestionKind.PROSE, goal=goal, result=fenced)
         except LimitReached as reached:
-            branch.node.warn(f"The answer stays as it is: {reached}")
+            branch.warn(f"The answer stays as it is: {reached}")
             return neurons, answer
         if text is not None:
             source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
@@ -171,20 +210,20 @@ def _chosen(goal: str, neurons: tuple[Neuron, ...], missing: str = "") -> Answer
     return answers.select_answer(goal, results, descriptions=descriptions, missing=missing)
 
 
-def _relevant_keys(run: GoalContext, branch: Branch, keys: list[str]) -> list[str]:
+def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
     if not keys:
         return []
     listed = fence(", ".join(answers.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
     if len(keys) > MOST_KEYS:
-        branch.node.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
-    reply = run.ask(branch.node, QuestionKind.MEMORY, goal=branch.goal, keys=listed)
+        branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
+    reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
     named = (questions.json_value(reply, dict) or {}).get("relevant_keys")
     texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
     return [key for key in dict.fromkeys(texts) if key in keys]
 
 
 def _check_answer(
-    run: GoalContext, branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
+    branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
     """Return what the answer lacks, ``""`` for nothing, and the step that was done for it, if one succeeded.
 
@@ -192,41 +231,41 @@ def _check_answer(
     """
     missing = ""
     try:
-        missing = _missing(run, branch, answer)
+        missing = _missing(branch, answer)
         if not missing:
             return "", []
         known = answers.known_results(branch.context)
-        reply = run.ask(
-            branch.node, QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known
-        )
+        reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
     except LimitReached as reached:
-        branch.node.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
+        branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
     step = questions.first_line(reply)
     if not step:
         return missing, []
     context = {**branch.context, "answer_so_far": answer.summary}
-    corrective = Branch(branch.goal, branch.depth, branch.node, context, corrective=True)
-    neuron = run_neuron(run, corrective, Neuron(step, len(neurons) + 1, branch.depth))
+    corrective = Branch(
+        branch.run, branch.goal, branch.depth, branch.node, context, corrective=True
+    )
+    neuron = run_neuron(corrective, Neuron(step, len(neurons) + 1, branch.depth))
     if answers.is_failure(neuron.result):
         error = neuron.result.get("error")
-        branch.node.warn(f"The corrective step failed, the answer stays: {error}")
+        branch.warn(f"The corrective step failed, the answer stays: {error}")
         return missing, []
     branch.context[neuron.key] = corrective.context[neuron.key]
     return missing, [neuron]
 
 
-def _missing(run: GoalContext, branch: Branch, answer: Answer) -> str:
+def _missing(branch: Branch, answer: Answer) -> str:
     if not answer.success:
         return ""  # nothing usable is there to work with
     by_rule = verdict(branch.goal, answer)
     if by_rule is not None:
         return by_rule
     summary = answers.fenced_data(answer.summary, answers.ALL_RESULTS)
-    reply = run.ask(branch.node, QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
+    reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
     if questions.yes_or_no(reply) is not False:
         return ""
-    reply = run.ask(branch.node, QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
     sentence = " ".join((reply or "").split())
     return answers.clip(sentence, MOST_MISSING) or "not said what is missing"
 

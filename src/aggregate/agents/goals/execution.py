@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from aggregate.agents.goals import answers, heuristics, questions
-from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
+from aggregate.agents.goals.goal_context import Branch, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import LimitReached
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
+from aggregate.agents.tools.analysis import syntax_error
 from aggregate.base.values import Value
 
 # Characters of an error, and of each part of what the next attempt is told
@@ -38,14 +39,7 @@ class FailureFeedback:
 
 
 def execute_step(
-    run: GoalContext,
-    branch: Branch,
-    step: str,
-    tool: Tool | None,
-    *,
-    attempts: int,
-    may_change: bool,
-    trusted: bool,
+    branch: Branch, step: str, tool: Tool | None, *, attempts: int, may_change: bool, trusted: bool
 ) -> StepOutcome:
     """Do ``step`` with ``tool``, or by the model alone where there is none.
 
@@ -54,27 +48,27 @@ def execute_step(
     done again for its doubt.
     """
     if tool is None:
-        return _answer_step(run, branch, step)
-    step = _clarified(run, branch, step, tool)
+        return _answer_step(branch, step)
+    step = _clarified(branch, step, tool)
     feedback = FailureFeedback()
     outcome = StepOutcome(None, validated=False)
     for number in range(1, attempts + 1):
-        arguments = arguments_for(run, branch, step, tool, feedback)
-        result = run.call(branch, tool, arguments)
+        arguments = arguments_for(branch, step, tool, feedback)
+        result = branch.call(tool, arguments)
         outcome = StepOutcome(result, validated=not answers.is_failure(result), executions=number)
         if answers.is_failure(result):
             # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
             is_final = result.get("retry") is not True
             if may_change and number < attempts and (is_final or number == attempts - 1):
-                outcome = replace(outcome, other=other_tool(run, branch, step, tool, result))
+                outcome = replace(outcome, other=other_tool(branch, step, tool, result))
             if is_final or number == attempts or outcome.other:
                 return outcome
-            feedback = _reflect(run, branch, step, tool, arguments, result)
+            feedback = _reflect(branch, step, tool, arguments, result)
             continue
         is_claim = claims_success(result)
         if is_claim and trusted:
             return outcome
-        outcome = checked(run, branch, step, outcome)
+        outcome = checked(branch, step, outcome)
         if outcome.validated or (is_claim and not tool.repeatable):
             return outcome
         feedback = FailureFeedback(REJECTED)
@@ -85,7 +79,7 @@ def claims_success(result: Value) -> bool:
     return isinstance(result, dict) and ("success" in result or "error" in result)
 
 
-def checked(run: GoalContext, branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
+def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
     """Return an outcome, no longer validated where it is empty or the model says that the step asked for more (X-15).
 
     What was done stays done where a limit ends the goal before the question.
@@ -94,33 +88,29 @@ def checked(run: GoalContext, branch: Branch, step: str, outcome: StepOutcome) -
     if outcome.result is not None and outcome.result != "":
         fenced = answers.fenced_data(outcome.result, answers.ALL_RESULTS)
         try:
-            reply = run.ask(branch.node, QuestionKind.VALIDATE, step=step, result=fenced)
+            reply = branch.ask(QuestionKind.VALIDATE, step=step, result=fenced)
         except LimitReached as reached:
-            branch.node.warn(f'The result of "{step}" was not checked: {reached}')
+            branch.warn(f'The result of "{step}" was not checked: {reached}')
             return outcome
         said = questions.yes_or_no(reply)
     if said is not False:
         return outcome
-    branch.node.warn(f'The result of "{step}" was accepted though no check confirmed it.')
+    branch.warn(f'The result of "{step}" was accepted though no check confirmed it.')
     return replace(outcome, validated=False)
 
 
-def other_tool(
-    run: GoalContext, branch: Branch, step: str, tool: Tool, failure: Mapping[str, Any]
-) -> Tool | None:
+def other_tool(branch: Branch, step: str, tool: Tool, failure: Mapping[str, Any]) -> Tool | None:
     try:
-        return choose_tool(
-            run, branch, step, failed=tool.name, error=answers.failure_message(failure)
-        )
+        return choose_tool(branch, step, failed=tool.name, error=answers.failure_message(failure))
     except StepFailed:
         return None
 
 
-def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
+def _answer_step(branch: Branch, step: str) -> StepOutcome:
     most = answers.FOR_ANSWER
-    for _ in range(run.limits.attempts):
+    for _ in range(branch.run.limits.attempts):
         known = answers.known_results(branch.context, each=most, most=most)
-        text = run.ask(branch.node, QuestionKind.ANSWER, step=step, known=known)
+        text = branch.ask(QuestionKind.ANSWER, step=step, known=known)
         if text is not None and (lacking := _NO_TOOL.match(text)):
             reason = questions.first_line(lacking[1]) or "not said why"
             raise StepFailed(f"no tool fits the step: {reason}")
@@ -130,15 +120,15 @@ def _answer_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
     raise StepFailed("The model gave no answer")
 
 
-def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
+def _clarified(branch: Branch, step: str, tool: Tool) -> str:
     if tool.name != ANALYSIS or not heuristics.is_vague(step):
         return step
-    item_list = heuristics.find_list(branch.context, "", run.cache_dir)
+    item_list = heuristics.find_list(branch.context, "", branch.run.cache_dir)
     fields = heuristics.fields_of(item_list.items) if item_list else []
     if not fields:
         return step
     names = answers.field_names(fields)
-    reply = run.ask(branch.node, QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
+    reply = branch.ask(QuestionKind.CLARIFY, goal=branch.goal, step=step, fields=names)
     clarified = questions.first_line(reply)
     clarified_words = set(heuristics.words(clarified))
     names_a_field = any(set(heuristics.words(field)) <= clarified_words for field in fields)
@@ -146,17 +136,11 @@ def _clarified(run: GoalContext, branch: Branch, step: str, tool: Tool) -> str:
 
 
 def _reflect(
-    run: GoalContext,
-    branch: Branch,
-    step: str,
-    tool: Tool,
-    arguments: Mapping[str, Any],
-    failure: Mapping[str, Any],
+    branch: Branch, step: str, tool: Tool, arguments: Mapping[str, Any], failure: Mapping[str, Any]
 ) -> FailureFeedback:
     """Ask why a call failed and return what the next attempt is told; its arguments, where the model suggests some."""
     error = answers.failure_message(failure)
-    reply = run.ask(
-        branch.node,
+    reply = branch.ask(
         QuestionKind.REFLECT,
         tool=tool.name,
         step=step,
@@ -180,7 +164,7 @@ def _reflect(
 
 
 def arguments_for(
-    run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
+    branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> dict[str, Any]:
     """Return the arguments of one call.
 
@@ -191,13 +175,13 @@ def arguments_for(
     if feedback.arguments:
         return declared_arguments(tool, {**feedback.arguments, **certain})
     if tool.name == ANALYSIS:
-        code = _code(run, branch, step, feedback)
+        code = _code(branch, step, feedback)
         return {"python_code": code} if code else {}
     all_certain = all(parameter.name in certain for parameter in tool.parameters)
     item_suffices = branch.item is not None and bool(certain) and _gives_required(tool, certain)
     if all_certain or (item_suffices and not feedback.text):
         return certain
-    answer = _asked_arguments(run, branch, step, tool, feedback)
+    answer = _asked_arguments(branch, step, tool, feedback)
     required = [parameter.name for parameter in tool.required]
     # What earlier results hold under the names of parameters, the newest first
     older: dict[str, Any] = {}
@@ -215,10 +199,9 @@ def arguments_for(
 
 
 def _asked_arguments(
-    run: GoalContext, branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
+    branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> Mapping[str, Any] | None:
-    text = run.ask(
-        branch.node,
+    text = branch.ask(
         QuestionKind.PARAMETERS,
         tool=tool.name,
         goal=answers.clip(branch.goal, answers.ALL_RESULTS),
@@ -291,24 +274,22 @@ def _is_id(name: str) -> bool:
     return name == "id" or re.search(r"(?:_id|Id|ID)$", name) is not None
 
 
-def _code(run: GoalContext, branch: Branch, step: str, feedback: FailureFeedback) -> str:
+def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
     """Return code for a step; what does not compile is given back once (rule P5)."""
-    item_list = heuristics.find_list(branch.context, "", run.cache_dir)
+    item_list = heuristics.find_list(branch.context, "", branch.run.cache_dir)
     fields = heuristics.fields_of(item_list.items) if item_list else []
     known = answers.known_results(branch.context)
     if item_list and fields:
         names = answers.field_names(fields, of=item_list.name)
         known += f"\nFields of the items of the newest list:\n{names}"
     goal = answers.clip(branch.goal, answers.ALL_RESULTS)
-    reply = run.ask(
-        branch.node, QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text
-    )
+    reply = branch.ask(QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text)
     code = questions.parse_code(reply)
-    error = questions.syntax_error(code)
+    error = syntax_error(code)
     if not code or not error:
         return code
     clipped = answers.clip(code, answers.FOR_ANSWER)
-    reply = run.ask(branch.node, QuestionKind.VALIDATE_CODE, error=error, code=clipped)
+    reply = branch.ask(QuestionKind.VALIDATE_CODE, error=error, code=clipped)
     if questions.says_valid(reply):
         return code
     return questions.parse_code(reply) or code

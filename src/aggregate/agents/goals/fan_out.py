@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, heuristics, questions
 from aggregate.agents.goals.execution import item_fills
-from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
+from aggregate.agents.goals.goal_context import Branch, StepFailed
+from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
 from aggregate.base.values import Value
@@ -27,19 +28,15 @@ _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNOR
 _COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
 
 
-def may_spawn(run: GoalContext, branch: Branch) -> bool:
-    return branch.depth < run.limits.depth - 1 and not branch.corrective
+def may_spawn(branch: Branch) -> bool:
+    return branch.depth < branch.run.limits.depth - 1 and not branch.corrective
 
 
-def parts_of(run: GoalContext, branch: Branch, step: str, tool: Tool | None) -> list[str]:
+def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
     """Return the 2 or 3 steps that ``step`` is, or none; the model is asked only where its words say so."""
-    if (
-        not may_spawn(run, branch)
-        or branch.item is not None
-        or not heuristics.has_parts(step, tool)
-    ):
+    if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
-    text = run.ask(branch.node, questions.QuestionKind.SPLIT, goal=branch.goal, step=step)
+    text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
     parts = questions.parse_steps(text)
@@ -99,11 +96,9 @@ class Loop:
     source: heuristics.ItemList
 
 
-def find_loop(
-    run: GoalContext, branch: Branch, step: str, iteration: heuristics.Iteration
-) -> Loop | None:
+def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
     """Return the step with the list that it goes through, unless a branch above goes through that (D-20, D-34)."""
-    source = heuristics.find_list(branch.context, iteration.noun, run.cache_dir)
+    source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
 
@@ -115,7 +110,7 @@ def loop_over_result(
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
 
-def needs_each(run: GoalContext, branch: Branch, loop: Loop, tool: Tool | None) -> bool:
+def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
     """Return whether a step must be done for each item by itself.
 
     Code goes through a list by itself, and what takes no argument does the same for each. A tool that takes what an
@@ -124,26 +119,27 @@ def needs_each(run: GoalContext, branch: Branch, loop: Loop, tool: Tool | None) 
     """
     items = loop.source.items
     if tool is None:
-        return bool(items) and _more_needed(run, branch, loop)
+        return bool(items) and _more_needed(branch, loop)
     if tool.name == ANALYSIS or not tool.parameters:
         return False
     if not items or any(item_fills(tool, item, loop.iteration.noun) for item in items):
         return True
-    said = questions.yes_or_no(_calls_needed(run, branch, loop))
+    said = questions.yes_or_no(_calls_needed(branch, loop))
     if said is None:
         raise StepFailed(f"not said whether {tool.name} is to be called for each item by itself")
     return said
 
 
-def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) -> bool:
+def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
     """Return whether a list that a tool gave needs further calls for each of its items (rule D-27).
 
     Not where the items hold the fields that the step names, nor where no other tool takes what an item gives.
     """
     others = (
         tool
-        for tool in run.tools
-        if tool.name not in (used.name, ANALYSIS) and tool.permissions <= run.tools.permissions
+        for tool in branch.run.tools
+        if tool.name not in (used.name, ANALYSIS)
+        and tool.permissions <= branch.run.tools.permissions
     )
     if not any(item_fills(tool, loop.source.items[0], loop.iteration.noun) for tool in others):
         return False
@@ -156,41 +152,39 @@ def more_calls_needed(run: GoalContext, branch: Branch, loop: Loop, used: Tool) 
     after_verb = heuristics.significant_words(loop.step)[1:]
     named = [word for word in after_verb if word not in iteration_words]
     names_fields_only = bool(named) and field_words.issuperset(named)
-    return not names_fields_only and _more_needed(run, branch, loop)
+    return not names_fields_only and _more_needed(branch, loop)
 
 
-def _more_needed(run: GoalContext, branch: Branch, loop: Loop) -> bool:
+def _more_needed(branch: Branch, loop: Loop) -> bool:
     item = answers.fenced_data(loop.source.items[0], answers.ALL_RESULTS)
-    reply = run.ask(branch.node, questions.QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
+    reply = branch.ask(QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
     if questions.yes_or_no(reply) is not False:
         return False
-    return questions.yes_or_no(_calls_needed(run, branch, loop)) is True
+    return questions.yes_or_no(_calls_needed(branch, loop)) is True
 
 
-def _calls_needed(run: GoalContext, branch: Branch, loop: Loop) -> str | None:
+def _calls_needed(branch: Branch, loop: Loop) -> str | None:
     item = answers.fenced_data(loop.source.items[0], answers.ALL_RESULTS)
-    return run.ask(branch.node, questions.QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
+    return branch.ask(QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
 
 
-def template_for(run: GoalContext, branch: Branch, loop: Loop, *, ask: bool) -> str:
+def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
     """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
     by_rule = heuristics.rule_template(loop.step, loop.iteration, loop.source.items[0])
     if by_rule and not ask:
         return by_rule
     fields = answers.field_names(heuristics.fields_of(loop.source.items) or ["item"])
-    reply = run.ask(branch.node, questions.QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
+    reply = branch.ask(QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
     return questions.first_line(reply) or by_rule or loop.step
 
 
-def item_branches(
-    run: GoalContext, branch: Branch, loop: Loop, template: str, tool: Tool | None
-) -> list[Branch]:
+def item_branches(branch: Branch, loop: Loop, template: str, tool: Tool | None) -> list[Branch]:
     warn, number_of_all = branch.node.warn, len(loop.source.items)
     matching = heuristics.filter_items(loop.source.items, loop.step)
     if lacking := number_of_all - len(matching):
         warn(f"{lacking} of {number_of_all} items lack what the step names and are left out.")
-    items = _distinct(run, branch, matching)
-    granted = branch.subtask_budget.take(len(items), run.limits.dendrites)
+    items = _distinct(branch, matching)
+    granted = branch.subtask_budget.take(len(items), branch.run.limits.dendrites)
     if granted < len(items):
         warn(
             f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
@@ -210,22 +204,22 @@ def item_branches(
     ]
 
 
-def _distinct(run: GoalContext, branch: Branch, items: Sequence[Value]) -> list[Value]:
+def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
     """Return each item once; after too many equal ones, none of those that follow (rule D-10)."""
     distinct: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items, 1):
         key = _item_key(item)
         duplicates += key in distinct
-        if duplicates >= run.limits.duplicates:
+        if duplicates >= branch.run.limits.duplicates:
             rest = len(items) - number
-            branch.node.warn(
+            branch.warn(
                 f"{duplicates} items were there before; the {rest} items after them were left out."
             )
             return list(distinct.values())
         distinct.setdefault(key, heuristics.without_attached(item))
     if duplicates:
-        branch.node.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
+        branch.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
     return list(distinct.values())
 
 
@@ -240,7 +234,7 @@ def items_result(
     elif errors:
         pairs = zip(items, results, strict=True)
         left = [item for item, result in pairs if answers.is_failure(result)]
-        branch.node.warn(
+        branch.warn(
             f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}. {_left(left)}"
         )
     done = []

@@ -33,53 +33,6 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
     """A step cannot be done, and no further attempt helps."""
 
 
-@dataclass(slots=True)
-class Branch:
-    """One branch of a goal, while one thread works on it: the goal itself, or one sub-task of a step."""
-
-    goal: str
-    depth: int
-    node: Trace
-    context: dict[str, Value] = field(default_factory=dict)  # its own results by key (rule D-33)
-    item: Value = None  # what it is done for
-    noun: str = ""  # what that is called
-    # The goal before the item's fields were put into it. What the branch does is decided by these words alone: a text
-    # within an item names no tool, no argument and no further step.
-    template: str = ""
-    decided: bool = False  # whether the tool, or the model alone, was chosen for it already
-    tool: Tool | None = None
-    lists: frozenset[str] = frozenset()  # digests of those that it must not go through (rule D-34)
-    finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
-    corrective: bool = False  # it may only work with what is there (rule P14)
-    subtask_budget: SubtaskBudget = field(default_factory=SubtaskBudget)
-
-    def deciding_text(self, step: str) -> str:
-        return self.template or step
-
-    def at(self, node: Trace) -> "Branch":
-        return replace(self, node=node)
-
-    def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return a branch for a sub-task: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
-        depth = self.depth + 1
-        node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
-        context = dict(self.context)
-        if fields.get("item") is not None:
-            context[f"dendrite_item_{depth}_{number}"] = fields["item"]
-        return Branch(goal, depth, node, context, **{"lists": self.lists, **fields})
-
-
-@dataclass(frozen=True, slots=True)
-class StepOutcome:
-    """What a step gave, the labels of its sub-tasks, how often its tool was called, and what may do it instead."""
-
-    result: Value
-    validated: bool
-    spawned: tuple[str, ...] = ()
-    executions: int = 0
-    other: Tool | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class GoalContext:
     model: questions.Model
@@ -110,49 +63,7 @@ class GoalContext:
         if self.record:
             self.record.finish(key, digest, entry, seconds=self.budget.seconds)
 
-    def ask(
-        self,
-        node: Trace,
-        kind: questions.QuestionKind,
-        *,
-        schema: questions.Schema | None = None,
-        **fields: object,
-    ) -> str | None:
-        """Ask the model about ``fields``; ``None`` where it gave no answer, with a warning on ``node``."""
-        question = questions.Question(
-            kind,
-            questions.QUESTIONS[kind].format(**fields).strip(),
-            node.place,
-            questions.TEMPERATURES.get(kind, questions.USUAL_TEMPERATURE),
-            schema or questions.SCHEMAS.get(kind),
-            self.budget.tokens_left,
-            self.budget.seconds_left,
-        )
-        key, digest, recorded = self.recalled(node.place, kind.value, question.text)
-        if recorded is None:
-            self.budget.check()
-        child = node.child(TraceKind.MODEL, kind.value, "")
-        with child.timed():
-            try:
-                if recorded is None:
-                    completion = self._ask_live(question, key, digest)
-                elif "error" in recorded:
-                    raise ModelError(recorded["error"])
-                else:
-                    completion = questions.Completion(**recorded)
-                text = self._charged_text(completion, child)
-            except (ClientSetupError, StateError):
-                raise  # no further question mends the host's mistake, or a record that does not fit
-            except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
-                child.fail(f"{type(error).__name__}: {error!s:.300}")
-                node.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
-                return None
-        child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
-        return text
-
-    def _ask_live(
-        self, question: questions.Question, key: str, digest: str
-    ) -> questions.Completion:
+    def ask_live(self, question: questions.Question, key: str, digest: str) -> questions.Completion:
         seconds_left = self.budget.seconds_left
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
@@ -169,7 +80,7 @@ class GoalContext:
         self.keep(key, digest, jsonable(completion))
         return completion
 
-    def _charged_text(self, completion: questions.Completion, node: Trace) -> str:
+    def charged_text(self, completion: questions.Completion, node: Trace) -> str:
         """Charge for an answer and return its text, or raise ``ModelError`` where it is none."""
         node.own_tokens = max(0, int(completion.tokens))
         charged = completion.tokens if completion.charged is None else completion.charged
@@ -183,35 +94,127 @@ class GoalContext:
         # Half a surrogate pair cannot be written anywhere.
         return completion.text.encode("utf-8", "replace").decode()
 
-    def call(self, branch: Branch, tool: Tool, arguments: dict[str, Any]) -> Value:
+
+@dataclass(slots=True)
+class Branch:
+    """One branch of a goal, while one thread works on it: the goal itself, or one sub-task of a step."""
+
+    run: GoalContext
+    goal: str
+    depth: int
+    node: Trace
+    context: dict[str, Value] = field(default_factory=dict)  # its own results by key (rule D-33)
+    item: Value = None  # what it is done for
+    noun: str = ""  # what that is called
+    # The goal before the item's fields were put into it. What the branch does is decided by these words alone: a text
+    # within an item names no tool, no argument and no further step.
+    template: str = ""
+    decided: bool = False  # whether the tool, or the model alone, was chosen for it already
+    tool: Tool | None = None
+    lists: frozenset[str] = frozenset()  # digests of those that it must not go through (rule D-34)
+    finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
+    corrective: bool = False  # it may only work with what is there (rule P14)
+    subtask_budget: SubtaskBudget = field(default_factory=SubtaskBudget)
+
+    def deciding_text(self, step: str) -> str:
+        return self.template or step
+
+    def ask(
+        self,
+        kind: questions.QuestionKind,
+        *,
+        schema: questions.Schema | None = None,
+        **fields: object,
+    ) -> str | None:
+        """Ask the model about ``fields``; ``None`` where it gave no answer, with a warning."""
+        run, node = self.run, self.node
+        question = questions.Question(
+            kind,
+            questions.QUESTIONS[kind].format(**fields).strip(),
+            node.place,
+            questions.TEMPERATURES.get(kind, questions.USUAL_TEMPERATURE),
+            schema or questions.SCHEMAS.get(kind),
+            run.budget.tokens_left,
+            run.budget.seconds_left,
+        )
+        key, digest, recorded = run.recalled(node.place, kind.value, question.text)
+        if recorded is None:
+            run.budget.check()
+        child = node.child(TraceKind.MODEL, kind.value, "")
+        with child.timed():
+            try:
+                if recorded is None:
+                    completion = run.ask_live(question, key, digest)
+                elif "error" in recorded:
+                    raise ModelError(recorded["error"])
+                else:
+                    completion = questions.Completion(**recorded)
+                text = run.charged_text(completion, child)
+            except (ClientSetupError, StateError):
+                raise  # no further question mends the host's mistake, or a record that does not fit
+            except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
+                child.fail(f"{type(error).__name__}: {error!s:.300}")
+                node.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
+                return None
+        child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
+        return text
+
+    def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
         """Run a tool over the branch's results so far and return its own; every failure is one too."""
+        run = self.run
         called_with = json_text(arguments)
         text = f"{tool.name}({called_with})"
-        key, digest, recorded = self.recalled(branch.node.place, "tool", text)
+        key, digest, recorded = run.recalled(self.node.place, "tool", text)
         if recorded is None:
-            self.budget.check()
+            run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        child = branch.node.child(TraceKind.TOOL, tool.name, clip(line, NOTE))
+        child = self.node.child(TraceKind.TOOL, tool.name, clip(line, NOTE))
         with child.timed():
             if recorded is not None:
                 result: Value = recorded["result"]
             elif (
-                self.record
+                run.record
                 and not tool.repeatable
-                and self.record.begin(key, digest, tool=tool.name, arguments=called_with)
+                and run.record.begin(key, digest, tool=tool.name, arguments=called_with)
             ):
                 unknown = "when the goal was interrupted: whether it was done is not known"
                 error = f"{tool.name} was running {unknown}"
                 result = {"success": False, "error": error, "retry": False}
-                self.keep(key, digest, {"result": result})
+                run.keep(key, digest, {"result": result})
             else:
-                seconds = min(self.limits.tool_seconds, self.budget.seconds_left)
-                started = self.record.started if self.record else self.started
-                context = ToolContext(dict(branch.context), self.cache_dir, seconds, started)
-                result = self.tools.run(tool.name, arguments, context=context, seconds=seconds)
+                seconds = min(run.limits.tool_seconds, run.budget.seconds_left)
+                started = run.record.started if run.record else run.started
+                context = ToolContext(dict(self.context), run.cache_dir, seconds, started)
+                result = run.tools.run(tool.name, arguments, context=context, seconds=seconds)
                 # What was cut off by the goal's end is called again with more time.
-                if not is_failure(result) or self.budget.seconds_left > 0:
-                    self.keep(key, digest, {"result": result})
+                if not is_failure(result) or run.budget.seconds_left > 0:
+                    run.keep(key, digest, {"result": result})
         if is_failure(result):
             child.fail(failure_message(result))
         return result
+
+    def warn(self, sentence: str) -> None:
+        self.node.warn(sentence)
+
+    def at(self, node: Trace) -> "Branch":
+        return replace(self, node=node)
+
+    def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
+        """Return a branch for a sub-task: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
+        depth = self.depth + 1
+        node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
+        context = dict(self.context)
+        if fields.get("item") is not None:
+            context[f"dendrite_item_{depth}_{number}"] = fields["item"]
+        return Branch(self.run, goal, depth, node, context, **{"lists": self.lists, **fields})
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What a step gave, the labels of its sub-tasks, how often its tool was called, and what may do it instead."""
+
+    result: Value
+    validated: bool
+    spawned: tuple[str, ...] = ()
+    executions: int = 0
+    other: Tool | None = None

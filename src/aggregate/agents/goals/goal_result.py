@@ -144,7 +144,6 @@ class Trace:
     children: list["Trace"] = field(default_factory=list)  # as they were begun, or as their items
     place: str = ""  # the way to the node, 0.2/1.3; unique in its tree
     warnings: list[str] = field(default_factory=list)
-    clock: Callable[[], float] = field(default=time.perf_counter, compare=False, repr=False)
 
     @property
     def tokens(self) -> int:
@@ -160,17 +159,17 @@ class Trace:
         place = self.place
         if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
             place = f"{place}/{label}" if place else label
-        child = Trace(kind, label, text, place=place, clock=self.clock)
+        child = Trace(kind, label, text, place=place)
         self.children.append(child)
         return child
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        started = self.clock()
+        started = time.perf_counter()
         try:
             yield
         finally:
-            self.seconds += self.clock() - started
+            self.seconds += time.perf_counter() - started
 
     def fail(self, note: str) -> None:
         self.ok, self.note = False, note

@@ -31,13 +31,9 @@ _END: Final = re.compile(
     r"|when|if|then|so|but|now|again|once|separately|individually|please)\b.*|[^\w\s'-].*",
     re.DOTALL | re.IGNORECASE,
 )
-_EACH: Final = re.compile(
-    r"\b(?:each|every)\s+(?:single\s+|one\s+)?(?:of\s+)?(?:(?:the|my|our|your|these|those)\s+)?(?P<rest>\w.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_ALL: Final = re.compile(
-    r"\ball\s+(?:of\s+)?(?:(?:the|my|our|your|these|those)\s+)?(?P<rest>\w.*)",
-    re.IGNORECASE | re.DOTALL,
+_ITERATION: Final = re.compile(
+    r"\b(each|every|all)\s+(?:single\s+|one\s+)?(?:of\s+)?(?:(?:the|my|our|your|these|those)\s+)?(?=\w)",
+    re.IGNORECASE,
 )
 _PARTS: Final = re.compile(
     r"\b(?:start and end|both|and also|as well as|along with)\b", re.IGNORECASE
@@ -92,12 +88,12 @@ class Iteration:
 
 def find_iteration(step: str) -> Iteration | None:
     """Return what ``each``, ``every`` or ``all`` with a plural says, by whole words (rules D-21, D-28)."""
-    each = _EACH.search(step)
-    match = each or _ALL.search(step)
-    if match is None:
+    matches = sorted(_ITERATION.finditer(step), key=lambda match: match[1].lower() == "all")
+    if not matches:
         return None
-    noun_phrase = _END.sub("", match.group("rest")).split()[:_NOUN_WORDS]
-    if not each:
+    match = matches[0]
+    noun_phrase = _END.sub("", step[match.end() :]).split()[:_NOUN_WORDS]
+    if match[1].lower() == "all":
         # Up to the first plural: "all activities", not "all day".
         lower = [word.lower() for word in noun_phrase]
         plurals = [n for n, word in enumerate(lower, 1) if singular(word) != word]
@@ -105,7 +101,7 @@ def find_iteration(step: str) -> Iteration | None:
     if not noun_phrase:
         return None
     last_word = noun_phrase[-1]
-    end = step.index(last_word, match.start("rest")) + len(last_word)
+    end = step.index(last_word, match.end()) + len(last_word)
     noun = last_word.lower().removesuffix("'s").removesuffix("s'").strip("'-")
     return Iteration(step[match.start() : end], singular(noun))
 

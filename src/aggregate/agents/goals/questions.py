@@ -6,7 +6,6 @@ The forms are in the part of JSON Schema that all providers know: every object n
 allows no others; what may be left out is ``null``.
 """
 
-import ast
 import json
 import re
 from collections.abc import Mapping
@@ -291,16 +290,6 @@ def parse_code(text: str | None) -> str:
     return "\n".join(fenced).strip("\n") if fenced else text.strip("\n")
 
 
-def syntax_error(python: str) -> str:
-    try:
-        ast.parse(python)
-    except SyntaxError as error:
-        return f"{error.msg} (line {error.lineno})"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return f"{error!s:.200}" or "nested too deeply"
-    return ""
-
-
 def says_valid(text: str | None) -> bool:
     return re.fullmatch(r"\W*VALID\W*", text or "", re.IGNORECASE) is not None
 
@@ -314,7 +303,7 @@ def first_line(text: str | None) -> str:
 
 
 Schema: TypeAlias = Mapping[str, Any]
-_TYPES: Final = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
+_SIMPLE: Final = ("int", "float", "str", "bool")
 _TEXT: Final = {"type": "string"}
 
 
@@ -351,15 +340,9 @@ def choice_schema(names: list[str]) -> Schema:
 
 def arguments_schema(tool: Tool) -> Schema | None:
     """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
-    if not tool.parameters or any(parameter.type not in _TYPES for parameter in tool.parameters):
+    if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
-    properties = {}
-    for parameter in tool.parameters:
-        schema = {"type": _TYPES[parameter.type]}
-        if parameter.description:
-            schema["description"] = parameter.description
-        properties[parameter.name] = _or_null(schema)
-    return _object(**properties)
+    return _object(**{each.name: _or_null(each.json_schema) for each in tool.parameters})
 
 
 def reflection_schema(tool: Tool) -> Schema | None:

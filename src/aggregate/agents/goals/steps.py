@@ -14,7 +14,7 @@ from aggregate.agents.goals.execution import (
     item_fills,
     other_tool,
 )
-from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed, StepOutcome
+from aggregate.agents.goals.goal_context import Branch, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
     TOO_DEEP,
@@ -24,6 +24,7 @@ from aggregate.agents.goals.goal_result import (
     TraceKind,
     final_dict,
 )
+from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import Tool
 from aggregate.base.concurrency import ordered_map
@@ -35,26 +36,26 @@ from aggregate.prompt.references import compact_data
 TOOLS_NAMED = 24
 
 
-def run_branch(run: GoalContext, branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    if branch.depth >= run.limits.depth:
+def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
+    if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
-        steps = _steps(run, branch)
+        steps = _steps(branch)
     except LimitReached as reached:
         return (), f"{NO_STEPS}: {reached}"
     neurons = [Neuron(step, number, branch.depth) for number, step in enumerate(steps, 1)]
-    done = tuple(run_neuron(run, branch, neuron) for neuron in neurons)
+    done = tuple(run_neuron(branch, neuron) for neuron in neurons)
     return done, "" if done else NO_STEPS
 
 
-def _steps(run: GoalContext, branch: Branch) -> list[str]:
+def _steps(branch: Branch) -> list[str]:
     """Return the steps of a goal (rule P1), asked twice where nothing can be read.
 
     A sub-task that names one thing to do is one step, without a question.
     """
     if branch.depth > 0 and not heuristics.is_compound(branch.deciding_text(branch.goal)):
         return [branch.goal]
-    names, most = run.tools.names, run.limits.steps
+    names, most = branch.run.tools.names, branch.run.limits.steps
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
@@ -64,9 +65,8 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
     )
     steps: list[str] = []
     for _ in range(2):
-        reply = run.ask(
-            branch.node,
-            questions.QuestionKind.DECOMPOSE,
+        reply = branch.ask(
+            QuestionKind.DECOMPOSE,
             goal=branch.goal,
             advice=heuristics.advice(branch.goal),
             tools=listed,
@@ -76,21 +76,21 @@ def _steps(run: GoalContext, branch: Branch) -> list[str]:
         if steps := questions.parse_plan(reply or "", branch.goal):
             break
     if len(steps) > most:
-        run.budget.reach(Limit.STEPS)
+        branch.run.budget.reach(Limit.STEPS)
         dropped = "; ".join(steps[most:])
-        branch.node.warn(
+        branch.warn(
             f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
         )
     return steps[:most]
 
 
-def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
+def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
     """Do one step, put its result into the branch's context, and return it with its result."""
     step = neuron.description
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
         try:
-            outcome = _do_step(run, branch.at(node), step)
+            outcome = _do_step(branch.at(node), step)
         except (LimitReached, StepFailed) as reason:
             failure = {"success": False, "error": str(reason), "retry": False}
             outcome = StepOutcome(failure, validated=False)
@@ -101,7 +101,10 @@ def run_neuron(run: GoalContext, branch: Branch, neuron: Neuron) -> Neuron:
         node.fail(answers.failure_message(outcome.result))
     try:
         branch.context[neuron.key] = compact_data(
-            outcome.result, neuron.key, cache_dir=run.cache_dir, threshold=run.limits.inline_bytes
+            outcome.result,
+            neuron.key,
+            cache_dir=branch.run.cache_dir,
+            threshold=branch.run.limits.inline_bytes,
         )
     except AggregateError as error:
         node.warn(f"The result stays in memory: {error}")
@@ -122,30 +125,30 @@ class _Spread:
     merged: Callable[[list[Value]], StepOutcome]
 
 
-def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
+def _do_step(branch: Branch, step: str) -> StepOutcome:
     """Do a step with the tool that it needs; where that fails, with another one if the model names one.
 
     What another tool does is the step's result if it succeeds, else the first failure is. All executions count
     together (rule D-7).
     """
-    tool = choose_tool(run, branch, step)
-    attempts = run.limits.attempts
-    may_change = not branch.decided and not branch.corrective and len(run.tools) > 1
+    tool = choose_tool(branch, step)
+    attempts = branch.run.limits.attempts
+    may_change = not branch.decided and not branch.corrective and len(branch.run.tools) > 1
     first: StepOutcome | None = None
     while True:
         try:
-            outcome = _work(run, branch, step, tool, attempts=attempts, may_change=may_change)
+            outcome = _work(branch, step, tool, attempts=attempts, may_change=may_change)
         except StepFailed:
             if first is None:
                 raise
             return first
         if isinstance(outcome, _Spread):
-            outcome = outcome.merged(_results(run, branch, outcome.below))
+            outcome = outcome.merged(_results(branch, outcome.below))
         if first is not None:
             return first if answers.is_failure(outcome.result) else outcome
         other = outcome.other
         if tool and outcome.spawned and answers.is_failure(outcome.result) and may_change:
-            other = other_tool(run, branch, step, tool, outcome.result)
+            other = other_tool(branch, step, tool, outcome.result)
         if other is None:
             return outcome
         first, tool, may_change = outcome, other, False
@@ -153,31 +156,24 @@ def _do_step(run: GoalContext, branch: Branch, step: str) -> StepOutcome:
 
 
 def _work(
-    run: GoalContext,
-    branch: Branch,
-    step: str,
-    tool: Tool | None,
-    *,
-    attempts: int,
-    may_change: bool,
+    branch: Branch, step: str, tool: Tool | None, *, attempts: int, may_change: bool
 ) -> StepOutcome | _Spread:
     """Do a step with what was chosen as a whole, or spread it: over its parts, or over the items of a list."""
-    if parts := fan_out.parts_of(run, branch, step, tool):
-        return _over_parts(run, branch, parts, tool)
+    if parts := fan_out.parts_of(branch, step, tool):
+        return _over_parts(branch, parts, tool)
     iteration = None
-    if fan_out.may_spawn(run, branch):
+    if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
-    loop = fan_out.find_loop(run, branch, step, iteration) if iteration else None
-    if loop and fan_out.needs_each(run, branch, loop, tool):
+    loop = fan_out.find_loop(branch, step, iteration) if iteration else None
+    if loop and fan_out.needs_each(branch, loop, tool):
         if not loop.source.items:
             return StepOutcome(fan_out.items_result(branch, loop, (), []), validated=True)
-        template = fan_out.template_for(run, branch, loop, ask=False)
+        template = fan_out.template_for(branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
-            return _over_items(run, branch, loop, template, tool)
+            return _over_items(branch, loop, template, tool)
     # What an item gives is what its call is about. Of a step for each item it shows later whether one call was enough.
     takes_item = branch.item is not None and tool and item_fills(tool, branch.item, branch.noun)
     outcome = execute_step(
-        run,
         branch,
         step,
         tool,
@@ -188,13 +184,13 @@ def _work(
     if not tool or not iteration or not outcome.validated:
         return outcome
     loop = fan_out.loop_over_result(branch, step, iteration, outcome.result)
-    if loop and (spread := _over_result(run, branch, loop, tool, outcome)):
+    if loop and (spread := _over_result(branch, loop, tool, outcome)):
         return spread
-    return checked(run, branch, step, outcome) if claims_success(outcome.result) else outcome
+    return checked(branch, step, outcome) if claims_success(outcome.result) else outcome
 
 
-def _over_parts(run: GoalContext, branch: Branch, parts: list[str], tool: Tool | None) -> _Spread:
-    granted = branch.subtask_budget.take(len(parts), run.limits.dendrites)
+def _over_parts(branch: Branch, parts: list[str], tool: Tool | None) -> _Spread:
+    granted = branch.subtask_budget.take(len(parts), branch.run.limits.dendrites)
     below = [
         branch.below(number, part, decided=tool is not None, tool=tool)
         for number, part in enumerate(parts[:granted], 1)
@@ -202,10 +198,8 @@ def _over_parts(run: GoalContext, branch: Branch, parts: list[str], tool: Tool |
     return _Spread(below, lambda results: _spawned(below, fan_out.parts_result(parts, results)))
 
 
-def _over_items(
-    run: GoalContext, branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None
-) -> _Spread:
-    below = fan_out.item_branches(run, branch, loop, template, tool)
+def _over_items(branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None) -> _Spread:
+    below = fan_out.item_branches(branch, loop, template, tool)
     items = [subtask.item for subtask in below]
     return _Spread(
         below, lambda results: _spawned(below, fan_out.items_result(branch, loop, items, results))
@@ -213,19 +207,19 @@ def _over_items(
 
 
 def _over_result(
-    run: GoalContext, branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
+    branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
 ) -> _Spread | None:
     """Return what is left to do for each item of the list that a tool gave, with another tool (rule D-27)."""
-    if not fan_out.more_calls_needed(run, branch, loop, tool):
+    if not fan_out.more_calls_needed(branch, loop, tool):
         return None
-    template = fan_out.template_for(run, branch, loop, ask=True)
+    template = fan_out.template_for(branch, loop, ask=True)
     try:
-        item_tool = choose_tool(run, branch, template)
+        item_tool = choose_tool(branch, template)
         if item_tool is not None and item_tool.name == tool.name:
             return None
-        over_items = _over_items(run, branch, loop, template, item_tool)
+        over_items = _over_items(branch, loop, template, item_tool)
     except StepFailed as reason:
-        branch.node.warn(f'Nothing was done for each item of "{loop.step}": {reason}')
+        branch.warn(f'Nothing was done for each item of "{loop.step}": {reason}')
         return None
 
     def with_results(results: list[Value]) -> StepOutcome:
@@ -241,7 +235,7 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
     return StepOutcome(result, validated=not answers.is_failure(result), spawned=labels)
 
 
-def _results(run: GoalContext, branch: Branch, below: list[Branch]) -> list[Value]:
+def _results(branch: Branch, below: list[Branch]) -> list[Value]:
     """Run sub-tasks as branches of their own and return their results in order.
 
     They run at once only at the first level: nested pools would multiply.
@@ -252,16 +246,18 @@ def _results(run: GoalContext, branch: Branch, below: list[Branch]) -> list[Valu
 
     def result_of(subtask: Branch) -> Value:
         with subtask.node.timed():
-            neurons, error = run_branch(run, subtask)
+            neurons, error = run_branch(subtask)
         return _subtask_result(subtask, neurons, error)
 
-    workers = min(run.limits.workers, len(below)) if branch.depth == 0 else 1
+    workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:
             return list(map(result_of, below))
         return ordered_map("dendrite", result_of, below, workers=workers)
     except BaseException:
-        run.budget.cancelled = True  # an interrupted goal asks nothing more in its other threads
+        branch.run.budget.cancelled = (
+            True  # an interrupted goal asks nothing more in its other threads
+        )
         raise
     finally:
         branch.subtask_budget.reclaim(shares)

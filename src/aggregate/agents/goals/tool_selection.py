@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aggregate.agents.goals.answers import clip
-from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
+from aggregate.agents.goals.goal_context import Branch, StepFailed
 from aggregate.agents.goals.heuristics import STOP, plain_words, significant_words, singular, words
 from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text
 from aggregate.agents.tools import ANALYSIS, Permission, Tool, ToolRegistry
@@ -139,9 +139,7 @@ _DESCRIPTION_CHARACTERS = 120
 _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
-def choose_tool(
-    run: GoalContext, branch: Branch, step: str, *, failed: str = "", error: str = ""
-) -> Tool | None:
+def choose_tool(branch: Branch, step: str, *, failed: str = "", error: str = "") -> Tool | None:
     """Return the tool that does ``step``, ``None`` for the model alone where no tool can.
 
     A branch for which was decided already keeps that; a corrective one may only analyse. A tool that has ``failed`` at
@@ -150,13 +148,13 @@ def choose_tool(
     if branch.decided and not failed:
         return branch.tool
     if branch.corrective:
-        return run.tools.get(ANALYSIS) if ANALYSIS in run.tools else None
+        return branch.run.tools.get(ANALYSIS) if ANALYSIS in branch.run.tools else None
     step = branch.deciding_text(step)
-    named = _mentioned_tools(step, run.tools, several_words=True)
+    named = _mentioned_tools(step, branch.run.tools, several_words=True)
     is_meant = len(named) == 1 and not failed and _TURNING.isdisjoint(words(step))
     if is_meant and _only_looks(named[0]):
         return named[0]
-    ranked = ranked_tools(step, [tool for tool in run.tools if tool.name != failed])
+    ranked = ranked_tools(step, [tool for tool in branch.run.tools if tool.name != failed])
     if not failed and (certain := certain_tool(ranked)):
         return certain
     tools = [match.tool for match in ranked]
@@ -165,22 +163,19 @@ def choose_tool(
         tools.remove(analysis[0])
         tools.insert(CANDIDATES - 1, analysis[0])
     if len(tools) > MOST_CANDIDATES:
-        branch.node.warn(
+        branch.warn(
             f'Only {MOST_CANDIDATES} of {len(tools)} tools were offered for "{clip(step, 80)}".'
         )
     trouble = f"{failed} has failed at it:\n{fence(clip(error, 400))}" if failed else ""
-    return _asked_tool(run, branch, step, tools[:MOST_CANDIDATES], trouble)
+    return _asked_tool(branch, step, tools[:MOST_CANDIDATES], trouble)
 
 
-def _asked_tool(
-    run: GoalContext, branch: Branch, step: str, offered: Sequence[Tool], trouble: str
-) -> Tool | None:
+def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool], trouble: str) -> Tool | None:
     for start in range(0, len(offered), CANDIDATES):
         shown = offered[start : start + CANDIDATES]
         names = ", ".join(tool.name for tool in offered[start + CANDIDATES :][:_NAMES])
         for _ in range(_TIMES):
-            reply = run.ask(
-                branch.node,
+            reply = branch.ask(
                 QuestionKind.FIND_TOOL,
                 step=step,
                 trouble=trouble,
@@ -191,7 +186,7 @@ def _asked_tool(
             text = named_text(reply or "", "tool")
             if _NONE.match(text):
                 break
-            mentioned = [tool for tool in _mentioned_tools(text, run.tools) if tool in shown]
+            mentioned = [tool for tool in _mentioned_tools(text, branch.run.tools) if tool in shown]
             if len(mentioned) == 1:
                 return mentioned[0]
         else:

@@ -11,7 +11,6 @@ from tempfile import TemporaryFile
 from time import monotonic
 from typing import Final, NamedTuple
 
-from aggregate.agents.sandbox.bubblewrap import DEVICES, MISSING, system_folders, tree_usage
 from aggregate.base.disk.programs import find_program
 from aggregate.base.errors import SandboxError, Stopped
 
@@ -20,6 +19,8 @@ PRINTED_BYTES: Final = 12_000
 _HEAD_BYTES: Final = 3_000
 MEMORY_BYTES: Final = 4 << 30  # of all its processes together
 PROCESSES: Final = 256
+# Memory that the processes wrote to themselves; what is read from files is the system's to drop.
+_COUNTED: Final = ("RssAnon:", "RssShmem:")
 _SCRATCH_BYTES: Final = 512 << 20  # of /tmp, which is memory
 _LOOK_SECONDS: Final = 0.1
 # No capabilities, no network, no processes of others, no terminal.
@@ -35,6 +36,12 @@ _VARIABLES: Final = {
     "PYTEST_ADDOPTS": "-p no:cacheprovider",
 }
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+_SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+_MISSING: Final = (
+    "commands run in bubblewrap: install the package bubblewrap (the program bwrap), or set sandbox = false under "
+    "[conduct] in your own configuration"
+)
 
 
 class CommandResult(NamedTuple):
@@ -64,10 +71,7 @@ def run_command(
     if sandboxed:
         bwrap = find_program("bwrap")
         if bwrap is None:
-            raise SandboxError(
-                f"{MISSING}, or set sandbox = false under [conduct] in your own configuration",
-                kind=Stopped.MISSING,
-            )
+            raise SandboxError(_MISSING, kind=Stopped.MISSING)
         command = [bwrap, *_arguments(program, root, place), "--", program, *words[1:]]
         environment: dict[str, str] = {}
     else:
@@ -103,9 +107,26 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
             return
         if monotonic() > end:
             raise SandboxError(f"stopped after {seconds:g} s", kind=Stopped.TIMEOUT)
-        usage = tree_usage(process.pid)
-        if usage.memory_bytes > MEMORY_BYTES or usage.processes > PROCESSES:
+        memory, processes = tree_usage(process.pid)
+        if memory > MEMORY_BYTES or processes > PROCESSES:
             raise SandboxError("stopped at the limit of memory or processes", kind=Stopped.MEMORY)
+
+
+def tree_usage(root: int) -> tuple[int, int]:
+    """Return bytes of memory and number of processes from ``root`` down; what cannot be read counts as nothing."""
+    memory = processes = 0
+    pending = [root]
+    while pending:
+        folder = Path(f"/proc/{pending.pop()}")
+        try:
+            status = (folder / "status").read_text(encoding="utf-8", errors="replace").splitlines()
+            lists = [task.read_text("ascii") for task in folder.glob("task/*/children")]
+        except OSError:  # it ended meanwhile
+            continue
+        pending += [int(child) for children in lists for child in children.split()]
+        processes += 1
+        memory += sum(1024 * int(line.split()[1]) for line in status if line.startswith(_COUNTED))
+    return memory, processes
 
 
 def _read(printed: int) -> str:
@@ -122,14 +143,14 @@ def _arguments(program: str, root: Path, place: Path) -> list[str]:
     path = f"{Path(program).parent}:{_PATH}"
     variables = {**_VARIABLES, "PATH": path}
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
-    devices = [part for device in DEVICES for part in ("--dev-bind-try", device, device)]
+    devices = [part for device in _DEVICES for part in ("--dev-bind-try", device, device)]
     scratch = ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - as above
     libraries = [part for folder in _folders_of(program) for part in ("--ro-bind", folder, folder)]
     tree = ["--bind", str(root), str(root), "--chdir", str(place)]
     return [
         *_ISOLATION.split(),
         *environment,
-        *system_folders(),
+        *_system_folders(),
         *devices,
         *scratch,
         *libraries,
@@ -137,6 +158,21 @@ def _arguments(program: str, root: Path, place: Path) -> list[str]:
         "--remount-ro",
         "/",
     ]
+
+
+def _system_folders() -> list[str]:
+    """Return what lets a sandbox see the system's programs and libraries, and none of their settings."""
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            arguments += ["--symlink", str(path.readlink()), name]
+        elif path.is_dir():
+            arguments += ["--ro-bind", name, name]
+    # Settings of this machine's programs, which may hold their keys.
+    for folder in filter(os.path.isdir, ("/usr/etc", "/usr/local/etc")):
+        arguments += ["--tmpfs", folder, "--remount-ro", folder]
+    return arguments
 
 
 def _folders_of(program: str) -> list[str]:

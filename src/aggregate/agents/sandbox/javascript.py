@@ -7,7 +7,7 @@ call has a process of its own and a deadline here too, at which the process is k
 import json
 import math
 import os
-import platform
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -21,10 +21,8 @@ from aggregate.agents.sandbox.limits import (
     WORKER_BYTES,
     SandboxLimits,
     check_length,
-    parse_answer,
-    parse_reply,
+    shorten_error,
 )
-from aggregate.agents.sandbox.seccomp import MACHINES, seccomp_filter
 from aggregate.base.concurrency import DeadlinePassed, PoolProcess
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
@@ -33,7 +31,10 @@ GRACE = 0.25  # seconds after the limit until a worker is killed
 START_SECONDS = 10.0  # of a new worker, not charged to the code that it runs
 GREETING_BYTES = 64  # at most, of what a new worker says when it is ready: {}
 FRAME_BYTES = 65_536  # of an answer beside its result: an error's text, names
+# Lists and objects in one answer. An empty one is 3 bytes of JSON and 72 bytes in this process.
+CONTAINERS = 1_000_000
 BOUNDS = {"memory": WORKER_BYTES, "stack": JAVASCRIPT_STACK, "jobs": PROMISE_JOBS}
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 _WORKER = Path(__file__).with_name("javascript_worker.py")
 
 
@@ -75,13 +76,43 @@ def run_javascript(
         raise SandboxError(f"the sandbox's process ended: {error}", kind=Stopped.CRASH) from None
     finally:
         worker.kill()
-    value = parse_reply(reply)["value"]
-    if not isinstance(value, str):
-        raise SandboxError("the answer cannot be read: its value is no text", kind=Stopped.CRASH)
+    result = parse_reply(reply)
     try:
-        return parse_answer(value.encode("utf-8", errors="surrogatepass"))
+        return _parse(result.encode("utf-8", errors="surrogatepass"))
     except SandboxError as error:
         raise SandboxError(f"the function's result is not JSON: {error}", kind=error.kind) from None
+
+
+def parse_reply(text: bytes) -> str:
+    """Return the JSON of a result that a worker answers; an error is raised, whatever stands there."""
+    reply = _parse(text)
+    if not isinstance(reply, dict):
+        raise SandboxError("the answer cannot be read: it is no object", kind=Stopped.CRASH)
+    value, error, kind = map(reply.get, ("value", "error", "kind"))
+    if isinstance(value, str):
+        return value
+    reason = error if isinstance(error, str) and error else "the code failed and did not say why"
+    known = Stopped(kind) if kind in list(Stopped) else Stopped.RUNTIME
+    raise SandboxError(shorten_error(reason), kind=known)
+
+
+def _parse(text: bytes) -> Value:
+    """Return the JSON value of an answer, unless it has too many parts or holds half of a surrogate pair."""
+    if text.count(b"[") + text.count(b"{") > CONTAINERS:
+        raise SandboxError(
+            f"the answer holds more than {CONTAINERS} lists and objects", kind=Stopped.MEMORY
+        )
+    try:
+        value = json.loads(text.decode("utf-8"))
+        if _HALF_PAIR.search(text):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except MemoryError:
+        raise SandboxError("the answer does not fit into memory", kind=Stopped.MEMORY) from None
+    except (ValueError, RecursionError) as error:
+        raise SandboxError(
+            f"the answer cannot be read: {shorten_error(str(error))}", kind=Stopped.CRASH
+        ) from None
+    return value
 
 
 def _start_worker() -> PoolProcess:
@@ -92,11 +123,8 @@ def _start_worker() -> PoolProcess:
     library = find_spec("_quickjs")
     if library is None or library.origin is None:
         raise SandboxError(f"JavaScript functions need quickjs-ng: {EXTRA}", kind=Stopped.MISSING)
-    # QuickJS itself makes no calls: on a machine that has no filter it runs without.
-    is_filtered = sys.platform == "linux" and platform.machine() in MACHINES
-    forbidden = seccomp_filter(platform.machine()).hex() if is_filtered else ""
-    bounds = json.dumps({**BOUNDS, "filter": forbidden})
-    command = [sys.executable, "-I", "-S", str(_WORKER), str(Path(library.origin).parent), bounds]
+    folder, bounds = str(Path(library.origin).parent), json.dumps(BOUNDS)
+    command = [sys.executable, "-I", "-S", str(_WORKER), folder, bounds]
     worker = None
     try:
         process = subprocess.Popen(

@@ -19,13 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 
-from aggregate.agents.sandbox.limits import (
-    EXTRA,
-    SandboxLimits,
-    check_length,
-    require_plain,
-    shorten_error,
-)
+from aggregate.agents.sandbox.limits import EXTRA, SandboxLimits, check_length, shorten_error
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.values import Value, extent
 
@@ -108,7 +102,7 @@ def run_python(
     policy = {**POLICY, "datetime": (now or datetime.now(UTC)).astimezone(UTC)}
     lookup = {f"_host_{tag}_{name}": function for name, function in host_functions.items()}
     try:
-        with _POOL.get(monty).checkout(limits=allowed, os_policy=policy) as session:
+        with _pool(monty).checkout(limits=allowed, os_policy=policy) as session:
             session.feed_run(f"{prepared}None")
             session.feed_run(
                 program, inputs=dict(inputs), external_lookup=lookup, print_callback=printed
@@ -121,7 +115,7 @@ def run_python(
             value = session.feed_run(f"_value_{tag}")
     except monty.MontyError as error:
         raise _translated(error, monty, bounds) from None
-    return PythonRun(require_plain(value), printed.output)
+    return PythonRun(value, printed.output)
 
 
 def _program(code: str, tag: str) -> str:
@@ -159,41 +153,28 @@ def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxErr
     return SandboxError(text, kind=Stopped.RUNTIME, exception=name)
 
 
-class _MontyPool:
-    """The process's pool of workers: made at the first use, made anew in a forked child, closed at exit."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._stack = ExitStack()
-        self._pool: Value = None
-        self._parents: ExitStack | None = None
-
-    def get(self, monty: Value) -> Value:
-        if self._parents is not None:
-            raise SandboxError(
-                "Monty cannot run in a process that was forked after its use: start it with spawn"
-            )
-        with self._lock:
-            if self._pool is None:
-                pool = monty.Monty(
-                    max_processes=max(2, os.cpu_count() or 2), feed_duration_limit_grace=GRACE
-                )
-                self._pool = self._stack.enter_context(pool)
-            return self._pool
-
-    def close(self) -> None:
-        with self._lock:
-            self._pool = None
-            self._stack.close()
-
-    def forget(self) -> None:
-        """Leave the parent's workers alone in a forked child, where the threads that serve them are gone."""
-        self._lock = Lock()
-        if self._pool is not None:
-            self._parents, self._stack, self._pool = self._stack, ExitStack(), None
+_POOLS: dict[int, Value] = {}  # one at most, by the process that it belongs to
+_STACK = ExitStack()
+_LOCK = Lock()
 
 
-_POOL = _MontyPool()
-atexit.register(_POOL.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_POOL.forget)
+def _pool(monty: Value) -> Value:
+    """Return the process's pool of workers, made at the first use; the threads behind it do not survive a fork."""
+    if _POOLS.keys() - {os.getpid()}:
+        raise SandboxError(
+            "Monty cannot run in a process that was forked after its use: start it with spawn"
+        )
+    with _LOCK:
+        if not _POOLS:
+            most = max(2, os.cpu_count() or 2)
+            pool = monty.Monty(max_processes=most, feed_duration_limit_grace=GRACE)
+            _POOLS[os.getpid()] = _STACK.enter_context(pool)
+        return _POOLS[os.getpid()]
+
+
+def _close_pool() -> None:
+    if os.getpid() in _POOLS:  # a forked child leaves its parent's alone
+        _STACK.close()
+
+
+atexit.register(_close_pool)

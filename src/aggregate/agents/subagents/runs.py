@@ -1,7 +1,6 @@
 """Runs of sub-agents and the groups that they belong to."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -54,6 +53,8 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """What one variable collects: pending until its first result, partial until its last, then complete."""
+
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
     custom_function: CustomFunction | None = None
@@ -67,10 +68,30 @@ class Group:
     last_sequence: int = 0  # of the run that made it final, 0 while it is open; later ends are late
     closed: bool = False  # no run may be spawned into it any more
 
+    def with_run(self) -> "Group":
+        """Return the group with one more run; a complete one opens again and gives up its value (rule O-43)."""
+        group = replace(self, spawned=self.spawned + 1)
+        if not group.status.final:
+            return group
+        return replace(
+            group,
+            status=GroupStatus.PARTIAL if group.ended else GroupStatus.PENDING,
+            opened=group.opened + 1,
+            completed_at=None,
+            last_sequence=0,
+        )
 
-@dataclass(frozen=True, slots=True)
-class SpawnRequest:
-    task: object  # a text for an agent that the host runs, or a callable for the session's executor
-    label: str | None = None
-    variable_name: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)  # the host's own, passed through
+    def with_end(self, run: RunRecord) -> "Group":
+        """Return the group after one of its runs has ended; a failed one only counts on (rules O-48, O-54)."""
+        group = replace(self, ended=self.ended + 1)
+        if group.status is GroupStatus.FAILED:
+            return group
+        fails = group.on_error is FailurePolicy.FAIL and run.status is not RunStatus.SUCCESS
+        if not fails and group.ended < group.spawned:
+            return replace(group, status=GroupStatus.PARTIAL)
+        return replace(
+            group,
+            status=GroupStatus.FAILED if fails else GroupStatus.COMPLETE,
+            completed_at=run.completed_at,
+            last_sequence=run.sequence,
+        )

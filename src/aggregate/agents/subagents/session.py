@@ -1,141 +1,82 @@
-"""A session that spawns sub-agents and collects their results into variables."""
+"""A session that spawns sub-agents and collects their results into variables (rules O-40 to O-56)."""
 
-from collections.abc import Callable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
-from threading import RLock
-from typing import Any, Final, Self, overload
+from threading import Condition, Lock
+from typing import Any, Final, Self, TypeVar, overload
 
 from aggregate.agents.results import CustomFunction, LabelledOutput
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
 from aggregate.agents.sandbox import SandboxLimits
-from aggregate.agents.subagents.runs import (
-    FailurePolicy,
-    Group,
-    MergeOrder,
-    RunRecord,
-    RunStatus,
+from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder, RunRecord, RunStatus
+from aggregate.agents.subagents.spawn_request import (
+    MOST_SECONDS,
     SpawnRequest,
-)
-from aggregate.agents.subagents.session_state import (
-    SessionState,
-    Timers,
+    group_for,
     read_failure_policy,
-    read_spawn_spec,
+    read_request,
     read_timeout,
 )
-from aggregate.agents.subagents.task_runner import TaskRunner, TimerThread
+from aggregate.agents.subagents.task_runner import TaskRunner, Timers, TimerThread
 from aggregate.base.errors import Refusal, SpawnError
-from aggregate.base.values import Value, isolated_copy
+from aggregate.base.json_forms import failure_text
+from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.results import AggregatedResult, MergeStrategy, result_text
 
+logger: Final = logging.getLogger(__name__)
+_T = TypeVar("_T")
+NOT_BEGUN: Final = "cancelled: the session ended before it began"
 
-class SubagentResults(Mapping[str, AggregatedResult]):
-    """Variable names to results; an unknown name reads as an empty result and is not ``in`` (rules O-45, O-50).
+
+class ByVariable(Mapping[str, _T]):
+    """What the variables of a session have; an unknown name reads as empty and is not ``in`` (rules O-45, O-50).
 
     Reading never waits for runs and never raises. What is read belongs to the reader: changing it changes nothing here.
     """
 
-    def __init__(self, state: SessionState, limits: SandboxLimits | None = None) -> None:
-        self._state = state
-        self._limits = limits
-        self._lock = RLock()
-        self._merged: dict[str, tuple[int, AggregatedResult]] = {}
+    def __init__(self, names: Callable[[], tuple[str, ...]], read: Callable[[str], _T]) -> None:
+        self._names = names
+        self._read = read
 
+    def __getitem__(self, name: str) -> _T:
+        return self._read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+
+class SubagentResults(ByVariable[AggregatedResult]):
     @property
-    def bare(self) -> "BareResults":
-        """The same names mapped to bare values."""
-        return BareResults(self)
-
-    def __getitem__(self, name: str) -> AggregatedResult:
-        snapshot = self._state.snapshot(name)
-        if snapshot is None:
-            return AggregatedResult(variable_name=name)
-        group, runs = snapshot
-        if not group.status.final:
-            return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
-        if group.strategy is not MergeStrategy.CUSTOM:
-            # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
-            return _aggregate(group, runs, self._limits)
-        with self._lock:  # other readers wait for the merge (rule O-53)
-            sequence, result = self._merged.get(name, (0, None))
-            if result is None or sequence != group.last_sequence:
-                result = _aggregate(group, runs, self._limits)
-                self._merged[name] = group.last_sequence, result
-        return replace(result, value=isolated_copy(result.value))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._state.names()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._state.names())
-
-    def __len__(self) -> int:
-        return len(self._state.names())
-
-
-class BareResults(Mapping[str, Value]):
-    """Variable names to bare values; ``None`` for an open group and for an unknown name."""
-
-    def __init__(self, results: SubagentResults) -> None:
-        self._results = results
-
-    def __getitem__(self, name: str) -> Value:
-        return self._results[name].value
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._results
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-
-def _aggregate(
-    group: Group, runs: list[RunRecord], limits: SandboxLimits | None
-) -> AggregatedResult:
-    merged = [run for run in runs if 0 < run.sequence <= group.last_sequence]
-    left_out = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
-    if group.order is MergeOrder.COMPLETION:
-        merged.sort(key=lambda run: run.sequence)
-    outputs = []
-    for run in merged:
-        error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
-        outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
-    lists_failures = group.on_error is not FailurePolicy.SKIP
-    result = merge_outputs(
-        outputs,
-        group.strategy,
-        custom_function=group.custom_function,
-        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
-        limits=limits,
-    )
-    if not left_out:
-        return result
-    warning = f"not waited for after the failure: {', '.join(left_out)}"
-    return replace(result, warnings=(*result.warnings, warning))
-
-
-NOT_BEGUN: Final = "cancelled: the session ended before it began"
+    def bare(self) -> Mapping[str, Value]:
+        """The same names mapped to bare values, ``None`` for an open group and for an unknown name."""
+        return ByVariable(self._names, lambda name: self[name].value)
 
 
 class RunHandle:
     """One spawned run: its id, and its record when it has ended."""
 
-    def __init__(self, run_id: str, state: SessionState, *, refused: str | None = None) -> None:
+    def __init__(
+        self, run_id: str, session: "SubagentSession", *, refused: str | None = None
+    ) -> None:
         self.run_id = run_id
         self.refused = refused
-        self._state = state
+        self._session = session
 
     def __repr__(self) -> str:
         return f"RunHandle({self.run_id!r})"
 
     def done(self) -> bool:
         """Return whether the run has ended."""
-        return not self._state.unfinished(self.run_id)
+        return self._session.is_over(self.run_id)
 
     def result(self, timeout: float | None = None) -> RunRecord:
         """Wait for the end of the run and return its record, whether it succeeded or not.
@@ -143,10 +84,10 @@ class RunHandle:
         Raises:
             TimeoutError: It has not ended after ``timeout`` seconds.
         """
-        if not self._state.wait((self.run_id,), timeout):
+        if not self._session.wait_for((self.run_id,), timeout):
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
-        return self._state.run(self.run_id) or cleared
+        return self._session.run(self.run_id) or cleared
 
 
 class SubagentSession:
@@ -189,16 +130,26 @@ class SubagentSession:
             )
         self.session_key = session_key
         self._group_timeout = read_timeout(group_timeout)
+        self._on_error = read_failure_policy(on_error)
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._new_id = new_id or (lambda number: f"{session_key}-{number}")
+        self._timers = timers or TimerThread()
         self._admit = admit
-        self._state = SessionState(
-            session_key,
-            read_failure_policy(on_error),
-            new_id or (lambda number: f"{session_key}-{number}"),
-            clock or (lambda: datetime.now(UTC)),
-            timers or TimerThread(),
+        self._limits = limits
+        self._runner = (
+            TaskRunner(executor, max_concurrency, self._begin, self._end) if executor else None
         )
-        self._runner = TaskRunner(executor, max_concurrency, self._state) if executor else None
-        self.subagent_results = SubagentResults(self._state, limits)
+        self.subagent_results = SubagentResults(self._names, self._result)
+        # Again from the same thread: ``new_id``, the ``__del__`` of a forgotten output, timers that fire at once.
+        self._changed = Condition()
+        self._groups: dict[str, Group] = {}
+        self._members: dict[str, list[str]] = {}
+        self._runs: dict[str, RunRecord] = {}
+        self._late: dict[str, RunRecord] = {}
+        self._call_off: dict[Hashable, Callable[[], None]] = {}  # timeouts, by what they end
+        self._spawned = self._ended = 0
+        self._merging = Lock()
+        self._merged: dict[str, tuple[int, AggregatedResult]] = {}  # what custom functions gave
 
     # Spawning
 
@@ -230,43 +181,158 @@ class SubagentSession:
         Raises:
             SpawnError: The request is not valid or contradicts the group; nothing was spawned.
         """
-        spec = read_spawn_spec(collect_into, merge_strategy, custom_function, order)
-        name = (label or "").strip() or None
+        request = read_request(
+            task,
+            label,
+            collect_into,
+            merge_strategy=merge_strategy,
+            custom_function=custom_function,
+            order=order,
+            options=options,
+        )
         seconds = read_timeout(timeout)
-        if not callable(task) and not (isinstance(task, str) and task.strip()):
-            raise SpawnError(
-                "task must be a text that is not empty, or a callable", code=Refusal.INVALID_TASK
-            )
         if callable(task) and self._runner is None:
             raise SpawnError(
                 "a callable needs a session with an executor", code=Refusal.INVALID_TASK
             )
-        request = SpawnRequest(task, name, spec.variable_name, dict(options or {}))
         refusal = self._admit(request) if self._admit else None
-        run, group = self._state.spawn(spec, name)
+        run_id, group = self._add(request)
         if group is not None and self._group_timeout is not None:
-            self._state.watch_group(group, self._group_timeout)
+            self._watch_group(group, self._group_timeout)
         if refusal is not None:
-            self.fail(run.run_id, refusal)
+            self.fail(run_id, refusal)
         elif self._runner is not None and callable(task):
-            self._runner.submit(run.run_id, task, seconds)
-        elif seconds is not None:
-            self._state.watch_run(run.run_id, seconds)
-        return RunHandle(run.run_id, self._state, refused=refusal)
+            self._runner.submit(run_id, task, seconds)
+        else:
+            self._begin(run_id, seconds)
+        return RunHandle(run_id, self, refused=refusal)
+
+    def _add(self, request: SpawnRequest) -> tuple[str, Group | None]:
+        """Add a run and return its id and its group; nothing changes where the spawn is refused (rule O-47)."""
+        with self._changed:
+            name = request.variable_name
+            group = group_for(self._groups.get(name), request, self._on_error) if name else None
+            run_id = self._new_id(self._spawned + 1)
+            if run_id in self._runs or run_id.startswith("$"):
+                raise SpawnError(
+                    f"{run_id} is taken: make run ids unique, without a leading $",
+                    code=Refusal.INVALID_RUN_ID,
+                )
+            self._spawned += 1
+            self._runs[run_id] = RunRecord(run_id, self.session_key, name, request.label)
+            if name and group:
+                group = self._groups[name] = group.with_run()
+                self._members.setdefault(name, []).append(run_id)
+            return run_id, group
+
+    def _begin(self, run_id: str, seconds: float | None) -> bool:
+        """Let a run's time begin; tell whether it is not over yet, as when its group has timed out meanwhile."""
+        if self.is_over(run_id):
+            return False
+        if seconds is not None:
+            reason = f"timeout after {seconds:g} s"
+            self._watch(run_id, seconds, lambda: self._end(run_id, RunStatus.TIMEOUT, reason))
+        return True
 
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
         """Record what a run returned; ``False`` where it changes nothing: repeated, late or unknown (O-41, O-42)."""
-        return self._state.end(run_id, RunStatus.SUCCESS, output)
+        return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
         """Record why a run failed; ``False`` where it changes nothing."""
-        return self._state.fail(run_id, error)
+        return self._end(run_id, RunStatus.ERROR, error)
 
     def time_out(self, run_id: str) -> bool:
         """Record that a run took too long; ``False`` where it changes nothing."""
-        return self._state.end(run_id, RunStatus.TIMEOUT, "timeout")
+        return self._end(run_id, RunStatus.TIMEOUT, "timeout")
+
+    def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:
+        """Record one end; log the one that changes nothing and return ``False`` for it (rules O-41, O-42, O-46)."""
+        if refused := unawaited(result):
+            result, status = refused, RunStatus.ERROR
+        result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
+        with self._changed:
+            became = self._record(run_id, status, result)
+        if became != "recorded":
+            logger.warning(
+                "%s: this %s result is %s, the value stays as it is", run_id, status, became
+            )
+        if status is RunStatus.TIMEOUT:
+            self._release([run_id])
+        return became == "recorded"
+
+    def _record(self, run_id: str, status: RunStatus, result: Value) -> str:
+        run = self._runs.get(run_id)
+        if run is None:
+            return "unknown"
+        is_first = run.status is RunStatus.PENDING
+        self._ended += is_first
+        output, error = (result, None) if status is RunStatus.SUCCESS else (None, result)
+        at, sequence = self._clock(), self._ended if is_first else run.sequence
+        ended = replace(
+            run, status=status, output=output, error=error, completed_at=at, sequence=sequence
+        )
+        if not is_first:
+            after_timeout = run.status is RunStatus.TIMEOUT and status is not RunStatus.TIMEOUT
+            if not after_timeout or run_id in self._late:
+                return "duplicate"
+            self._late[run_id] = ended
+            return "late"
+        self._runs[run_id] = ended
+        self._settle(run_id)
+        before = self._groups.get(run.variable_name or "")
+        if before is None:
+            return "recorded"
+        after = self._groups[before.variable_name] = before.with_end(ended)
+        if before.status.final:
+            if status is not RunStatus.TIMEOUT:
+                self._late[run_id] = ended
+            return "late"
+        if after.status.final:
+            self._settle((after.variable_name, after.opened))
+        return "recorded"
+
+    def _settle(self, key: Hashable) -> None:
+        """Let those go on who wait, and time out no longer what ``key`` stands for."""
+        if call_off := self._call_off.pop(key, None):
+            call_off()
+        self._changed.notify_all()
+
+    # Timeouts
+
+    def _watch_group(self, group: Group, seconds: float) -> None:
+        """Time out what is unfinished ``seconds`` after the group was opened (rule O-46)."""
+        name, opened = group.variable_name, group.opened
+        reason = f"timeout: the group was open for {seconds:g} s"
+
+        def expire() -> None:
+            with self._changed:
+                group = self._groups.get(name)
+                if group is None or group.opened != opened or group.status.final:
+                    return
+                unfinished = [each for each in self._members[name] if not self.is_over(each)]
+                for run_id in unfinished:
+                    self._record(run_id, RunStatus.TIMEOUT, reason)
+            self._release(unfinished)
+
+        self._watch((name, opened), seconds, expire)
+
+    def _watch(self, key: Hashable, seconds: float, action: Callable[[], object]) -> None:
+        def fire() -> None:
+            with self._changed:
+                self._call_off.pop(key, None)
+            action()
+
+        with self._changed:
+            if key not in self._call_off:
+                self._call_off[key] = self._timers.call_later(seconds, fire)
+
+    def _release(self, run_ids: Iterable[str]) -> None:
+        if self._runner is not None:
+            for run_id in run_ids:
+                self._runner.release(run_id)
 
     # Reading
 
@@ -280,8 +346,28 @@ class SubagentSession:
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
         """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
-        self._state.wait(self._state.names() if name is None else (name,), timeout)
+        self.wait_for(self._names() if name is None else (name,), timeout)
         return dict(self.subagent_results) if name is None else self.subagent_results[name]
+
+    def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
+        """Wait until these runs and groups are over, or the time is; tell which."""
+        open_keys = list(keys)
+
+        def over() -> bool:
+            while open_keys and self.is_over(open_keys[-1]):
+                open_keys.pop()
+            return not open_keys
+
+        with self._changed:
+            return self._changed.wait_for(over, timeout and min(timeout, MOST_SECONDS))
+
+    def is_over(self, key: str) -> bool:
+        """Return whether a run or a group is: of what nobody knows nothing is to come."""
+        with self._changed:
+            if group := self._groups.get(key):
+                return group.status.final
+            run = self._runs.get(key)
+            return run is None or run.status is not RunStatus.PENDING
 
     def text(self, name: str, *, labels: bool = True) -> str:
         """Return the result of a group as text (see ``aggregate.prompt.results``)."""
@@ -289,43 +375,107 @@ class SubagentSession:
 
     def group(self, name: str) -> Group | None:
         """Return how a variable is merged and where it stands, without its value; ``None`` for an unknown name."""
-        return self._state.group(name)
+        return self._groups.get(name)
 
     def run(self, run_id: str) -> RunRecord | None:
         """Return what is known of a run; its output belongs to the reader."""
-        return self._state.run(run_id)
+        run = self._runs.get(run_id)
+        return run and replace(run, output=isolated_copy(run.output))
 
     def late(self) -> tuple[RunRecord, ...]:
         """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
-        return self._state.late()
+        with self._changed:
+            late = tuple(self._late.values())
+        return tuple(replace(run, output=isolated_copy(run.output)) for run in late)
+
+    def _names(self) -> tuple[str, ...]:
+        with self._changed:
+            return tuple(self._groups)
+
+    def _result(self, name: str) -> AggregatedResult:
+        with self._changed:
+            group = self._groups.get(name)
+            runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
+        if group is None:
+            return AggregatedResult(variable_name=name)
+        if not group.status.final:
+            return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
+        if group.strategy is not MergeStrategy.CUSTOM:
+            # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
+            return _aggregate(group, runs, self._limits)
+        with self._merging:  # other readers wait for the merge (rule O-53)
+            sequence, result = self._merged.get(name, (0, None))
+            if result is None or sequence != group.last_sequence:
+                result = _aggregate(group, runs, self._limits)
+                self._merged[name] = group.last_sequence, result
+        return replace(result, value=isolated_copy(result.value))
 
     # Ending
 
     def close(self, name: str) -> None:
         """Let no more runs into a group."""
-        self._state.close(name)
+        with self._changed:
+            if name in self._groups:
+                self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str | None = None) -> None:
         """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
-        for group_name in self._state.names() if name is None else (name,):
-            unfinished = self._state.unfinished(group_name)
-            self._state.clear(group_name)
-            for run_id in unfinished if self._runner else ():
-                self._state.timed_out(run_id)
-        if name is None:
-            self._state.clear_ungrouped()
+        unfinished: list[str] = []
+        with self._changed:
+            for group_name in self._names() if name is None else (name,):
+                group, members = (
+                    self._groups.pop(group_name, None),
+                    self._members.pop(group_name, []),
+                )
+                unfinished += [run_id for run_id in members if not self.is_over(run_id)]
+                if group:
+                    self._settle((group_name, group.opened))
+                self._forget(members)
+            if name is None:
+                self._forget([run_id for run_id in self._runs if self.is_over(run_id)])
+        self._release(unfinished)
+
+    def _forget(self, run_ids: Iterable[str]) -> None:
+        for run_id in run_ids:
+            del self._runs[run_id]
+            self._late.pop(run_id, None)
+            self._settle(run_id)
 
     def shut_down(self) -> None:
         """End what is still queued as cancelled; what runs already goes on, with its timeouts.
 
         The executor is the caller's, and so are texts that were spawned.
         """
-        if self._runner is not None:
-            for run_id in self._runner.clear():
-                self._state.end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
+        for run_id in self._runner.clear() if self._runner else ():
+            self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *ended_by: object) -> None:
         self.shut_down()
+
+
+def _aggregate(
+    group: Group, runs: list[RunRecord], limits: SandboxLimits | None
+) -> AggregatedResult:
+    merged = [run for run in runs if 0 < run.sequence <= group.last_sequence]
+    left_out = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
+    if group.order is MergeOrder.COMPLETION:
+        merged.sort(key=lambda run: run.sequence)
+    outputs = []
+    for run in merged:
+        error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
+        outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
+    lists_failures = group.on_error is not FailurePolicy.SKIP
+    result = merge_outputs(
+        outputs,
+        group.strategy,
+        custom_function=group.custom_function,
+        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
+        limits=limits,
+    )
+    if not left_out:
+        return result
+    warning = f"not waited for after the failure: {', '.join(left_out)}"
+    return replace(result, warnings=(*result.warnings, warning))

@@ -8,26 +8,35 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from threading import TIMEOUT_MAX, Condition, Lock, Thread
 from time import monotonic
+from typing import Protocol
 
 from aggregate.agents.subagents.runs import RunStatus
-from aggregate.agents.subagents.session_state import SessionState
 from aggregate.base.values import Value
 
 logger = logging.getLogger(__name__)
 
 
 class TaskRunner:
-    """A queue in front of an executor, at which ``max_concurrency`` runs are at work."""
+    """A queue in front of an executor, at which ``most`` runs are at work.
 
-    def __init__(self, executor: Executor, max_concurrency: int, state: SessionState) -> None:
+    ``begin`` lets a run's time begin and tells whether it is still wanted; ``end`` is told how it ended.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        most: int,
+        begin: Callable[[str, float | None], bool],
+        end: Callable[[str, RunStatus, Value], object],
+    ) -> None:
         self._executor = executor
-        self._most = max_concurrency
-        self._state = state
+        self._most = most
+        self._begin = begin
+        self._end = end
         self._lock = Lock()
         self._queue: deque[tuple[str, Callable[[], Value], float | None]] = deque()
         self._active: dict[str, Future[Value] | None] = {}
         self._is_starting = False
-        state.timed_out = self.release
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
         """Start ``task``, or queue it while all places are taken; it may take ``seconds`` from its start."""
@@ -65,18 +74,16 @@ class TaskRunner:
             except Exception as error:  # noqa: BLE001 - an executor that refuses makes the run a failed one (O-51)
                 with self._lock:
                     self._active.pop(run_id, None)
-                self._state.fail(run_id, error)
+                self._end(run_id, RunStatus.ERROR, error)
             finally:
                 with self._lock:
                     self._is_starting = False
 
     def _start(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        if not self._state.unfinished(run_id):  # its group has timed out meanwhile
+        if not self._begin(run_id, seconds):
             with self._lock:
-                del self._active[run_id]
+                self._active.pop(run_id, None)
             return
-        if seconds is not None:
-            self._state.watch_run(run_id, seconds)
         future = self._executor.submit(task)
         with self._lock:
             if run_id in self._active:
@@ -90,13 +97,18 @@ class TaskRunner:
         if future.cancelled():
             # A pool that is shut down cancels while it holds the lock of submit: nothing can be started here.
             for lost in (run_id, *self.clear()) if was_active else ():
-                self._state.fail(lost, RuntimeError("the executor cancelled the task"))
+                reason = RuntimeError("the executor cancelled the task")
+                self._end(lost, RunStatus.ERROR, reason)
             return
         if (error := future.exception()) is not None:
-            self._state.fail(run_id, error)
+            self._end(run_id, RunStatus.ERROR, error)
         else:
-            self._state.end(run_id, RunStatus.SUCCESS, future.result())
+            self._end(run_id, RunStatus.SUCCESS, future.result())
         self._start_next()
+
+
+class Timers(Protocol):
+    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]: ...
 
 
 class TimerThread:

@@ -1,26 +1,19 @@
 """Run code that a model wrote over what earlier steps gave, in a sandbox, from any thread (rules D-86 to D-93)."""
 
 import ast
-import builtins
+import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.sandbox import (
-    SOURCE_CHARACTERS,
-    PythonRun,
-    SandboxLimits,
-    plain_copy,
-    run_full_python,
-    run_python,
-)
+from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits, run_python
 from aggregate.agents.tools.registry import ToolRegistry, failure_envelope
 from aggregate.agents.tools.tool import ToolContext, make_tool
-from aggregate.base.errors import DataReferenceError, SandboxError, Stopped
+from aggregate.base.errors import SandboxError, Stopped
+from aggregate.base.json_forms import JsonCopy
 from aggregate.base.values import CACHE_DIR, Value
 from aggregate.prompt.references import load_data_reference
 
@@ -29,12 +22,16 @@ TIMEOUT: Final = 10.0  # seconds (rule D-11)
 MEMORY: Final = 256 * 1024 * 1024  # bytes: many times the largest output of a tool
 TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
-# What Monty raises for Python that it does not know, and that full Python may run.
-BEYOND_MONTY: Final = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "SyntaxError")
-_NO_NAME: Final = re.compile(r"name '(?P<name>\w+)' is not defined")
-_NO_ATTRIBUTE: Final = re.compile(
-    r"(?:module '[\w.]+'|'(?P<type>\w+)' object) has no attribute '(?P<attribute>\w+)'"
-)
+
+
+def syntax_error(python: str) -> str:
+    try:
+        ast.parse(python)
+    except SyntaxError as error:
+        return f"{error.msg} (line {error.lineno})" if error.lineno else str(error.msg)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{error!s:.200}" or "nested too deeply"
+    return ""
 
 
 def execute_data_analysis(
@@ -48,12 +45,12 @@ def execute_data_analysis(
 ) -> dict[str, Any]:
     """Run ``python_code`` with ``data`` and return what it assigned to ``result``.
 
-    The code runs in Monty; code that needs more of Python (``statistics``, pandas) runs in bubblewrap where that is
-    installed. It sees copies of ``data`` and ``load_data_reference(ref_id)``, and no file, network or environment.
+    The code runs in Monty, which knows most of Python and few of its libraries. It sees a copy of ``data`` and
+    ``load_data_reference(ref_id)``, and no file, network or environment.
 
     Args:
         python_code: Statements; the last word is what stands in ``result``.
-        data: The context: what JSON holds, also tuples, sets and dates; anything else becomes its ``str()``.
+        data: The context, as JSON holds it: tuples become lists, dates and anything else texts.
         timeout: Seconds of wall time.
         memory_bytes: What the code's values may take.
         cache_dir: Where compacted values are.
@@ -70,14 +67,9 @@ def execute_data_analysis(
             retry=True,
             hint="Read the values from data instead of writing them into the code.",
         )
-    try:
-        tree = ast.parse(python_code)
-    except SyntaxError as error:
-        where = f" (line {error.lineno})" if error.lineno else ""
-        return failure_envelope(f"Syntax error: {error.msg}{where}", retry=True)
-    except (ValueError, RecursionError, MemoryError) as error:
-        reason = f"{error!s:.200}" or "nested too deeply"
-        return failure_envelope(f"Syntax error: {reason}", retry=True)
+    if error := syntax_error(python_code):
+        return failure_envelope(f"Syntax error: {error}", retry=True)
+    tree = ast.parse(python_code)
     pattern = _dangerous_pattern(tree)
     if pattern is not None:
         return failure_envelope(
@@ -87,62 +79,22 @@ def execute_data_analysis(
     names = ("id", "asname", "name")
     if not any(getattr(node, name, None) == "result" for node in ast.walk(tree) for name in names):
         return failure_envelope(NO_RESULT, retry=True)
-    plain_data = plain_copy(data)
-    limits = SandboxLimits(timeout, memory_bytes)
+    copy = json.dumps(JsonCopy(stored=True).of(data), ensure_ascii=False)
+    plain_data = json.loads(copy.encode("utf-8", "replace"))
     try:
-        run = _run(python_code, plain_data, limits, cache_dir, now or datetime.now(UTC))
-    except SandboxError as error:
-        return _sandbox_failure(error, plain_data, tree, timeout)
+        run = run_python(
+            f"{python_code}\nresult",
+            {"data": plain_data},
+            limits=SandboxLimits(timeout, memory_bytes),
+            functions={
+                "load_data_reference": lambda ref: load_data_reference(ref, cache_dir=cache_dir)
+            },
+            now=now,
+        )
+    except SandboxError as stopped:
+        return _sandbox_failure(stopped, plain_data, tree, timeout)
     printed = {"printed": run.printed} if run.printed else {}
     return {"success": True, "result": run.value, **printed}
-
-
-def _run(
-    code: str, data: Value, limits: SandboxLimits, cache_dir: str | Path, now: datetime
-) -> PythonRun:
-    """Run in Monty first; what it does not know goes to full Python."""
-
-    def load(ref_id: str) -> Value:
-        return load_data_reference(ref_id, cache_dir=cache_dir)
-
-    functions = {"load_data_reference": load}
-    try:
-        return run_python(
-            f"{code}\nresult", {"data": data}, limits=limits, functions=functions, now=now
-        )
-    except SandboxError as error:
-        if not _beyond_monty(error):
-            raise
-        monty_error = error
-    references: dict[str, Value] = {}
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            with suppress(DataReferenceError):
-                references[node.value] = load(node.value)
-    try:
-        return run_full_python(code, data, limits=limits, references=references, now=now)
-    except SandboxError as error:
-        if error.kind is Stopped.MISSING:
-            text = f"{monty_error}; {error}"
-            raise SandboxError(
-                text, kind=monty_error.kind, exception=monty_error.exception
-            ) from None
-        raise
-
-
-def _beyond_monty(error: SandboxError) -> bool:
-    """Return whether full Python may know what Monty does not: a module, a built-in, a method of a built-in type."""
-    if error.kind is Stopped.MISSING or error.exception in BEYOND_MONTY:
-        return True
-    if error.exception == "NameError" and (match := _NO_NAME.search(str(error))):
-        return hasattr(builtins, match["name"])
-    if error.exception == "AttributeError" and (match := _NO_ATTRIBUTE.search(str(error))):
-        if match["attribute"].startswith("__"):
-            return False
-        if match["type"] is None:
-            return True  # of a module
-        return hasattr(getattr(builtins, match["type"], None), match["attribute"])
-    return False
 
 
 def _sandbox_failure(

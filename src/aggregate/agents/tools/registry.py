@@ -10,7 +10,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
@@ -112,8 +111,6 @@ _MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5  # the largest output as JSON (rule D-10)
 MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end; no output may hold more
 SECONDS: Final = 60.0  # of a call: ten that hang fit into the time of a goal
-# Calls that were given up and still run; a thread cannot be ended from outside, so no more are begun then.
-MOST_ABANDONED: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +126,12 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
     return {**envelope, "hint": hint} if hint else envelope
 
 
-def call_with_limits(
-    name: str, action: Callable[[], Any], limits: CallLimits, abandoned: "set[Future[Any]]"
-) -> Any:  # noqa: ANN401 - its output
+def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 
     An exception, a time over the limit, an output that is too large or no data each become a failed result. A call that
-    is given up stands among the ``abandoned`` until it ends.
+    is given up goes on in its thread.
     """
-    if len(abandoned) >= MOST_ABANDONED:
-        return failure_envelope(
-            f"{name} was not called: {MOST_ABANDONED} earlier calls still hang", retry=False
-        )
 
     def outcome() -> Any:  # noqa: ANN401 - what the tool returned
         try:
@@ -155,12 +146,9 @@ def call_with_limits(
             return failure_envelope(shorten(failure_text(error), 2000), retry=True)
         return _plain(name, value, limits)
 
-    future = run_in_thread(f"tool {name}", outcome)
     try:
-        return future.result(timeout=max(limits.seconds, 0.001))
+        return run_in_thread(f"tool {name}", outcome).result(timeout=max(limits.seconds, 0.001))
     except TimeoutError:
-        abandoned.add(future)
-        future.add_done_callback(abandoned.discard)
         return failure_envelope(
             f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less."
         )
@@ -205,7 +193,6 @@ class ToolRegistry:
     limits: CallLimits = field(default_factory=CallLimits)
     _tools: dict[str, Tool] = field(default_factory=dict)
     _aliases: dict[str, str] = field(default_factory=dict)
-    _abandoned: set[Future[Any]] = field(default_factory=set)
 
     @classmethod
     def of(
@@ -325,7 +312,7 @@ class ToolRegistry:
             limits = CallLimits(min(seconds, limits.seconds), limits.megabytes)
         if tool.context:
             checked[tool.context] = context or ToolContext(seconds=limits.seconds)
-        return call_with_limits(tool.name, lambda: tool.func(**checked), limits, self._abandoned)
+        return call_with_limits(tool.name, lambda: tool.func(**checked), limits)
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
         """Return a registry of these tools, with the same permissions and limits."""

@@ -41,6 +41,16 @@ _SECTION: Final = re.compile(
 _ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 
+_JSON_TYPES: Final = {
+    "int": "integer",
+    "float": "number",
+    "str": "string",
+    "bool": "boolean",
+    "list": "array",
+    "dict": "object",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     name: str
@@ -55,6 +65,16 @@ class Parameter:
         if not self.required and self.default is not None:
             entry["default"] = self.default
         return {**entry, "description": self.description} if self.description else entry
+
+    @property
+    def json_schema(self) -> dict[str, Any]:
+        """Its JSON Schema, that of any value where its type is none that JSON has."""
+        schema: dict[str, Any] = {}
+        if kind := _JSON_TYPES.get(self.type):
+            schema["type"] = kind
+        elif literals := re.findall(r"'([^']*)'", self.type):
+            schema = {"type": "string", "enum": literals}
+        return schema | ({"description": self.description} if self.description else {})
 
 
 def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str | None, Any]:

@@ -1,17 +1,17 @@
 """Act on a ticket with tools: open its work tree, let a model call until it answers, and make one commit of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aggregate.agents.tools import CHANGES, ChangeTools, ToolRegistry
-from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply, run_of
-from aggregate.agents.tracks.metering import MeteredClient
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply, run_of
 from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_loop import Changes, Steps, ToolLoop
 from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
 from aggregate.base.errors import SandboxError, ToolError, WorkerError
+from aggregate.sending.clients import Client
 
 CHECK_SECONDS: Final = 600.0  # of one run of a ticket's check
 _NAMED: Final = 40  # files that others have changed
@@ -20,12 +20,12 @@ _CHANGED: Final = "Other tickets have changed these files since the context abov
 
 def act(
     assignment: Assignment,
-    client: MeteredClient,
+    client: Client,
     terms: WorkerTerms,
-    *,
     limits: TicketLimits,
+    *,
     steps: Steps,
-    account: AttemptAccount,
+    begun: Callable[[], None],
 ) -> WorkerReply:
     """Return the answer to a ticket with tools, with the commit of what it changed."""
     try:
@@ -34,11 +34,7 @@ def act(
         with _opened(assignment, terms, steps) as changes:
             if isinstance(changes, TreeChanges):
                 assignment = changes.informed(assignment)
-            loop = ToolLoop(assignment, client, limits, changes, steps, account)
-            try:
-                reply = loop.run()
-            finally:
-                account.seconds = loop.seconds
+            reply = ToolLoop(assignment, client, limits, changes, steps, begun).run()
             if not isinstance(changes, TreeChanges):
                 return reply
             return replace(reply, commit=changes.finish(), verified=bool(assignment.verify))

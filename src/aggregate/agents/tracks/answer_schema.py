@@ -7,16 +7,15 @@ twice take years, and no thread of this process would run meanwhile.
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.results.merge import NotJson, parse_json_text
+from aggregate.base.concurrency import Call, in_children
 from aggregate.base.disk.reading import UnreadableError, confined, read_bytes
-from aggregate.base.errors import OutputError, WorkerError
+from aggregate.base.errors import AggregateError, OutputError, WorkerError
 from aggregate.base.messages import shorten
 from aggregate.base.values import Value
 
@@ -27,14 +26,6 @@ _SCHEMA_BYTES: Final = 200_000  # of a file with a schema: it goes to a provider
 # Of an answer against a schema that refers to itself: an honest one takes milliseconds, but where ten programs share a
 # core its process takes seconds to start, and the answer was paid for.
 CHECK_SECONDS: Final = 20.0
-_CHECK: Final = """\
-import json, sys
-sys.path += sys.argv[1:]
-from aggregate.base.disk.programs import guard_process
-guard_process()
-from aggregate.agents.tracks.answer_schema import faults_of
-print(json.dumps(faults_of(*json.load(sys.stdin))))
-"""
 
 
 class AnswerSchemaError(ValueError):
@@ -83,19 +74,15 @@ def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
 def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
     import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
 
-    # ``-I`` leaves out what Python does with the environment: where to import from is handed over.
-    command = [sys.executable, "-I", "-c", _CHECK, *filter(None, sys.path)]
-    given = json.dumps([value, schema]).encode()
+    asked = Call(None, faults_of, (value, schema))
     try:
-        done = subprocess.run(
-            command, input=given, capture_output=True, timeout=seconds, check=True
-        )
-    except subprocess.TimeoutExpired:
-        reason = f"its schema takes more than {seconds:g} s to check: simplify what it refers to"
-        raise WorkerError(reason, again=False) from None
-    except (OSError, subprocess.CalledProcessError) as error:
+        (call,) = in_children([asked], workers=1, patience=seconds)
+    except AggregateError as error:
         raise WorkerError(f"the answer could not be checked: {error}", again=False) from None
-    return [str(fault) for fault in json.loads(done.stdout)]
+    if isinstance(call.answer, Exception) or call.answer is None:
+        reason = f"its schema takes more than {seconds:g} s to check: simplify what it refers to"
+        raise WorkerError(reason, again=False)
+    return call.answer
 
 
 def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.agents.tracks.durable.pack_table import PackTable
+from aggregate.agents.tracks.durable.run_table import PackTable
 from aggregate.agents.tracks.line import APPLIED, BASE, BRANCHES, MERGED, branch_of
 from aggregate.agents.tracks.run_control import PastRun, latest_run
 from aggregate.agents.tracks.trees import Change, Depot, depot, project_folder

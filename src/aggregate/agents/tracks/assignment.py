@@ -1,11 +1,10 @@
 """What goes to a worker and what comes back, as values that fit into a database."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
-from math import isfinite
 from typing import Annotated, Any, Protocol
 
 from pydantic import Field, TypeAdapter
@@ -106,24 +105,6 @@ class WorkerReply:
     cost: float | None = None  # in US dollars, where the price is known
     commit: str = ""  # what it changed in its work tree
     verified: bool = False  # whether the ticket's check has passed there
-
-
-@dataclass(slots=True)
-class AttemptAccount:
-    """Is what a worker calls when its answer begins to come; one that asks more than once tells it what that took."""
-
-    on_begun: Callable[[], None]
-    tokens: int = 0
-    cost: float | None = None
-    seconds: float = 0.0  # of its recorded steps, where it has any
-
-    def __call__(self) -> None:
-        self.on_begun()
-
-    def note(self, tokens: int, cost: float | None) -> None:
-        """Keep what all requests so far have taken; what nobody can have meant as a cost is not known."""
-        self.tokens = max(tokens, 0)
-        self.cost = cost if cost is not None and isfinite(cost) and cost >= 0 else None
 
 
 @dataclass(frozen=True, slots=True)

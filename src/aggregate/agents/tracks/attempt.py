@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite
 from threading import Event
 from time import monotonic, sleep
 from typing import Annotated, Any, TypeVar
@@ -12,13 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
-from aggregate.agents.tracks.assignment import (
-    Amount,
-    Assignment,
-    AttemptAccount,
-    TicketOutcome,
-    WorkerReply,
-)
+from aggregate.agents.tracks.assignment import Amount, Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import merge_outcomes
 from aggregate.agents.tracks.tickets import Ticket
@@ -32,7 +27,6 @@ from aggregate.base.messages import shorten
 
 _T = TypeVar("_T")
 STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
-ANSWER_CHARACTERS = 2_000_000  # several times the longest answer that any model gives
 REASON_CHARACTERS = 10_000  # a person reads it, in a report with one for each attempt
 # Before the second attempt; doubled before each further one. A client has retried what passes quickly by then.
 BACKOFF_SECONDS = 1.0
@@ -69,13 +63,14 @@ class WorkerStopping(BaseException):
 Recorded = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LiveSteps:
     """Does the steps of an attempt, each within its time, until the attempt is to ``stop``; ``kept`` records them."""
 
     stop: Event
     kept: Recorded = lambda _name, action: action()
     trees: Trees | None = None
+    seconds: float = 0.0  # of all steps, those too that were done before a kill
 
     def record(
         self, name: str, action: Callable[[], dict[str, Any]], seconds: float
@@ -88,7 +83,9 @@ class LiveSteps:
                 record = {"timeout": True}
             return record | {"seconds": round(monotonic() - started, 3)}
 
-        return self.kept(name, measured)
+        record = self.kept(name, measured)
+        self.seconds += record["seconds"]
+        return record
 
 
 def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
@@ -122,48 +119,47 @@ def attempt_assignment(
 
     A worker that acts has each of its steps ``kept``, and goes on behind those that were kept before a kill.
     """
-    started, stop = monotonic(), stop or Event()
-    account = AttemptAccount(begun)
+    started = monotonic()
     numbered = replace(assignment, attempt=number)
+    steps = LiveSteps(stop or Event(), kept, trees)
     if assignment.tools and isinstance(worker, ActingWorker):
-        steps = LiveSteps(stop, kept, trees)
-        done = _asked(lambda: worker.act(numbered, steps, account), None, account)
+        done = _asked(lambda: worker.act(numbered, steps, begun), None)
     else:
         try:
-            work = partial(worker.work, numbered, account)
-            ask = partial(_asked, work, assignment.answer, account)
-            done = _within(assignment.timeout, stop, f"worker-{assignment.ticket}", ask)
+            ask = partial(_asked, partial(worker.work, numbered, begun), assignment.answer)
+            done = _within(assignment.timeout, steps.stop, f"worker-{assignment.ticket}", ask)
         except TimeoutError:
             reason = f"timeout after {assignment.timeout:g} s"
-            done = Attempt(RunStatus.TIMEOUT, reason, account.tokens, again=True, cost=account.cost)
-    return replace(done, seconds=account.seconds or round(monotonic() - started, 3))
+            done = Attempt(RunStatus.TIMEOUT, reason, again=True)
+    return replace(done, seconds=round(steps.seconds or monotonic() - started, 3))
 
 
-def _asked(
-    ask: Callable[[], WorkerReply], schema: Mapping[str, Any] | None, account: AttemptAccount
-) -> Attempt:
-    again, refused = True, ""
+def _asked(ask: Callable[[], WorkerReply], schema: Mapping[str, Any] | None) -> Attempt:
+    again, refused, tokens, cost = True, "", 0, None
     try:
         reply = ask()
-        account.note(int(reply.tokens), reply.cost)
+        tokens, cost = int(reply.tokens), reply.cost
         text, refused = _taken(reply.text, schema)
         if not refused:
-            return _success(text, reply, account)
+            return _success(text, reply)
         reason = "; ".join(filter(None, (refused, reply.warning)))
     except WorkerError as error:
-        cost = account.cost if error.cost is None else error.cost
-        account.note(max(error.tokens, account.tokens), cost)
-        reason, again = str(error), error.again
+        reason, again, tokens, cost = str(error), error.again, error.tokens, error.cost
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a worker's failure is the ticket's, never the run's
         reason = failure_text(error)
     return Attempt(
         RunStatus.ERROR,
         _writable(shorten(reason, REASON_CHARACTERS)),
-        account.tokens,
+        max(tokens, 0),
         again=again,
-        cost=account.cost,
+        cost=_known(cost),
         refused=refused,
     )
+
+
+def _known(cost: float | None) -> float | None:
+    """Return a cost, ``None`` for what nobody can have meant as one."""
+    return cost if cost is not None and isfinite(cost) and cost >= 0 else None
 
 
 def _taken(text: str, schema: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -177,20 +173,13 @@ def _taken(text: str, schema: Mapping[str, Any] | None) -> tuple[str, str]:
         return "", f"the answer does not meet its schema: {fault}"
 
 
-def _success(text: str, reply: WorkerReply, account: AttemptAccount) -> Attempt:
-    text, warning = _writable(text), reply.warning
-    if len(text) > ANSWER_CHARACTERS:
-        characters = f"{ANSWER_CHARACTERS:,} of {len(text):,} characters"
-        cut = f"the answer is cut: its first {characters} are here"
-        warning = "; ".join(filter(None, (warning, cut)))
-        text = text[:ANSWER_CHARACTERS]
-    warning = _writable(shorten(warning, REASON_CHARACTERS))
+def _success(text: str, reply: WorkerReply) -> Attempt:
     return Attempt(
         RunStatus.SUCCESS,
-        text,
-        account.tokens,
-        warning=warning,
-        cost=account.cost,
+        _writable(text),
+        max(int(reply.tokens), 0),
+        warning=_writable(shorten(reply.warning, REASON_CHARACTERS)),
+        cost=_known(reply.cost),
         commit=reply.commit,
         verified=reply.verified,
     )

@@ -5,12 +5,12 @@ there. The user's own files are not touched by any of this.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.trees import Depot, Pack, Packs, project_folder, snapshot
+from aggregate.agents.tracks.trees import Depot, Packs, project_folder, snapshot
 from aggregate.project.git import git
 
 BASE, MERGED, APPLIED = "base", "merged", "applied"  # names of commits of a run
@@ -84,25 +84,10 @@ class Line:
 
     def _publish(self, ticket_id: str, commit: str) -> None:
         """Let the user's repository, where there is one, have the ticket's branch."""
-        pack = self.packs.get(commit)
-        if pack is None or git(str(self.project), "cat-file", "-e", self.packs.ref(BASE)) is None:
-            return
-        for each in (*self._between(pack), pack):
-            git(str(self.project), "unpack-objects", "-q", stdin=each.data)
-        git(str(self.project), "update-ref", branch_of(self.track, ticket_id), commit)
-
-    def _between(self, pack: Pack) -> Sequence[Pack]:
-        """Return the packs that a commit is built on and that the user's repository lacks, the earliest first."""
-        packs: list[Pack] = []
-        pending = list(pack.parents)
-        while pending:
-            name = pending.pop()
-            if git(str(self.project), "cat-file", "-e", name) is None:
-                parent = self.packs.get(name)
-                if parent is not None and parent not in packs:
-                    packs.insert(0, parent)
-                    pending += parent.parents
-        return packs
+        base, project = self.packs.ref(BASE), str(self.project)
+        if git(project, "cat-file", "-e", base) is not None:
+            git(project, "unpack-objects", "-q", stdin=self.depot.pack(commit, (base,)).data)
+            git(project, "update-ref", branch_of(self.track, ticket_id), commit)
 
 
 def branch_of(track: str, ticket_id: str) -> str:

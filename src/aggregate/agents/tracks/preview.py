@@ -1,6 +1,6 @@
 """What a run would do, without doing it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from aggregate.agents.tracks.assignment import Assignment
@@ -9,12 +9,9 @@ from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.request import FileChoice, Level
 from aggregate.base.tokens import count
-from aggregate.prompt import count_prompt
-from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.clients import cache_policy, cost, shipped_ratio
+from aggregate.sending.cache import SimulatedCache, charge
+from aggregate.sending.clients import ChatRequest, cost, scripted_client, shipped_ratio
 from aggregate.sending.models import Usage
-
-_LEVELS = tuple(Level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +25,18 @@ class PreviewStep:
     # By the model's count and as its cache is expected to work, without answers and the steps of tools.
     usage: Usage
     cost: Decimal | None  # in US dollars, where a price is known
-    lowered: tuple[FileChoice, ...]  # of which less is shown than is configured
-    hidden: tuple[FileChoice, ...]
+    choices: tuple[FileChoice, ...]  # none where all files are shown
+
+    @property
+    def lowered(self) -> tuple[FileChoice, ...]:
+        """The files of which less is shown than is configured."""
+        order = list(Level)
+        shown = (choice for choice in self.choices if not choice.level.is_hidden)
+        return tuple(each for each in shown if order.index(each.level) > order.index(each.most))
+
+    @property
+    def hidden(self) -> list[FileChoice]:
+        return [choice for choice in self.choices if choice.level.is_hidden]
 
 
 def preview(
@@ -51,21 +58,14 @@ def preview(
         wave += 1
         for ticket in started:
             known = without_items(ticket)
-            assignment = contexts.assignment(known, {}, ticket.id)
-            choices = contexts.choices(known)
+            context = contexts.context(known, {}, ticket.id)
+            assignment = context.assignment
             # A person decides about an approval: no model is paid for it.
             recipient = contexts.asks(ticket) if ticket.kind is TicketKind.WORK else OWN
             usage, price = Usage(), None
             if recipient.model:
                 usage = _usage(assignment, recipient, caches)
                 price = cost(usage, recipient.model, provider=recipient.provider)
-            hidden = tuple(choice for choice in choices if choice.level.is_hidden)
-            lowered = tuple(
-                choice
-                for choice in choices
-                if not choice.level.is_hidden
-                and _LEVELS.index(choice.level) > _LEVELS.index(choice.most)
-            )
             steps.append(
                 PreviewStep(
                     wave,
@@ -76,8 +76,7 @@ def preview(
                     recipient,
                     usage,
                     price,
-                    lowered,
-                    hidden,
+                    context.choices,
                 )
             )
             schedule.end(ticket.id, failed=False)
@@ -87,18 +86,10 @@ def preview(
 def _usage(
     assignment: Assignment, recipient: Recipient, caches: dict[Recipient, SimulatedCache]
 ) -> Usage:
-    prompt = HashedPrompt.of(
-        assignment.prompt,
-        count_prompt(assignment.prompt).segments,
-        system=assignment.persona,
-        system_tokens=count(assignment.persona),
-    )
-    plan = plan_request(
-        prompt,
-        cache_policy(recipient.provider, recipient.model),
-        message=assignment.message,
-        message_tokens=count(assignment.message),
-    )
+    # Nothing is sent, so that nobody's key is needed.
+    client = replace(scripted_client(), provider=recipient.provider, model=recipient.model)
+    request = ChatRequest(assignment.prompt, assignment.message, system=assignment.persona)
+    plan = client.planned(request).plan
     total = Usage()
     # A loop sends the context at least twice; how often is not known before.
     for _ in range(2 if assignment.tools else 1):

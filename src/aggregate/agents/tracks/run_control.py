@@ -17,11 +17,11 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.heartbeat import is_conducted
-from aggregate.agents.tracks.durable.pack_table import PackTable
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     RUNNING,
     EndingTable,
+    PackTable,
     RunRow,
     RunTable,
 )
@@ -171,19 +171,19 @@ class PastRun:
     def _read_lines(self) -> dict[str, ReportLine]:
         own = [ticket_id for ticket_id in self.tickets if ticket_id not in self._children]
         lines = {
-            outcome.ticket: ReportLine.of(self.tickets[outcome.ticket], outcome)
+            outcome.ticket: ReportLine(self.tickets[outcome.ticket], outcome)
             for outcome in self._outcomes.of(own)
         }
         for ticket_id in own:
             ending = self._outcomes.ending(ticket_id)
             if ending and ending.state is EndingState.LEFT_OUT:
                 ticket = self.tickets[ticket_id]
-                lines[ticket_id] = ReportLine(ticket, errors=(ending.text,), left_out=True)
+                lines[ticket_id] = ReportLine.not_run(ticket, ending.text, left_out=True)
         for parent_id, children in self._children.items():
             if all(child.id in lines for child in children):
                 self._outcomes.add_children(parent_id, children)
                 outcome = next(self._outcomes.of([parent_id]))
-                lines[parent_id] = ReportLine.of(self.tickets[parent_id], outcome)
+                lines[parent_id] = ReportLine(self.tickets[parent_id], outcome)
         return lines
 
     def _state(self, ticket_id: str) -> EndingState | None:
@@ -217,24 +217,15 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | N
 
 
 @contextmanager
-def latest_run(project: Project, name: str, database: str) -> Iterator[tuple[Runs, RunRow]]:
-    track = open_track(project.folder, name)
-    with _runs_of(track, project, database) as runs:
-        run = runs.table.latest() if runs else None
-        if runs is None or run is None:
-            raise TrackError(f"{track.track_id}: there was no run yet")
-        yield runs, run
-
-
-@contextmanager
-def _under_way(
-    project: Project, name: str, database: str, otherwise: str
+def latest_run(
+    project: Project, name: str, database: str, *, over: str = ""
 ) -> Iterator[tuple[Runs, RunRow]]:
+    """Yield the latest run of a track; with ``over`` one that is over is refused in these words."""
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
         run = runs.table.latest() if runs else None
-        if runs is None or run is None or run.state != RUNNING:
-            raise TrackError(f"{track.track_id}: {otherwise}")
+        if runs is None or run is None or (over and run.state != RUNNING):
+            raise TrackError(f"{track.track_id}: {over or 'there was no run yet'}")
         yield runs, run
 
 
@@ -247,8 +238,8 @@ def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
     """End the latest run of a track; what is under way is dropped when it comes. Returns the run's name."""
-    otherwise = "there is no run to cancel: all are over"
-    with _under_way(project, name, database, otherwise) as (runs, run):
+    over = "there is no run to cancel: all are over"
+    with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
         dropped = runs.queue.unfinished(runs.queue.keys(run.run_id))
         runs.queue.cancel(dropped)
@@ -285,8 +276,8 @@ def decide(
     database: str = "",
 ) -> str:
     """Approve or reject a ticket of the latest run that waits for it. Returns the run's name."""
-    otherwise = "no run is under way, so that nothing waits"
-    with _under_way(project, name, database, otherwise) as (runs, run):
+    over = "no run is under way, so that nothing waits"
+    with latest_run(project, name, database, over=over) as (runs, run):
         names = [ticket.id for ticket in run.tickets.tickets]
         if parent_of(ticket_id) not in names:
             raise TrackError(

@@ -34,7 +34,6 @@ _STATES: dict[RunStatus | None, str] = {
     RunStatus.ERROR: "failed",
     RunStatus.TIMEOUT: "timed out",
 }
-_MOST_EDGES = 500  # Mermaid draws no more, and of more nobody could follow any
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -84,8 +83,9 @@ class RunFiles:
         line |= {"ticket": event.ticket.id, "state": event.state.value}
         line |= {"detail": event.detail} if event.detail else {}
         if event.line is not None:
-            line |= {"attempts": event.line.attempts, "tokens": event.line.tokens}
-            line |= {"cost": event.line.cost, "seconds": event.line.seconds}
+            end = event.line.end
+            line |= {"attempts": event.line.attempts, "tokens": end.tokens}
+            line |= {"cost": end.cost, "seconds": end.seconds}
         append_own(self.folder / "events.jsonl", json.dumps(line) + "\n")
 
     def names(self, ticket: str) -> dict[str, str]:
@@ -104,16 +104,24 @@ class RunFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
+    """How a ticket stands: its outcome, which is pending with the reason where it was not run."""
+
     ticket: Ticket
-    status: RunStatus | None = None  # None where it was not run or is not over
-    attempts: int = 0
-    tokens: int = 0
-    errors: tuple[str, ...] = ()  # why attempts failed, or why it was not run
-    cost: float | None = None  # in US dollars, as far as is known
-    seconds: float = 0.0
+    end: TicketOutcome
     left_out: bool = False  # its condition was not met: nobody was asked, which is no failure
-    warning: str = ""
-    verified: bool = False  # whether its check has passed
+
+    @classmethod
+    def not_run(cls, ticket: Ticket, reason: str, *, left_out: bool = False) -> "ReportLine":
+        return cls(ticket, TicketOutcome(ticket.id, RunStatus.PENDING, errors=(reason,)), left_out)
+
+    @property
+    def status(self) -> RunStatus | None:
+        """``None`` where it was not run or is not over."""
+        return None if self.end.status is RunStatus.PENDING else self.end.status
+
+    @property
+    def attempts(self) -> int:
+        return self.end.attempts if self.status and self.ticket.asks else 0
 
     @property
     def is_done(self) -> bool:
@@ -122,32 +130,18 @@ class ReportLine:
 
     @property
     def state(self) -> str:
-        state = "left out" if self.left_out else _STATES.get(self.status, "not run")
-        is_open = (
-            self.status is RunStatus.SUCCESS and self.ticket.changes_files and not self.verified
-        )
-        return f"{state}, unverified" if is_open else state
+        if self.left_out:
+            return "left out"
+        is_open = self.ticket.changes_files and not self.end.verified
+        unverified = ", unverified" if is_open and self.status is RunStatus.SUCCESS else ""
+        return f"{_STATES.get(self.status, 'not run')}{unverified}"
 
     @property
     def account(self) -> str:
         """How it stands and what it took, such as ``done, 12 s, 512 tokens, $0.0200``."""
-        taken = [duration(self.seconds), f"{self.tokens:,} tokens", dollars(self.cost)]
+        end = self.end
+        taken = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
         return ", ".join([self.state, *(filter(None, taken) if self.attempts else ())])
-
-    @classmethod
-    def of(cls, ticket: Ticket, end: TicketOutcome) -> "ReportLine":
-        attempts = end.attempts if ticket.asks else 0
-        return cls(
-            ticket,
-            end.status,
-            attempts,
-            end.tokens,
-            end.errors,
-            end.cost,
-            end.seconds,
-            warning=end.warning,
-            verified=end.verified,
-        )
 
 
 def report_text(
@@ -157,7 +151,6 @@ def report_text(
     warnings: Sequence[str] = (),
     *,
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
-    waits_for: Mapping[str, Sequence[str]] | None = None,
     earlier_cost: float = 0.0,
 ) -> str:
     done = sum(line.status is RunStatus.SUCCESS for line in lines)
@@ -165,13 +158,15 @@ def report_text(
     words = [f"{done:,} of {len(lines):,} tickets done"]
     words += [f"{left_out:,} left out"] if left_out else []
     failures = [
-        f"{line.ticket.id}: {error}" for line in lines for error in line.errors if not line.left_out
+        f"{line.ticket.id}: {error}"
+        for line in lines
+        for error in line.end.errors
+        if not line.left_out
     ]
     parts = [
         f"# Report: {heading_text(title)}",
         f"{', '.join([*words, account(lines, earlier_cost)])}.",
         _table(lines, names),
-        *_graph(lines, waits_for or {}),
         *_section("## Failures", failures),
     ]
     if _is_long(failures):
@@ -184,8 +179,8 @@ def report_text(
 
 def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
     """Return what tickets took, such as ``512 tokens, $0.0200``, and with what rounds before a retry have cost."""
-    words = [f"{sum(line.tokens for line in lines):,} tokens"]
-    cost = sum(line.cost or 0.0 for line in lines) + earlier_cost
+    words = [f"{sum(line.end.tokens for line in lines):,} tokens"]
+    cost = sum(line.end.cost or 0.0 for line in lines) + earlier_cost
     if cost > 0:
         words.append(dollars(cost))
     if earlier_cost > 0:
@@ -211,29 +206,14 @@ def _table(lines: Sequence[ReportLine], names: Callable[[str], Mapping[str, str]
     rows.append("|--:|---|---|---|--:|--:|--:|--:|---|")
     for i, line in enumerate(lines, 1):
         title = one_line(line.ticket.title).replace("|", "\\|")
-        took = duration(line.seconds) if line.attempts else ""
+        took = duration(line.end.seconds) if line.attempts else ""
         # A child's brackets would end the link.
         links = [f"[{kind}]({quote(name)})" for kind, name in names(line.ticket.id).items()]
         rows.append(
-            f"| {i} | {line.ticket.id} | {title} | {line.state} | {line.attempts} | {took} | {line.tokens:,} "
-            f"| {dollars(line.cost)} | {', '.join(links)} |"
+            f"| {i} | {line.ticket.id} | {title} | {line.state} | {line.attempts} | {took} | {line.end.tokens:,} "
+            f"| {dollars(line.end.cost)} | {', '.join(links)} |"
         )
     return "\n".join(rows)
-
-
-def _graph(lines: Sequence[ReportLine], waits_for: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the tickets and what they wait for as a block that many viewers of markdown draw."""
-    own = [line for line in lines if line.ticket.id == parent_of(line.ticket.id)]
-    names = {line.ticket.id: f"t{i}" for i, line in enumerate(own, 1)}
-    edges = [
-        f"{names[needed]} --> {name}"
-        for each, name in names.items()
-        for needed in waits_for.get(each, ())
-    ]
-    if not 0 < len(edges) <= _MOST_EDGES:
-        return []
-    boxes = [f'{names[line.ticket.id]}["{line.ticket.id}: {line.state}"]' for line in own]
-    return [fence("\n    ".join(["flowchart LR", *boxes, *edges]), "mermaid")]
 
 
 def _is_long(sentences: Sequence[str]) -> bool:

@@ -120,18 +120,18 @@ class RunLedger:
         if ticket.asks:
             self.spending.add(outcome)
         self._mark(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
-        line = self._lines[ticket.id] = ReportLine.of(ticket, outcome)
+        line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         if announce:
             state = TicketState.FAILED if failed else TicketState.DONE
             self._tell(TicketEvent(ticket, state, outcome.failure or "", line))
 
     def skip(self, ticket: Ticket, reason: str) -> None:
-        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,))
+        self._lines[ticket.id] = ReportLine.not_run(ticket, reason)
         self._tell(TicketEvent(ticket, TicketState.SKIPPED, reason))
 
     def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
         self._mark(ticket, Checkbox.OPEN)
-        self._lines[ticket.id] = ReportLine(ticket, errors=(reason,), left_out=True)
+        self._lines[ticket.id] = ReportLine.not_run(ticket, reason, left_out=True)
         if announce:
             self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason))
 
@@ -147,7 +147,6 @@ class RunLedger:
         results: Callable[[Sequence[str]], Mapping[str, AggregatedResult]],
         *,
         warnings: Sequence[str],
-        waits_for: Mapping[str, Sequence[str]],
         under_way: Sequence[Ticket],
         stopped: str,
         cancelled: bool,
@@ -155,7 +154,7 @@ class RunLedger:
         """Write the report of a run, every ticket in order, and the last checkboxes; ``results`` merges tickets."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
-            self._lines.get(each.id) or ReportLine(each, errors=(reason,)) for each in in_order
+            self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
         )
         merged = results([line.ticket.id for line in lines if line.status is not None])
         text = report_text(
@@ -164,7 +163,6 @@ class RunLedger:
             merged,
             warnings,
             names=self.files.names,
-            waits_for=waits_for,
             earlier_cost=self.spending.earlier,
         )
         # A result's errors beyond those of its failed tickets are the merging's own.

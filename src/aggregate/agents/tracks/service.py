@@ -12,12 +12,12 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.heartbeat import conducting, is_conducted
-from aggregate.agents.tracks.durable.pack_table import PackTable
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     FINISHED,
     RUNNING,
     EndingTable,
+    PackTable,
     RunRow,
     RunTable,
 )

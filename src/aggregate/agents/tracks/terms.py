@@ -105,8 +105,12 @@ class WorkerTerms:
         registry = worker_tools(root, permissions=("read", *allow))
         if folder is not None:
             registry.discover(folder)
-        limits = user_limits(max_tokens=max_tokens, max_seconds=max_seconds, max_turns=max_turns)
         table = user_config().conduct
+        limits = TicketLimits(
+            max_tokens or table.max_tokens or USUAL.max_tokens,
+            table.max_seconds if max_seconds is None else max_seconds,
+            max_turns or table.max_turns or USUAL.max_turns,
+        )
         beginnings = tuple(map(_words, table.commands))
         commands = AllowedCommands(beginnings, sandboxed=table.sandbox)
         return cls(provider, model, base_url, registry, limits, commands)
@@ -168,17 +172,6 @@ def parse_worker(spec: str) -> tuple[str, str]:
     return kind, argument
 
 
-def user_limits(
-    *, max_tokens: int | None = None, max_seconds: float | None = None, max_turns: int | None = None
-) -> TicketLimits:
-    table = user_config().conduct
-    return TicketLimits(
-        max_tokens or table.max_tokens or USUAL.max_tokens,
-        table.max_seconds if max_seconds is None else max_seconds,
-        max_turns or table.max_turns or USUAL.max_turns,
-    )
-
-
 def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Recipient:
     persona = find_persona(project, persona_name)
     if not (persona.provider or persona.model or persona.base_url):
@@ -194,7 +187,7 @@ def open_recipients(
     personas: Iterable[str],
     terms: WorkerTerms,
     *,
-    wrap: Callable[[Client], Client] = lambda client: client,
+    wrap: Callable[[Client], Client],
 ) -> Mapping[Recipient, Client]:
     """Return a client for each model that personas name, wrapped, so that a missing key is known before a run."""
     clients: dict[Recipient, Client] = {}

@@ -4,9 +4,9 @@ The files of the project are read and rendered once, so that the contexts of all
 the tickets focuses on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 
 from aggregate.agents.tracks.terms import (
     GrantedBudget,
@@ -40,7 +40,14 @@ from aggregate.prompt import (
     request_for,
 )
 from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
-from aggregate.prompt.layout import Tier3Files, files_segments, tier3_segments
+from aggregate.prompt.layout import (
+    FILES,
+    FILES_SUMMARY,
+    FILES_TIER3,
+    Tier3Files,
+    files_segments,
+    tier3_segments,
+)
 
 TIER3 = "tier3"  # the strategy of tickets that name no other
 # What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's
@@ -90,9 +97,15 @@ class TicketParts:
     def asked(self, ticket: Ticket) -> Request:
         return self._request(self._strategy(ticket))
 
-    def whole_prompt(self, ticket: Ticket, results: tuple[Segment, ...] = ()) -> Prompt:
-        files = self.files.section(ticket.focus_files, self._strategy(ticket))
-        return _in_order(files, self.other_sections, results)
+    def whole_prompt(self, ticket: Ticket, results: Sequence[Segment] = ()) -> Prompt:
+        strategy = self._strategy(ticket)
+        in_full = self.files.in_full(ticket.focus_files, strategy)
+        beginning = self.files.beginning(strategy)
+        if strategy != TIER3:  # there each of these takes the place of its structure
+            beginning = beginning.without(in_full)
+        if in_full and not beginning.early:
+            beginning = replace(beginning, early=(self.files.title(strategy),))
+        return beginning.prompt(in_full, self.other_sections, results)
 
     def limits(self, ticket: Ticket) -> TicketLimits:
         limits = self._terms.limits
@@ -176,6 +189,52 @@ def _code(path: str) -> str:
     return f"`{heading_text(path)}`"
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Files that many tickets are shown alike, and behind them those that some of them focus on."""
+
+    early: tuple[Segment, ...]
+    late: Mapping[str, Segment]
+
+    @classmethod
+    def of(cls, segments: Iterable[Segment], late_paths: frozenset[str]) -> "Beginning":
+        files = [segment for segment in segments if segment.section is Section.FILES]
+        late = {each.source: _changing(each) for each in files if each.source in late_paths}
+        return cls(tuple(each for each in files if each.source not in late_paths), late)
+
+    def without(self, paths: Mapping[str, Segment]) -> "Beginning":
+        return Beginning(
+            tuple(segment for segment in self.early if segment.source not in paths),
+            {path: segment for path, segment in self.late.items() if path not in paths},
+        )
+
+    @property
+    def shares_much(self) -> bool:
+        """Whether a provider's cache can hold what all tickets begin with."""
+        return sum(len(segment.text) for segment in self.early) >= SHARED_CHARACTERS
+
+    def prompt(
+        self, in_full: Mapping[str, Segment], others: Iterable[Segment], results: Sequence[Segment]
+    ) -> Prompt:
+        """Return a context: files first, results behind what is stable, the discussion last."""
+        early = {segment.source for segment in self.early}
+        late = {**self.late, **{path: one for path, one in in_full.items() if path not in early}}
+        beside = [segment for segment in others if segment.section is not Section.FILES]
+        return Prompt(
+            (
+                *(in_full.get(segment.source, segment) for segment in self.early),
+                *late.values(),
+                *(segment for segment in beside if segment.section is not Section.HISTORY),
+                *results,
+                *(segment for segment in beside if segment.section is Section.HISTORY),
+            )
+        )
+
+
+def _changing(segment: Segment) -> Segment:
+    return replace(segment, stability=Stability.SLOW)
+
+
 class SharedFiles:
     """Lays out the files of each ticket from those of the project, which are read when they are first needed.
 
@@ -186,15 +245,18 @@ class SharedFiles:
         self._request = request  # what tickets of a strategy ask for
         self.late_paths: frozenset[str] = frozenset()
         # What depends on which files stand late; see ``share``.
-        self._tier3_files = cache(self._make_tier3_files)
-        self._strategy_section = cache(self._make_strategy_section)
-        self._focus_section = lru_cache(maxsize=REMEMBERED_FOCUS)(self._make_focus_section)
+        self.beginning = cache(self._make_beginning)
+        self.in_full = lru_cache(maxsize=REMEMBERED_FOCUS)(self._make_in_full)
 
     @cached_property
     def _files(self) -> RenderedFiles:
         rendered = render_files(self._request(TIER3), index=user_index())
         rendered.check_refused()
         return rendered
+
+    @cached_property
+    def _tier3_files(self) -> Tier3Files:
+        return Tier3Files(self._files.files, as_rendered=True)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -210,75 +272,51 @@ class SharedFiles:
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
         self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
-        for made in (self._tier3_files, self._strategy_section, self._focus_section):
-            made.cache_clear()
+        self.beginning.cache_clear()
+        self.in_full.cache_clear()
         shared = (len(file.content) for file in files if file.path not in self.late_paths)
         return sum(shared) >= SHARED_CHARACTERS
 
-    def section(self, focus_files: tuple[str, ...], strategy: str) -> tuple[Segment, ...]:
-        """Return the files of a context; it begins alike for all workers, for what only some focus on stands late."""
-        is_tier3 = strategy == TIER3
-        section = (
-            self._tier3_files().section(focus_files)
-            if is_tier3
-            else self._strategy_section(strategy)
-        )
-        replaced, added = self._focus_section(focus_files, strategy)
-        if added:
-            kept = tuple(segment for segment in section if segment.source not in replaced)
-            title, *segments = added
-            section = (*(kept or (title,)), *segments)
-        late_paths = self.late_paths | {segment.source for segment in added[1:]}
-        return tuple(sorted(section, key=lambda segment: segment.source in late_paths))
-
-    def in_full(self, focus_files: tuple[str, ...]) -> dict[str, Segment]:
-        own = self._tier3_files().in_full(focus_files)
-        _, added = self._focus_section(focus_files, TIER3)
-        return {**own, **{segment.source: segment for segment in added[1:]}}
-
     def named(self, focus: str) -> list[str]:
-        return [file.path for file in self._tier3_files().named(focus)]
+        return [file.path for file in self._tier3_files.named(focus)]
 
     def has(self, focus: str) -> bool:
-        return any(not file.error for file in self._tier3_files().named(focus))
+        return any(not file.error for file in self._tier3_files.named(focus))
 
-    def _make_tier3_files(self) -> Tier3Files:
-        finish = partial(_changing, late_paths=self.late_paths)
-        return Tier3Files(self._files.files, as_rendered=True, finish=finish)
+    def title(self, strategy: str) -> Segment:
+        title = FILES_SUMMARY if self._request(strategy).is_summary else FILES
+        text = FILES_TIER3 if strategy == TIER3 else title
+        return Segment(Section.FILES, text, Stability.STABLE)
 
-    def _make_strategy_section(self, strategy: str) -> tuple[Segment, ...]:
-        return _changing(_lay_out(self._request(strategy), self._files.files), self.late_paths)
-
-    def _make_focus_section(
-        self, focus_files: tuple[str, ...], strategy: str
-    ) -> tuple[frozenset[str], tuple[Segment, ...]]:
-        """Return what shows focus files that the project's section does not, or not in full, and what it replaces."""
-        entries: dict[str, Entry] = {}
-        for focus in focus_files:
-            paths = self.named(focus)
-            if strategy != TIER3:
-                for path in paths or [focus]:
-                    entries[path] = Entry(FileItem(path, force_full=True))
-            elif not paths:
-                entries[focus] = Entry(FileItem(focus))
-        if not entries:
-            return frozenset(), ()
-        request = replace(self._request(strategy), entries=tuple(entries.values()))
-        rendered = render_files(request, index=user_index())
-        rendered.check_refused()
+    def _make_beginning(self, strategy: str) -> Beginning:
         if strategy == TIER3:
-            section = tier3_segments(rendered.files, focus_files)
+            return Beginning.of(self._tier3_files.section(()), self.late_paths)
+        section = _lay_out(self._request(strategy), self._files.files)
+        return Beginning.of(section, self.late_paths)
+
+    def _make_in_full(self, focus_files: tuple[str, ...], strategy: str) -> dict[str, Segment]:
+        """Return what shows focus files in full, those too that are none of the project's."""
+        own: dict[str, Segment] = {}
+        entries = [Entry(FileItem(focus)) for focus in focus_files if not self.named(focus)]
+        if strategy == TIER3:
+            shown = self._tier3_files.in_full(focus_files)
+            own = {
+                path: _changing(one) if path in self.late_paths else one
+                for path, one in shown.items()
+            }
         else:
-            section = _lay_out(request, rendered.files)
-        paths_shown = frozenset(segment.source for segment in section[1:])
-        return frozenset(entries), _changing(section, paths_shown)
-
-
-def _changing(segments: Sequence[Segment], late_paths: frozenset[str]) -> tuple[Segment, ...]:
-    return tuple(
-        replace(segment, stability=Stability.SLOW) if segment.source in late_paths else segment
-        for segment in segments
-    )
+            paths = (path for focus in focus_files for path in self.named(focus) or [focus])
+            entries = [Entry(FileItem(path, force_full=True)) for path in dict.fromkeys(paths)]
+        if entries:
+            request = replace(self._request(strategy), entries=tuple(entries))
+            rendered = render_files(request, index=user_index())
+            rendered.check_refused()
+            if strategy == TIER3:
+                section = tier3_segments(rendered.files, focus_files)
+            else:
+                section = _lay_out(request, rendered.files)
+            own |= {segment.source: _changing(segment) for segment in section[1:]}
+        return own
 
 
 def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, ...]:
@@ -286,20 +324,12 @@ def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, 
 
 
 @dataclass(frozen=True, slots=True)
-class SharedBeginning:
-    """A context that many tickets begin with, chosen for the tasks of all, and what each shows behind it."""
+class ChosenFiles:
+    """Files that were chosen once for the tasks of many tickets, with what stands beside them."""
 
     request: Request
     composition: Composition
-    late_paths: frozenset[str]  # of files that some tickets focus on
-
-    def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
-        segments = self.composition.prompt.segments
-        files = [one for one in segments if one.section is Section.FILES]
-        late = {one.source: one for one in files if one.source in self.late_paths} | dict(in_full)
-        changing = [replace(segment, stability=Stability.SLOW) for segment in late.values()]
-        others = [segment for segment in segments if segment.section is not Section.FILES]
-        return _in_order((*self._shared(), *changing), others, results)
+    beginning: Beginning
 
     def account(self, in_full: Mapping[str, Segment]) -> Composition:
         choices = tuple(
@@ -311,27 +341,6 @@ class SharedBeginning:
             for choice in self.composition.choices
         )
         return replace(self.composition, choices=choices)
-
-    @property
-    def shares_much(self) -> bool:
-        """Whether a provider's cache can hold what all tickets begin with."""
-        return sum(len(segment.text) for segment in self._shared()) >= SHARED_CHARACTERS
-
-    def _shared(self) -> list[Segment]:
-        return [
-            segment
-            for segment in self.composition.prompt.segments
-            if segment.section is Section.FILES and segment.source not in self.late_paths
-        ]
-
-
-def _in_order(
-    files: Sequence[Segment], others: Sequence[Segment], results: Sequence[Segment]
-) -> Prompt:
-    """Return a context: files first, which most tickets share, results behind what is stable, the discussion last."""
-    stable = [segment for segment in others if segment.section is not Section.HISTORY]
-    history = [segment for segment in others if segment.section is Section.HISTORY]
-    return Prompt((*files, *stable, *results, *history))
 
 
 def tokens_of(segment: Segment) -> int:

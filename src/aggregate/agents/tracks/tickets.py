@@ -6,14 +6,13 @@ in JavaScript over the results of those that it depends on.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
-from time import monotonic
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -146,15 +145,17 @@ def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
 
 _CALL: Final = '(results) => {{ "use strict"; return (\n{}\n) }}'
 # Only compiles: what an expression does is not known before there are results.
-_COMPILE: Final = (
-    '(source) => { new Function("results", "return (\\n" + source + "\\n)"); return true }'
-)
+_COMPILE: Final = """(sources) => sources.map(source => {
+  try { new Function("results", "return (\\n" + source + "\\n)"); return "" } catch (error) { return String(error) }
+})"""
 # ``results.name`` and ``results["name"]``.
 _NAME: Final = re.compile(
     r"""(?<![\w$.\]])results\s*(?:\??\.\s*([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*(["'])((?:(?!\2).)*)\2\s*\])"""
 )
 # A list is spread over a thousand tickets at the most, each item of which goes into a prompt.
 _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
+# Ten thousand expressions take a second.
+_COMPILE_LIMITS: Final = SandboxLimits(seconds=5.0, memory_bytes=256 * 1024 * 1024)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
 _TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one line of a table
@@ -164,18 +165,6 @@ def names_in(expression: str) -> tuple[str, ...]:
     """Return the results that an expression names, in order; what it computes as a name is not seen."""
     names = (match[1] or match[3] for match in _NAME.finditer(expression))
     return tuple(dict.fromkeys(names))
-
-
-def fault_of(expression: str, known: Collection[str]) -> str:
-    """Return why an expression over results of these names can never be evaluated, ``""`` for nothing known."""
-    for name in names_in(expression):
-        if name not in known:
-            return f'it names "{name}", which the ticket does not depend on: add it to depends_on'
-    try:
-        run_javascript(_COMPILE, expression, limits=_LIMITS, now=_EPOCH)
-    except SandboxError as error:
-        return str(error)
-    return ""
 
 
 def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
@@ -260,8 +249,6 @@ def _text(value: Value) -> str:
 
 TICKETS = "tickets.toml"
 MOST_BYTES = 5_000_000  # ten thousand tickets with a paragraph each, read in about a second
-# Of all expressions to be read: ten thousand take about seven seconds, and each may be made to take two.
-MOST_SECONDS = 30.0
 Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and what is wrong
 
 
@@ -269,23 +256,23 @@ def load_tickets(path: Path) -> Tickets:
     """Read, validate and check a track's tickets; what is wrong is told with file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
-    problems = chain(_problems(loaded.tickets), _problems_of_expressions(loaded.tickets))
-    tickets: list[Ticket] = []
-    if (problem := next(problems, None)) is None:  # the first one is enough
-        for i, ticket in enumerate(loaded.tickets):
-            try:
-                if ticket.answer is not None:
-                    # With its schema's file read, so that a run keeps the one that it began with.
-                    schema = read_schema(ticket.answer, path.parent)
-                    ticket = ticket.model_copy(update={"answer": schema})  # noqa: PLW2901
-            except ValueError as error:
-                problem = ("tickets", i, "answer"), f'"{ticket.id}": {error}'
-                break
-            tickets.append(ticket)
-    if problem:
-        keys, message = problem
+
+    def refuse(keys: tuple[str | int, ...], message: str) -> NoReturn:
         line = line_of_key(text, keys)
         raise ConfigError(message, path=str(path), key=".".join(map(str, keys)), line=line)
+
+    for problem in chain(_problems(loaded.tickets), _problems_of_expressions(loaded.tickets)):
+        refuse(*problem)  # the first one is enough
+    tickets: list[Ticket] = []
+    for i, ticket in enumerate(loaded.tickets):
+        changes: dict[str, object] = {}
+        try:
+            if ticket.answer is not None:
+                # With its schema's file read, so that a run keeps the one that it began with.
+                changes["answer"] = read_schema(ticket.answer, path.parent)
+        except ValueError as error:
+            refuse(("tickets", i, "answer"), f'"{ticket.id}": {error}')
+        tickets.append(ticket.model_copy(update=changes))
     return loaded.model_copy(update={"tickets": tuple(tickets)})
 
 
@@ -307,11 +294,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     merged_by: dict[str, Ticket] = {}
     known = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
     for i, ticket in enumerate(tickets):
-        for key, message in (
-            *_problems_of_variable(ticket, merged_by),
-            *_problems_of_approval(ticket),
-            *_problems_of_check(ticket),
-        ):
+        for key, message in (*_problems_of_variable(ticket, merged_by), *_problems_of_work(ticket)):
             yield ("tickets", i, key), message
         for j, name in enumerate(ticket.depends_on):
             if name not in known:
@@ -351,31 +334,42 @@ def _problems_of_variable(
             yield "merge_strategy", message
 
 
-def _problems_of_approval(ticket: Ticket) -> Iterator[tuple[str, str]]:
+def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
     if ticket.kind is TicketKind.APPROVAL:
         for key in ("for_each", "answer", "tools", "focus_files"):
             if getattr(ticket, key):
                 what = "is an approval, which no worker is asked for"
                 yield key, f'"{ticket.id}" {what}: leave {key} out'
-
-
-def _problems_of_check(ticket: Ticket) -> Iterator[tuple[str, str]]:
     if ticket.verify and not ticket.tools:
         named = f'"{ticket.id}" is verified, but has no tools that change anything'
         yield "verify", f"{named}: name some, such as {', '.join(CHANGES[:2])}"
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield conditions and lists that can never be evaluated; the sandbox is asked, which takes a moment."""
+    """Yield conditions and lists that can never be evaluated; the sandbox is asked once for all."""
     waits_for = dependencies(tickets)
-    begin = monotonic()
+    written: list[tuple[int, str, str]] = []
     for i, ticket in enumerate(tickets):
         known = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
         for key in ("when", "for_each"):
             expression = getattr(ticket, key)
-            if expression and (fault := fault_of(expression, known)):
-                message = f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
-                yield ("tickets", i, key), message
-            elif monotonic() - begin > MOST_SECONDS:
-                message = f"the expressions up to this one take more than {MOST_SECONDS:g} s to read: simplify them"
-                yield ("tickets", i, key), message
+            for name in names_in(expression):
+                if name not in known:
+                    what = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
+                    yield _unevaluated(i, ticket, key, what)
+            if expression:
+                written.append((i, key, expression))
+    if not written:
+        return
+    try:
+        sources = [expression for _, _, expression in written]
+        faults = run_javascript(_COMPILE, sources, limits=_COMPILE_LIMITS, now=_EPOCH)
+    except SandboxError as error:
+        faults = [str(error)] * len(written)
+    for (i, key, _), fault in zip(written, faults, strict=True):
+        if fault:
+            yield _unevaluated(i, tickets[i], key, fault)
+
+
+def _unevaluated(i: int, ticket: Ticket, key: str, fault: str) -> Problem:
+    return ("tickets", i, key), f'{key} of "{ticket.id}" cannot be evaluated: {fault}'

@@ -6,7 +6,6 @@ on, sums of tokens, costs and seconds too, is made of what was recorded.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
@@ -16,7 +15,7 @@ from typing import Any, Final, Protocol
 from aggregate.agents.tools import Tool, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.metering import MeteredClient
+from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
 from aggregate.agents.tracks.terms import TicketLimits
 from aggregate.agents.tracks.text_calls import call_instructions, calls_in_text
 from aggregate.agents.tracks.trees import Trees
@@ -24,8 +23,8 @@ from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.messages import did_you_mean
 from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool, ToolCall
-from aggregate.sending.clients import ChatRequest
-from aggregate.sending.models import FinishReason, Reply
+from aggregate.sending.clients import ChatRequest, Client, takes_tools
+from aggregate.sending.models import FinishReason
 
 # What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
 SHOWN: Final = 16_000
@@ -52,14 +51,6 @@ _OFFERED: Final = OfferedTool(
         "required": ["reference", "start"],
     },
 )
-_TYPES: Final = {
-    "int": "integer",
-    "float": "number",
-    "str": "string",
-    "bool": "boolean",
-    "list": "array",
-    "dict": "object",
-}
 
 
 class Steps(Protocol):
@@ -95,7 +86,7 @@ class ToolLoop:
     """One attempt at a ticket with tools."""
 
     assignment: Assignment
-    client: MeteredClient
+    client: Client
     limits: TicketLimits
     changes: Changes
     steps: Steps
@@ -114,8 +105,8 @@ class ToolLoop:
 
     def run(self) -> WorkerReply:
         """Return the answer; a ``WorkerError`` says why there is none."""
-        self._as_text = not self.client.takes_tools
-        self._size = self.client.size(self.assignment.text, self.assignment.persona)
+        self._as_text = not takes_tools(self.client.provider, self.client.model)
+        self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
         while True:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
@@ -127,10 +118,13 @@ class ToolLoop:
                 results = tuple(self._called(calls))
                 self.turns.append(LoopTurn(said["text"], results, native=native))
             elif calls:
-                raise WorkerError(self._endless(), again=False, tokens=self.tokens, cost=self.cost)
+                raise self._failed(
+                    f"it went on calling tools where it was to answer, in turn {len(self.turns) + 1} of "
+                    f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
+                )
             elif note := self._fault_of(said):
                 if is_last:
-                    raise WorkerError(note, again=False, tokens=self.tokens, cost=self.cost)
+                    raise self._failed(note)
                 self.turns.append(LoopTurn(said["text"], note=note))
             else:
                 warning = "; ".join(self._warnings)
@@ -147,13 +141,10 @@ class ToolLoop:
         return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < 2 * growth
 
     def _over(self, reason: str) -> WorkerError:
-        return WorkerError(f"it {reason} before it answered", tokens=self.tokens, cost=self.cost)
+        return self._failed(f"it {reason} before it answered", again=True)
 
-    def _endless(self) -> str:
-        return (
-            f"it went on calling tools where it was to answer, in turn {len(self.turns) + 1} of "
-            f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
-        )
+    def _failed(self, reason: str, *, again: bool = False) -> WorkerError:
+        return WorkerError(reason, again=again, tokens=self.tokens, cost=self.cost)
 
     def _record(self, name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         left = self.assignment.timeout - self.seconds
@@ -176,9 +167,7 @@ class ToolLoop:
         self.charged += said["charged"]
         self.cost = None if said["cost"] is None else (self.cost or 0.0) + said["cost"]
         if said["error"]:
-            raise WorkerError(
-                said["error"], again=said["again"], tokens=self.tokens, cost=self.cost
-            )
+            raise self._failed(said["error"], again=said["again"])
         self._warnings |= dict.fromkeys(said["warnings"])
         self.begun()
         return said
@@ -201,33 +190,34 @@ class ToolLoop:
             tools=() if self._as_text else tools,
             turns=tuple(self.turns),
         )
-        record: dict[str, Any] = {
-            "text": "",
-            "calls": [],
-            "native": None,
-            "error": "",
-            "again": False,
-        }
-        record |= {"malformed": False, "warnings": [], "tokens": 0, "charged": 0, "cost": 0.0}
         try:
-            reply = self.client.client.send(request)
+            reply = self.client.send(request)
         except ClientError as error:
-            record["error"] = str(error)
-            if isinstance(error, ProviderError):
-                record |= {"again": error.retryable, "malformed": error.status in MALFORMED}
-        else:
-            names = {tool.name for tool in tools}
-            calls = reply.calls or calls_in_text(reply.text, names)
-            record |= {"text": reply.text, "calls": [asdict(call) for call in calls]}
-            record["native"] = reply.native if reply.calls else None
-            record |= _doubts(reply.text, reply.stop, is_call=bool(calls))
-            if reply.usage.output > request.max_output:
-                record["warnings"].append(
-                    f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
-                    f"{request.max_output:,} were allowed"
-                )
-            record |= _taken(reply)
-        return record
+            refusal = error if isinstance(error, ProviderError) else None
+            return _said(
+                error=str(error),
+                again=refusal is not None and refusal.retryable,
+                malformed=refusal is not None and refusal.status in MALFORMED,
+            )
+        calls = reply.calls or calls_in_text(reply.text, {tool.name for tool in tools})
+        warnings = [] if calls else [*filter(None, [doubt_of(reply)])]
+        if reply.usage.output > request.max_output:
+            warnings.append(
+                f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
+                f"{request.max_output:,} were allowed"
+            )
+        tokens = reply.usage.input + reply.usage.output
+        return _said(
+            text=reply.text,
+            calls=[asdict(call) for call in calls],
+            native=reply.native if reply.calls else None,
+            error="" if calls else fault_of(reply),
+            again=reply.stop is not FinishReason.REFUSED,
+            warnings=warnings,
+            tokens=tokens,
+            charged=ceil(tokens - reply.usage.cache_read * (1 - reply.read_price)),
+            cost=None if reply.price is None else float(reply.price),
+        )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
         """Make the calls of a turn: reading ones that follow each other at once, each writing one alone."""
@@ -325,8 +315,7 @@ class ToolLoop:
                 checked_answer(said["text"], self.assignment.answer)
         except AnswerSchemaError as fault:
             if self._refused:
-                what = f"the answer does not meet its schema: {fault}"
-                raise WorkerError(what, again=False, tokens=self.tokens, cost=self.cost) from None
+                raise self._failed(f"the answer does not meet its schema: {fault}") from None
             self._refused = str(fault)
             return CORRECT_IT.format(fault)
         if not self.assignment.verify:
@@ -338,8 +327,9 @@ class ToolLoop:
         self._failed_checks += 1
         if self._failed_checks >= self.assignment.attempts:
             times = f"{self._failed_checks} times" if self._failed_checks > 1 else "once"
-            what = f"its check `{self.assignment.verify}` failed {times}: {failed[-2_000:]}"
-            raise WorkerError(what, again=False, tokens=self.tokens, cost=self.cost)
+            raise self._failed(
+                f"its check `{self.assignment.verify}` failed {times}: {failed[-2_000:]}"
+            )
         return CHECK_FAILED.format(self.assignment.verify, failed)
 
 
@@ -349,23 +339,11 @@ _BROKEN_OFF: Final = (
 )
 
 
-def _doubts(text: str, stop: FinishReason, *, is_call: bool) -> dict[str, Any]:
-    if is_call:
-        return {}
-    if stop is FinishReason.REFUSED:
-        return {"error": "the model refused to answer", "again": False}
-    if not text.strip():
-        return {"error": f"the model answered nothing ({stop.value})", "again": True}
-    is_whole = stop is FinishReason.END
-    return {"warnings": [] if is_whole else [f"the answer is not complete ({stop.value})"]}
-
-
-def _taken(reply: Reply) -> dict[str, Any]:
-    """Return what a reply took: its tokens, those that count against their limit, and dollars where these are known."""
-    tokens = reply.usage.input + reply.usage.output
-    charged = ceil(tokens - reply.usage.cache_read * (1 - reply.read_price))
-    price = None if reply.price is None else float(reply.price)
-    return {"tokens": tokens, "charged": charged, "cost": price}
+def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
+    """Return the record of a turn: what the model said, what it took, and what was wrong."""
+    nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
+    taken = {"malformed": False, "warnings": [], "tokens": 0, "charged": 0, "cost": 0.0}
+    return {**nothing, **taken, **said}
 
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
@@ -374,16 +352,7 @@ def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
 
 def offered(tool: Tool) -> OfferedTool:
     """Return what a model is told of a tool, with the JSON Schema that its signature makes."""
-    properties: dict[str, Any] = {}
-    for parameter in tool.parameters:
-        schema: dict[str, Any] = {}
-        if kind := _TYPES.get(parameter.type):
-            schema["type"] = kind
-        elif literals := re.findall(r"'([^']*)'", parameter.type):
-            schema = {"type": "string", "enum": literals}
-        if parameter.description:
-            schema["description"] = parameter.description
-        properties[parameter.name] = schema
+    properties = {each.name: each.json_schema for each in tool.parameters}
     required = [parameter.name for parameter in tool.required]
     parameters = {"type": "object", "properties": properties, "required": required}
     return OfferedTool(tool.name, tool.description, parameters)

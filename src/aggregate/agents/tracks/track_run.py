@@ -175,13 +175,15 @@ class TrackRun:
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
         key = self._outcomes.keys.of(ticket.id)
-        assignment = self._contexts.assignment(ticket, results, key)
+        context = self._contexts.context(ticket, results, key)
+        assignment = context.assignment
         if self._line is not None and ticket.tools:
             assignment = replace(assignment, base=self._line.head, folder=self._line.folder)
         if conflict:
             again = f"{assignment.message}\n\n{AGAIN.format(conflict)}"
             assignment = replace(assignment, message=again)
-        self._contexts.write_account(self._ledger.files.write_prompt(assignment), assignment)
+        context = replace(context, assignment=assignment)
+        context.write_account(self._ledger.files.write_prompt(assignment))
         ahead = ticket.id in self._schedule.warming_up
         urgent = ahead or bool(waits_for)
         self._outcomes.queue.put(replace(assignment, ahead=ahead, urgent=urgent))
@@ -314,7 +316,6 @@ class TrackRun:
                 [each for each in own if each in ended], on_error=FailurePolicy.REPORT
             ),
             warnings=self._contexts.warnings,
-            waits_for=self._schedule.waits_for,
             under_way=[tickets[each] for each in self._schedule.under_way],
             stopped="" if self._schedule.finished or cancelled else self._ledger.spending.reason,
             cancelled=cancelled,

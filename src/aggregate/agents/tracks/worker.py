@@ -9,11 +9,11 @@ from typing import Protocol, runtime_checkable
 
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
-from aggregate.agents.tracks.assignment import Assignment, AttemptAccount, WorkerReply
-from aggregate.agents.tracks.metering import MeteredClient
+from aggregate.agents.tracks.answer_schema import enforced_schema
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_of
 from aggregate.agents.tracks.terms import (
     OWN,
-    USUAL,
     Recipient,
     TicketLimits,
     WorkerTerms,
@@ -24,6 +24,7 @@ from aggregate.agents.tracks.terms import (
 from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.track import Track
 from aggregate.base.errors import ClientError, ProviderError, WorkerError
+from aggregate.base.redaction import Redaction
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
@@ -31,8 +32,9 @@ from aggregate.prompt.document import Section
 from aggregate.sending import charged
 from aggregate.sending.calls import ToolCall
 from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
-from aggregate.sending.models import SCRIPTED, Reply, Usage
+from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
 
+_REPLACING = Redaction()
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
 
@@ -51,7 +53,7 @@ class Worker(Protocol):
 class ActingWorker(Protocol):
     """Works on tickets with tools, step by step; it is called from several threads at once."""
 
-    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Return the answer, or raise as ``Worker.work`` does; what it does is in ``steps``."""
         ...
 
@@ -61,9 +63,7 @@ class ModelWorker:
     """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
 
     client: Client  # reaches the model that is asked where a ticket's persona names none
-    model: str = ""
-    root: Path = Path()  # the folder that project tools may read
-    terms: WorkerTerms | None = None  # None for the usual limits, and the tools that read root
+    terms: WorkerTerms = field(default_factory=WorkerTerms)
     clients: Mapping[Recipient, Client] = field(default_factory=dict)  # of personas' models
     # For a provider's model that these lack, such as one that the database names.
     open_provider: Callable[[str, str], Client] | None = None
@@ -72,40 +72,54 @@ class ModelWorker:
         """Send the context with the task behind it."""
         assignment, limits = self._lowered(assignment)
         client = self._client(assignment)
-        if isinstance(begun, AttemptAccount):
-            # For an attempt whose time is over before its worker returns.
-            client.on_usage = lambda: begun.note(client.tokens, client.cost)
+        size = size_of(client, assignment.text, assignment.persona)
+        if size >= limits.max_tokens:
+            raise WorkerError(
+                f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
+                "allow more, or lower its budget",
+                again=False,
+            )
+        request = ChatRequest(
+            assignment.prompt,
+            assignment.message,
+            system=assignment.persona,
+            max_output=min(ChatRequest().max_output, limits.max_tokens - size),
+            # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+            seconds=assignment.timeout + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer),
+        )
+        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        on_text = (lambda _piece: begun()) if assignment.ahead else None
         try:
-            return _send(assignment, client, limits, begun)
-        except WorkerError as error:
-            tokens, again = max(client.tokens, error.tokens), error.again
-            raise WorkerError(str(error), again=again, tokens=tokens, cost=client.cost) from error
+            reply = client.send(request, on_text)
         except ClientError as error:
             again = isinstance(error, ProviderError) and error.retryable
-            raise WorkerError(
-                str(error), again=again, tokens=client.tokens, cost=client.cost
-            ) from error
+            raise WorkerError(str(error), again=again) from error
+        tokens = reply.usage.input + reply.usage.output
+        price = None if reply.price is None else float(reply.price)
+        if fault := fault_of(reply):
+            again = reply.stop is not FinishReason.REFUSED
+            raise WorkerError(fault, again=again, tokens=tokens, cost=price)
+        return WorkerReply(reply.text, tokens, doubt_of(reply), price)
 
-    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Let the model call tools until it answers."""
-        terms = self.terms or WorkerTerms(tools=worker_tools(self.root))
         assignment, limits = self._lowered(assignment)
         client = self._client(assignment)
-        return act(assignment, client, terms, limits=limits, steps=steps, account=account)
+        return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
 
     def _lowered(self, assignment: Assignment) -> tuple[Assignment, TicketLimits]:
         # A database, too, can only lower what this worker's user allows.
-        allowed = self.terms.limits if self.terms else USUAL
-        limits = allowed.lowered(assignment.max_tokens, assignment.max_turns)
+        limits = self.terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
         seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
         return replace(assignment, timeout=seconds), limits
 
-    def _client(self, assignment: Assignment) -> MeteredClient:
+    def _client(self, assignment: Assignment) -> Client:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
-            return MeteredClient(replace(self.client, model=self.model or self.client.model))
+            return metered(self.client)
         if recipient in self.clients:
-            return MeteredClient(self.clients[recipient])
+            return metered(self.clients[recipient])
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
@@ -116,25 +130,7 @@ class ModelWorker:
             client = self.open_provider(recipient.provider, recipient.model)
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
-        return MeteredClient(client)
-
-
-def _send(
-    assignment: Assignment, client: MeteredClient, limits: TicketLimits, begun: Callable[[], None]
-) -> WorkerReply:
-    size = client.size(assignment.text, assignment.persona)
-    if size >= limits.max_tokens:
-        raise WorkerError(
-            f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
-            "allow more, or lower its budget",
-            again=False,
-        )
-    # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
-    seconds = assignment.timeout + _GRACE_SECONDS
-    # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
-    on_text = (lambda _piece: begun()) if assignment.ahead else None
-    text, doubt = client.answer(assignment, limits.max_tokens - size, seconds, on_text)
-    return WorkerReply(text, client.tokens, doubt, client.cost)
+        return metered(client)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +138,18 @@ class ScriptedWorker:
     """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
 
     answers: Mapping[str, ScriptedReply]
-    terms: WorkerTerms | None = None  # of tickets with tools
+    terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
-    def act(self, assignment: Assignment, steps: Steps, account: AttemptAccount) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Make the scripted calls and answer; a ticket without a script is described."""
         script = self.answers.get(assignment.ticket)
-        terms = self.terms or WorkerTerms()
         if script is None:
             script = ScriptedReply(text=_description(assignment, assignment.tokens))
         if error := script.failure(assignment.attempt):
             raise WorkerError(error, again=not script.refuse)
-        client = MeteredClient(scripted_client(partial(_follow, script)))
-        return act(assignment, client, terms, limits=terms.limits, steps=steps, account=account)
+        client = metered(scripted_client(partial(_follow, script)))
+        limits = self.terms.limits
+        return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
@@ -192,13 +188,25 @@ def _description(assignment: Assignment, tokens: int) -> str:
     )
 
 
+def _guarded(
+    folder: Path, redaction: Redaction, tell: Callable[[str], None] | None
+) -> Callable[[Client], Client]:
+    """Return what lets a client note what it costs, and send nothing secret unless that is allowed."""
+    safely = redacting(redaction.allow, tell=tell)
+
+    def guarded(client: Client) -> Client:
+        client = charged(client, folder)
+        return client.through(safely) if redaction.replaces else client
+
+    return guarded
+
+
 def make_worker(
     spec: str,
     *,
     script: Path | None = None,
     root: Path = Path(),
-    redact: bool = True,
-    allow: Collection[str] = (),
+    redaction: Redaction = _REPLACING,
     tell: Callable[[str], None] | None = None,
     base_url: str = "",
     terms: WorkerTerms | None = None,
@@ -211,8 +219,7 @@ def make_worker(
             ``aggregate.sending.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
         script: Where ``scripted`` finds answers if the file exists.
         root: The folder that project tools may read.
-        redact: Whether secrets are replaced in what a provider is sent.
-        allow: Hashes of values that are no secrets.
+        redaction: Whether secrets are replaced in what a provider is sent, and which values are none.
         tell: Called with one sentence for each secret that was replaced.
         base_url: Where the provider is reached.
         terms: The tools and limits that the user allows; by default those that read ``root``, and the usual limits.
@@ -224,23 +231,18 @@ def make_worker(
         ClientSetupError: A key or an address is missing.
     """
     provider, model = parse_worker(spec)
+    terms = terms or WorkerTerms(provider, model, base_url, worker_tools(root))
     if provider == SCRIPTED:
         _, _, argument = spec.partition(":")
         path = Path(argument) if argument else script
         exists = path is not None and (argument or path.is_file())
         return ScriptedWorker(load_replies(path) if path and exists else {}, terms)
+    guarded = _guarded(root, redaction, tell)
 
     def opened(provider: str, model: str, base_url: str = "") -> Client:
-        client = charged(open_client(provider, model=model, base_url=base_url), root)
-        return client.through(redacting(allow, tell=tell)) if redact else client
+        return guarded(open_client(provider, model=model, base_url=base_url))
 
-    return ModelWorker(
-        opened(provider, model, base_url),
-        root=root,
-        terms=terms or WorkerTerms(provider, model, base_url, worker_tools(root)),
-        clients=clients or {},
-        open_provider=cache(opened),
-    )
+    return ModelWorker(opened(provider, model, base_url), terms, clients or {}, cache(opened))
 
 
 def worker_of_track(
@@ -251,20 +253,14 @@ def worker_of_track(
     Nothing secret reaches any of them unless the project allows it; ``tell`` hears of each secret that was replaced.
     """
     redaction = redaction_for(project, sending=True)
-    safely = redacting(redaction.allow, tell=tell)
-
-    def wrapped(client: Client) -> Client:
-        client = charged(client, project.folder)
-        return client.through(safely) if redaction.replaces else client
-
     personas = [ticket.persona for ticket in track.tickets().tickets]
-    clients = open_recipients(project, personas, terms, wrap=wrapped)
+    guarded = _guarded(project.folder, redaction, tell)
+    clients = open_recipients(project, personas, terms, wrap=guarded)
     worker = make_worker(
         spec,
         script=track.folder / "answers.toml",
         root=project.folder,
-        redact=redaction.replaces,
-        allow=redaction.allow,
+        redaction=redaction,
         tell=tell,
         base_url=terms.base_url,
         terms=terms,

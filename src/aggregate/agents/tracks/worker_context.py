@@ -7,14 +7,21 @@ for itself.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.terms import USUAL, GrantedBudget, WorkerTerms, check_tools
-from aggregate.agents.tracks.ticket_parts import SharedBeginning, TicketParts, plain_task, tokens_of
+from aggregate.agents.tracks.ticket_parts import (
+    TIER3,
+    Beginning,
+    ChosenFiles,
+    TicketParts,
+    plain_task,
+    tokens_of,
+)
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
@@ -44,6 +51,25 @@ _AROUND_ALL = 1_000  # more than all headings, the note on turns that are left o
 _REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it
 
 
+@dataclass(frozen=True, slots=True)
+class TicketContext:
+    """What a worker gets for a ticket, with the account of its files where these had to be chosen."""
+
+    assignment: Assignment
+    chosen: "tuple[Request, Composition] | None" = None
+
+    @property
+    def choices(self) -> tuple[FileChoice, ...]:
+        return tuple(self.chosen[1].choices) if self.chosen else ()
+
+    def write_account(self, path: Path) -> None:
+        """Write beside a prompt at ``path`` what was decided about its files (rule A-1)."""
+        if self.chosen:
+            task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
+            shown = Prompt((*self.assignment.prompt.segments, task))
+            record_audit(path, *self.chosen, shown)
+
+
 class WorkerContexts:
     """Composes workers' contexts from a project that is read once, so that a fan-out shares its bytes.
 
@@ -59,13 +85,11 @@ class WorkerContexts:
         self._parts = TicketParts(project, track, self._terms)
         self._warnings: dict[str, None] = {}
         self._alone: set[str] = set()
-        self._beginnings: dict[str, SharedBeginning] = {}
+        self._chosen: dict[str, ChosenFiles] = {}
         # Whether tickets with different focus files share enough for a provider's cache.
         self._any_focus = False
         # By what is read: the entries, as texts, since the items are no keys.
         self._read: dict[str, ReadFiles] = {}
-        # Of the last ticket only: its account is written before the next one is composed.
-        self._last: tuple[str, Request, Composition] | None = None
         self.asks = self._parts.asks
         self.granted = self._parts.granted
         self.limits = self._parts.limits
@@ -114,7 +138,7 @@ class WorkerContexts:
         parts.instructions_last = len(set(map(parts.instructions, tickets))) > 1
         shares_much = parts.files.share(tickets)
         self._alone = {ticket.id for ticket in tickets if self.granted(ticket).is_own}
-        self._beginnings = {}
+        self._chosen = {}
         groups: dict[object, list[Ticket]] = {}
         for ticket in tickets:
             if ticket.id not in self._alone:
@@ -128,26 +152,30 @@ class WorkerContexts:
                 least = LEAST_ROOM * self.granted(group[0]).budget.tokens
                 sharing = [ticket for ticket in group if self._shared_room(ticket) >= least]
             if len(sharing) > 1:
-                beginning = self._compose_beginning(sharing)
-                self._beginnings |= dict.fromkeys((each.id for each in sharing), beginning)
-            self._alone |= {each.id for each in exceeding if each.id not in self._beginnings}
-        self._any_focus = shares_much and all(
-            each.shares_much for each in self._beginnings.values()
-        )
+                chosen = self._choose_for_all(sharing)
+                self._chosen |= dict.fromkeys((each.id for each in sharing), chosen)
+            self._alone |= {each.id for each in exceeding if each.id not in self._chosen}
+        beginnings = (each.beginning for each in self._chosen.values())
+        self._any_focus = shares_much and all(each.shares_much for each in beginnings)
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> Assignment:
+        return self.context(ticket, results, key).assignment
+
+    def context(
+        self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
+    ) -> TicketContext:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
+        folded = with_references(results, self._results_dir) if results else ()
+        prompt, chosen = self._prompt(ticket, folded)
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
         recipient = self._parts.recipient(ticket)
-        return Assignment(
+        assignment = Assignment(
             key=key,
             ticket=ticket.id,
-            prompt=self._prompt(
-                ticket, with_references(results, self._results_dir) if results else ()
-            ),
+            prompt=prompt,
             message=self._parts.message(ticket),
             persona=self._parts.instructions_first(ticket),
             tools=ticket.tools,
@@ -164,21 +192,7 @@ class WorkerContexts:
             verify=ticket.verify,
             attempts=ticket.attempts,
         )
-
-    def write_account(self, path: Path, assignment: Assignment) -> None:
-        """Write beside a prompt at ``path`` what was decided about its files, if they had to be chosen (rule A-1)."""
-        last, self._last = self._last, None
-        if last is None or last[0] != assignment.ticket:
-            return
-        _, request, composition = last
-        task = Segment(Section.HISTORY, assignment.message, Stability.VOLATILE)
-        shown = Prompt((*assignment.prompt.segments, task))
-        record_audit(path, request, composition, shown)
-
-    def choices(self, ticket: Ticket) -> tuple[FileChoice, ...]:
-        if self._last is None or self._last[0] != ticket.id:
-            return ()
-        return tuple(self._last[2].choices)
+        return TicketContext(assignment, chosen)
 
     def _prefix(self, ticket: Ticket) -> tuple[object, ...]:
         if ticket.id in self._alone:
@@ -189,28 +203,31 @@ class WorkerContexts:
             self._parts.instructions_first(ticket),
             request.strategy,
             request.tier,
-            id(self._beginnings.get(ticket.id)),
+            id(self._chosen.get(ticket.id)),
             () if self._any_focus else ticket.focus_files,
         )
 
-    def _prompt(self, ticket: Ticket, results: tuple[Results, ...]) -> Prompt:
+    def _prompt(
+        self, ticket: Ticket, results: tuple[Results, ...]
+    ) -> "tuple[Prompt, tuple[Request, Composition] | None]":
         """Return the first context that fits: what its group begins with, or all files; else one for this ticket."""
         granted, asked = self.granted(ticket), self._parts.asked(ticket)
         room = granted.budget.tokens - self._parts.around(ticket)
         merged = results_segments(results) if results else ()
-        beginning = self._beginnings.get(ticket.id)
-        if beginning is not None:
-            in_full = self._parts.files.in_full(ticket.focus_files)
-            prompt = beginning.prompt(in_full, merged)
+        chosen = self._chosen.get(ticket.id)
+        if chosen is not None:
+            in_full = self._parts.files.in_full(ticket.focus_files, TIER3)
+            others = chosen.composition.prompt.segments
+            prompt = chosen.beginning.prompt(in_full, others, merged)
             if not _exceeds(prompt, room):
-                self._last = ticket.id, beginning.request, beginning.account(in_full)
-                return prompt
+                return prompt, (chosen.request, chosen.account(in_full))
         elif not granted.is_named:
             prompt = self._parts.whole_prompt(ticket, merged)
             if not asked.entries or not _exceeds(prompt, room):
-                return prompt
+                return prompt, None
         request = replace(asked, results=results, results_dir=self._results_dir)
-        return self._compose_alone(ticket, granted, request).prompt
+        chosen_alone = self._compose_alone(ticket, granted, request)
+        return chosen_alone[1].prompt, chosen_alone
 
     def _is_chosen_for(self, ticket: Ticket) -> bool:
         """Tell whether files are chosen for a ticket: all of them exceed its budget, or it is to be filled.
@@ -229,7 +246,7 @@ class WorkerContexts:
         return budget.tokens - self._parts.around(ticket) - results
 
     def _shared_room(self, ticket: Ticket) -> int:
-        own = self._parts.files.in_full(ticket.focus_files).values()
+        own = self._parts.files.in_full(ticket.focus_files, TIER3).values()
         return self._room(ticket) - sum(map(tokens_of, own))
 
     def _fits_surely(self, ticket: Ticket, budget: Budget) -> bool:
@@ -260,7 +277,7 @@ class WorkerContexts:
 
     def _compose_alone(
         self, ticket: Ticket, granted: GrantedBudget, request: Request
-    ) -> Composition:
+    ) -> tuple[Request, Composition]:
         named = {focus: self._parts.files.named(focus) for focus in ticket.focus_files}
         paths = tuple(dict.fromkeys(path for each in named for path in named[each] or [each]))
         unnamed = (Entry(FileItem(focus)) for focus in named if not named[focus])
@@ -274,18 +291,17 @@ class WorkerContexts:
             task=task,
         )
         around = self._parts.around(ticket)
-        asked, composition = self._compose_within(request, granted, around=around, ticket=ticket)
-        self._last = ticket.id, asked, composition
-        return composition
+        return self._compose_within(request, granted, around=around, ticket=ticket)
 
-    def _compose_beginning(self, tickets: Sequence[Ticket]) -> SharedBeginning:
-        """Return the beginning of tickets with one budget: what matters for the tasks of all, within the least room."""
+    def _choose_for_all(self, tickets: Sequence[Ticket]) -> ChosenFiles:
+        """Return the files of tickets with one budget: what matters for the tasks of all, within the least room."""
         request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
         budget = replace(granted.budget, tokens=min(map(self._shared_room, tickets)))
         words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
         asked = replace(request, entries=self._entries(request), task=Task(words))
         _, composition = self._compose_within(asked, granted._replace(budget=budget))
-        return SharedBeginning(request, composition, self._parts.files.late_paths)
+        beginning = Beginning.of(composition.prompt.segments, self._parts.files.late_paths)
+        return ChosenFiles(request, composition, beginning)
 
     def _compose_within(
         self,

@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from io import FileIO
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -34,8 +34,6 @@ class DeadlinePassed(Exception):  # noqa: N818 - an event that callers turn into
 
 
 class ForkedProcess:
-    stderr = None
-
     def __init__(self, pid: int, requests: int, answers: int) -> None:
         self.pid = pid
         self.stdin, self.stdout = FileIO(requests, "wb"), FileIO(answers, "rb")
@@ -97,50 +95,30 @@ class PoolProcess:
             del self._received[:end]
         return answers
 
-    def ask(
-        self,
-        request: bytes | None,
-        *,
-        seconds: float,
-        most: int,
-        watch: Callable[[], None] | None = None,
-        every: float = math.inf,
-    ) -> bytes:
+    def ask(self, request: bytes | None, *, seconds: float, most: int) -> bytes:
         """Send a request and return the answer; after any error the process is of no use any more: kill it.
 
-        No request is sent to hear what the process says before any. ``watch`` is called ``every`` so many seconds; what
-        it raises ends the wait, as ``DeadlinePassed`` does after ``seconds``, and an ``OSError`` where the process ends
-        or announces more than ``most`` bytes.
+        No request is sent to hear what the process says before any. ``DeadlinePassed`` ends the wait after ``seconds``,
+        and an ``OSError`` where the process ends or announces more than ``most`` bytes.
         """
         if request is not None:
             self.send(request)
-        self._most, now = most, time.monotonic()
-        deadline, next_watch = now + seconds, now + every
+        self._most = most
+        deadline = time.monotonic() + seconds
         while not (answers := self.transfer()):
             if self.has_ended:
                 raise OSError("it ended without an answer, or the answer is too long")
-            now = time.monotonic()
-            if now >= deadline:
+            if time.monotonic() >= deadline:
                 raise DeadlinePassed
-            if watch and now >= next_watch:
-                watch()
-                next_watch = time.monotonic() + every
-            wait_for_any([self], min(deadline, next_watch))
+            wait_for_any([self], deadline)
         return answers[0]
 
     def greeting(self, *, seconds: float, most: int) -> bytes:
         return self.ask(None, seconds=seconds, most=most)
 
-    def kill_and_read_errors(self, most: int) -> str:
-        self._process.kill()
-        stream = self._process.stderr
-        return stream.read(most).decode("utf-8", errors="replace").strip() if stream else ""
-
     def kill(self) -> int:
         self._process.kill()
         self.leave()
-        if self._process.stderr:
-            self._process.stderr.close()
         return self._process.wait()
 
     def leave(self) -> None:

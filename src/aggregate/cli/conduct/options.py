@@ -7,7 +7,16 @@ from typing import TypedDict
 import click
 
 from aggregate.agents.tracks import WorkerTerms
-from aggregate.cli.options import FiniteRange, config_option, scope_options
+from aggregate.cli.options import (
+    FiniteRange,
+    allow_option,
+    base_url_option,
+    config_option,
+    scope_options,
+    tools_option,
+)
+from aggregate.project.configuration import Project
+from aggregate.prompt import open_project
 
 Command = Callable[..., None]
 
@@ -23,12 +32,14 @@ class TermsSettings(TypedDict):
 
 
 class RunSettings(TermsSettings):
+    config: Path
+    allow_outside: bool | None
+    allow_secrets: bool | None
     database: str
     lease: float
     places: int | None
     no_work: bool
     on_error: str | None
-    lead: bool
     max_cost: float | None
     apply: bool
 
@@ -42,22 +53,9 @@ _WORKER = click.option(
     help="Ask scripted[:FILE] or PROVIDER[:MODEL].",
 )
 _TERMS = (
-    click.option(
-        "--base-url", metavar="URL", default="", help="Reach the provider at this address."
-    ),
-    click.option(
-        "--tools",
-        "folder",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Let tickets name tools from the Python files in this folder too; they are run.",
-    ),
-    click.option(
-        "--allow",
-        multiple=True,
-        type=click.Choice(["write", "network"]),
-        help="Let tools do this besides reading. Repeatable.",
-    ),
+    base_url_option,
+    tools_option,
+    allow_option,
     click.option(
         "--max-tokens",
         type=click.IntRange(min=1),
@@ -112,12 +110,6 @@ _RUN = (
         help="Do this to the dependents of a ticket that failed; by default as tickets.toml says, else report.",
     ),
     click.option(
-        "--lead/--no-lead",
-        default=True,
-        show_default=True,
-        help="Send one worker ahead of others that share its prefix.",
-    ),
-    click.option(
         "--max-cost",
         type=FiniteRange(min=0, min_open=True),
         metavar="USD",
@@ -167,4 +159,12 @@ def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
         max_tokens=settings["max_tokens"],
         max_seconds=settings["max_seconds"],
         max_turns=settings["max_turns"],
+    )
+
+
+def open_run_project(settings: RunSettings) -> Project:
+    return open_project(
+        settings["config"],
+        allow_outside=settings["allow_outside"],
+        allow_secrets=settings["allow_secrets"],
     )

@@ -3,17 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import Unpack
 
 import click
 
 from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
 from aggregate.base.request import FileChoice
-from aggregate.cli.conduct.options import RunSettings, open_terms, run_options
+from aggregate.cli.conduct.options import RunSettings, open_run_project, open_terms, run_options
 from aggregate.cli.output import counted, warn_all, write_rows
 from aggregate.cli.program import require_dbos
-from aggregate.prompt import open_project
 
 
 @click.command()
@@ -21,31 +19,24 @@ from aggregate.prompt import open_project
 @click.option(
     "--dry-run", is_flag=True, help="Show order, sizes, costs and what is lowered; run nothing."
 )
-def run(
-    track: str,
-    config: Path,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    dry_run: bool,
-    **settings: Unpack[RunSettings],
-) -> None:
+def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
     """Run the tickets of TRACK, or go on with its unfinished run; print the report's path.
 
     The exit code is 1 if a ticket failed or a variable could not be merged.
     """
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     if not dry_run:
         require_dbos()
         # It needs DBOS, without which a dry run works.
         from aggregate.cli.conduct.runs import start_track
 
-        start_track(project, track, settings)
+        start_track(track, settings)
         return
+    project = open_run_project(settings)
     opened = open_track(project.folder, track)
     tickets = opened.tickets()
     terms = open_terms(settings, project.folder).with_checks(project, tickets)
     contexts = WorkerContexts(project, track=opened, terms=terms)
-    steps = preview(tickets, contexts, warm_up=settings["lead"], max_cost=settings["max_cost"])
+    steps = preview(tickets, contexts, max_cost=settings["max_cost"])
     write_rows(*_preview_lines(steps))
     warn_all(contexts.warnings)
 

@@ -11,7 +11,6 @@ import click
 
 from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks import (
-    PollingOptions,
     RunOptions,
     applying,
     conduct,
@@ -26,6 +25,7 @@ from aggregate.cli.conduct.options import (
     RunSettings,
     TermsSettings,
     decision_options,
+    open_run_project,
     open_terms,
     past_run_options,
     run_options,
@@ -80,7 +80,6 @@ def forget(track: str, config: Path, database: str) -> None:
 
 
 def start_track(
-    project: Project,
     name: str,
     settings: RunSettings,
     *,
@@ -89,6 +88,7 @@ def start_track(
     only: bool = False,
 ) -> None:
     """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
+    project = open_run_project(settings)
     track = open_track(project.folder, name)
     terms = open_terms(settings, project.folder).with_checks(project, track.tickets())
     worker = None
@@ -105,7 +105,6 @@ def start_track(
         retry=retry,
         only=only,
         max_cost=settings["max_cost"],
-        polling=PollingOptions(warm_up=settings["lead"]),
         terms=terms,
     )
     goes_on = f"aggregate conduct resume {track.track_id} goes on"
@@ -151,19 +150,12 @@ def _say_ticket(ticket: str, state: str, detail: str) -> None:
 
 @click.command()
 @run_options
-def resume(
-    track: str,
-    config: Path,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    **settings: Unpack[RunSettings],
-) -> None:
+def resume(track: str, **settings: Unpack[RunSettings]) -> None:
     """Go on with the latest run of TRACK: what is open, and what failed, is run.
 
     What is done stays as it is. It ends as run does: with the report's path, and with exit code 1 if a ticket failed.
     """
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    start_track(project, track, settings, resume=True)
+    start_track(track, settings, resume=True)
 
 
 @click.command()
@@ -171,20 +163,13 @@ def resume(
 @click.argument("tickets", nargs=-1, required=True)
 @click.option("--only", is_flag=True, help="Leave what depends on them as it is.")
 def retry(
-    track: str,
-    tickets: tuple[str, ...],
-    config: Path,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    only: bool,
-    **settings: Unpack[RunSettings],
+    track: str, tickets: tuple[str, ...], only: bool, **settings: Unpack[RunSettings]
 ) -> None:
     """Run TICKETS of the latest run of TRACK once more, and all that depend on them.
 
     What they came to before is replaced. One child of a list is named as fan[2]. It ends as run does.
     """
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    start_track(project, track, settings, retry=tickets, only=only)
+    start_track(track, settings, retry=tickets, only=only)
 
 
 # How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows.
@@ -207,11 +192,9 @@ def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> No
         last.start()
 
     signal.signal(signal.SIGTERM, end)
-    redaction = redaction_for(sending=True)
     answering = make_worker(
         settings["spec"],
-        redact=redaction.replaces,
-        allow=redaction.allow,
+        redaction=redaction_for(sending=True),
         tell=warn,
         base_url=settings["base_url"],
         terms=open_terms(settings, Path()),

@@ -41,9 +41,9 @@ def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
         f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
     ]
     for line in progress.lines:
-        causes = " <- ".join(one_line(error) for error in reversed(line.errors))
+        causes = " <- ".join(one_line(error) for error in reversed(line.end.errors))
         lost = progress.failed_before.get(line.ticket.id)
-        said = [causes, line.warning, f"without what {lost} was to give" if lost else ""]
+        said = [causes, line.end.warning, f"without what {lost} was to give" if lost else ""]
         why = "; ".join(one_line(each) for each in said if each)
         rows.append(f"  {line.ticket.id}: {line.account}{f' ({why})' if why else ''}")
     rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]

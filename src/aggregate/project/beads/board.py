@@ -7,10 +7,8 @@ in two points: a directory that holds only a JSONL file counts, and so does the 
 at, so that nobody's ``/tmp/.beads`` gets into a prompt.
 """
 
-import contextlib
 import json
 import os
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +21,7 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import is_inside, read_bytes, real_path
 from aggregate.base.errors import BeadsError
 from aggregate.project.beads.readiness import Board
-from aggregate.project.beads.record import board_of, read_json_list, read_jsonl, read_sqlite
+from aggregate.project.beads.record import board_of, in_order, read_json_list, read_jsonl
 from aggregate.project.git.git_process import guarded_environment
 from aggregate.project.paths import ALLOW_OUTSIDE
 
@@ -35,8 +33,6 @@ _MOCK_DIR = ".beads_mock"
 _MOCK_FILE = "beads.json"
 
 _DOLT_DIRS = ("dolt", "embeddeddolt")
-
-_DATABASE = "beads.db"
 
 _PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
 
@@ -50,14 +46,13 @@ _OTHER_JSONL = (
 class BeadsFiles:
     directory: Path  # the ``.beads`` directory, after a redirect
     jsonl: Path | None = None  # the export to read
-    database: Path | None = None  # the SQLite database to read
     mock: Path | None = None  # the mock client's list
     dolt: bool = False  # whether a Dolt database holds the truth, which only ``bd`` can read
     for_bd: bool = False  # whether ``bd`` itself accepts the directory
 
     @property
-    def readable(self) -> bool:
-        return bool(self.jsonl or self.database or self.mock)
+    def readable(self) -> Path | None:
+        return self.jsonl or self.mock
 
 
 def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
@@ -82,20 +77,16 @@ def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[
     """Return the files that hold the beads, and those that would hold them once they are there, to be watched."""
     files = find_beads_files(base_dir, environ=environ)
     directory = files.directory if files and not files.mock else base_dir / ".beads"
-    paths = [directory / name for name in (*_PREFERRED_JSONL, _DATABASE)]
+    paths = [directory / name for name in _PREFERRED_JSONL]
     paths.append(base_dir / _MOCK_DIR / _MOCK_FILE)
-    if files:
-        paths += [path for path in (files.jsonl, files.database, files.mock) if path]
-    # SQLite writes first to the file beside.
-    databases = [path for path in paths if path.suffix == ".db"]
-    return [*paths, *(path.with_name(f"{path.name}-wal") for path in databases)]
+    return [*paths, files.readable] if files and files.readable else paths
 
 
 def is_own(files: BeadsFiles, root: str) -> bool:
     """Tell whether all of the files lie below ``root``, a real path, or in the main checkout of that worktree."""
     main = _main_checkout(Path(root))
     roots = [root, *([os.path.realpath(main)] if main else [])]
-    paths = [path for path in (files.directory, files.jsonl, files.database, files.mock) if path]
+    paths = [path for path in (files.directory, files.readable) if path]
     return all(any(is_inside(real_path(path), folder) for folder in roots) for path in paths)
 
 
@@ -112,23 +103,18 @@ def _inspect(directory: Path) -> BeadsFiles | None:
         names = sorted(path.name for path in directory.iterdir())
     except OSError:
         return None
-    databases = [  # "vc.db" is that of version control
-        directory / name
-        for name in names
-        if name.endswith(".db") and ".backup" not in name and name != "vc.db"
-    ]
+    has_database = any(  # "vc.db" is that of version control
+        name.endswith(".db") and ".backup" not in name and name != "vc.db" for name in names
+    )
     # The best first (FindJSONLInDir of old Beads).
     others = [name for name in names if name.endswith(".jsonl") and name not in _OTHER_JSONL]
     exports = [directory / name for name in (*_PREFERRED_JSONL, *others) if name in names]
     jsonl = next(filter(_is_file, exports), None)
     dolt = any((directory / name).is_dir() for name in _DOLT_DIRS)
-    for_bd = dolt or bool(databases) or "metadata.json" in names or "config.yaml" in names
+    for_bd = dolt or has_database or "metadata.json" in names or "config.yaml" in names
     if not (for_bd or jsonl):
         return None
-    database = min(
-        filter(_is_file, databases), key=lambda path: path.name != _DATABASE, default=None
-    )
-    return BeadsFiles(directory, jsonl=jsonl, database=database, dolt=dolt, for_bd=for_bd)
+    return BeadsFiles(directory, jsonl=jsonl, dolt=dolt, for_bd=for_bd)
 
 
 def _is_file(path: Path) -> bool:
@@ -207,41 +193,36 @@ class BdProgram:
         counted = any(bead.get("dependency_count") for bead in beads)
         if counted and not any(bead.get("dependencies") for bead in beads):
             raise BeadsError(f"{NAME} does not list dependencies; update it to see what is blocked")
-        return board_of(records, NAME)
+        return board_of(in_order(records), NAME)
 
     def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
         """Run bd; return its exit status, what it printed, and its messages.
 
         The output goes to files, since a pipe that a left-over child holds open would outlast the timeout.
         """
+        environ = guarded_environment(str(self.cwd), self.environ)
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
             try:
-                process = subprocess.Popen(
+                done = subprocess.run(
                     [self.executable, *arguments],
                     cwd=self.cwd,
-                    # Old versions start a daemon that stays.
-                    env={
-                        **guarded_environment(str(self.cwd), self.environ),
-                        "BEADS_NO_DAEMON": "1",
-                    },
+                    env={**environ, "BEADS_NO_DAEMON": "1"},  # old versions start one that stays
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=messages,
+                    timeout=self.timeout,
                     start_new_session=True,
+                    check=False,
                 )
             except OSError as error:
                 raise BeadsError(
                     f"{NAME} cannot be started ({error.strerror}); check the program on PATH"
                 ) from error
-            try:
-                status = process.wait(self.timeout)
             except subprocess.TimeoutExpired as error:
                 raise BeadsError(
                     f"{NAME} gave no answer within {self.timeout:g} s and was stopped"
                 ) from error
-            finally:
-                _stop(process)
-            return status, _content(output), _content(messages).decode("utf-8", "replace")
+            return done.returncode, _content(output), _content(messages).decode("utf-8", "replace")
 
 
 def find_bd(
@@ -249,13 +230,6 @@ def find_bd(
 ) -> BdProgram | None:
     executable = find_program(NAME, outside=(base_dir,), path=environ.get("PATH", ""))
     return BdProgram(executable, base_dir, environ, timeout) if executable else None
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-        process.wait()
 
 
 def _content(file: IO[bytes]) -> bytes:
@@ -286,8 +260,8 @@ def read_board(
 ) -> Board | None:
     """Read the beads of the project around ``base_dir``.
 
-    ``bd`` is asked where it is on ``PATH`` and accepts the project, else the newer of database and JSONL is read. A
-    source that fails becomes a warning of the board, and the next one is read.
+    ``bd`` is asked where it is on ``PATH`` and accepts the project, else the export or the mock's list is read. A
+    source that fails becomes a warning of the board.
     """
     files = find_beads_files(base_dir, environ=environ)
     if files is None:
@@ -295,19 +269,11 @@ def read_board(
     if root and not environ.get("BEADS_DIR") and not is_own(files, root):
         return Board("", warnings=(_ELSEWHERE,))
     bd = find_bd(base_dir, environ=environ, timeout=timeout) if files.for_bd else None
-    parsers = (
-        (files.jsonl, read_jsonl),
-        (files.database, read_sqlite),
-        (files.mock, read_json_list),
-    )
-    # The newest file first, and JSONL before a database of the same time.
-    found = sorted(
-        ((path, parse) for path, parse in parsers if path), key=lambda pair: -_changed(pair[0])
-    )
-    readers = [
-        partial(parse, path, name=f"{path.parent.name}/{path.name}") for path, parse in found
-    ]
-    board = first_readable([*([bd.read] if bd else []), *readers])
+    readers: list[Callable[[], Board]] = [bd.read] if bd else []
+    if path := files.readable:
+        parse = read_jsonl if files.jsonl else read_json_list
+        readers.append(partial(parse, path, name=f"{path.parent.name}/{path.name}"))
+    board = first_readable(readers)
     if files.dolt and board.source not in ("", NAME):
         stale = (
             f"A Dolt database holds the truth and {board.source} may be behind it; {_EXPORT_HINT}."
@@ -328,8 +294,3 @@ def first_readable(readers: Iterable[Callable[[], Board]]) -> Board:
     return Board(
         "", warnings=(*failures, f"The beads of this project cannot be read here; {_EXPORT_HINT}.")
     )
-
-
-def _changed(path: Path) -> int:
-    log = path.with_name(f"{path.name}-wal")
-    return max((file.stat().st_mtime_ns for file in (path, log) if file.exists()), default=0)

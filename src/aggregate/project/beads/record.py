@@ -1,21 +1,16 @@
-"""From what holds a project's beads to a ``Board``: a JSONL export, a JSON list, or bd's SQLite database before 0.51.
+"""From what holds a project's beads to a ``Board``: a JSONL export, or a JSON list.
 
-Whatever a field holds, nothing here raises. Tables and columns of the database are those of
-``internal/storage/sqlite/schema.go`` of Beads; older ones lack some of them.
+Whatever a field holds, nothing here raises.
 """
 
 import io
 import json
-import os
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aggregate.base.disk.databases import check_plain, guard_connection, is_plain_table
-from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_bytes
+from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import BeadsError
 from aggregate.project.beads.readiness import Bead, Board, Dependency
 
@@ -23,52 +18,47 @@ _TOMBSTONE = "tombstone"
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
 
 
-class BoardBuilder:
-    """Collects records and warnings in the order in which a source yields them.
+_NO_JSON = object()
+
+
+def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
+    """Return the board of records, each with where it stands, in the order in which a source yields them.
 
     The rules are those of the export format: lines of another ``_type`` and headers with ``_schema`` are no beads,
     tombstones are only counted, unknown keys are ignored, and of two records with one id the later one counts.
     """
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._beads: dict[str, Bead] = {}
-        self._deleted: set[str] = set()
-        self._warnings: list[str] = []
-
-    def add(self, record: object, where: str) -> None:
+    beads: dict[str, Bead] = {}
+    deleted: set[str] = set()
+    warnings: list[str] = []
+    for where, record in entries:
         if not isinstance(record, Mapping):
-            self.warn(f"{where} is not a JSON object and was left out")
-            return
+            what = "JSON" if record is _NO_JSON else "a JSON object"
+            warnings.append(f"{source}: {where} is not {what} and was left out.")
+            continue
         if record.get("_type", "issue") != "issue" or "_schema" in record:
-            return
-        bead = bead_from_record(record)
+            continue
+        try:
+            bead = bead_from_record(record)
+        except RecursionError:
+            warnings.append(f"{source}: {where} is nested too deeply and was left out.")
+            continue
         if not bead.id:
-            self.warn(f"{where} has no id and was left out")
-            return
-        if bead.id in self._beads or bead.id in self._deleted:
-            self.warn(f"{where} repeats the id {bead.id}; the later record counts")
-        self._beads.pop(bead.id, None)
-        self._deleted.discard(bead.id)
+            warnings.append(f"{source}: {where} has no id and was left out.")
+            continue
+        if bead.id in beads or bead.id in deleted:
+            warnings.append(f"{source}: {where} repeats the id {bead.id}; the later record counts.")
+        beads.pop(bead.id, None)
+        deleted.discard(bead.id)
         if bead.status == _TOMBSTONE:
-            self._deleted.add(bead.id)
+            deleted.add(bead.id)
         else:
-            self._beads[bead.id] = bead
-
-    def warn(self, sentence: str) -> None:
-        self._warnings.append(f"{self._source}: {sentence}.")
-
-    def board(self) -> Board:
-        return Board(
-            self._source, tuple(self._beads.values()), len(self._deleted), tuple(self._warnings)
-        )
+            beads[bead.id] = bead
+    return Board(source, tuple(beads.values()), len(deleted), tuple(warnings))
 
 
-def board_of(records: Iterable[object], source: str) -> Board:
-    builder = BoardBuilder(source)
+def in_order(records: Iterable[object]) -> Iterator[tuple[str, object]]:
     for number, record in enumerate(records, start=1):
-        builder.add(record, f"entry {number}")
-    return builder.board()
+        yield f"entry {number}", record
 
 
 def bead_from_record(record: Mapping[str, object]) -> Bead:
@@ -139,14 +129,16 @@ def _gate(metadata: object) -> str:
 
 
 def read_jsonl(path: Path, *, name: str) -> Board:
-    builder = BoardBuilder(name)
-    for number, line in enumerate(io.BytesIO(_content(path, name)), start=1):
+    return board_of(_lines(_content(path, name)), name)
+
+
+def _lines(content: bytes) -> Iterator[tuple[str, object]]:
+    for number, line in enumerate(io.BytesIO(content), start=1):
         try:
             if line.strip():
-                builder.add(json.loads(line), f"line {number}")
+                yield f"line {number}", json.loads(line)
         except (ValueError, RecursionError):
-            builder.warn(f"line {number} is not JSON and was left out")
-    return builder.board()
+            yield f"line {number}", _NO_JSON
 
 
 def read_json_list(path: Path, *, name: str) -> Board:
@@ -156,7 +148,7 @@ def read_json_list(path: Path, *, name: str) -> Board:
         raise BeadsError(f"{name} is not JSON; write a list of beads into it") from error
     if not isinstance(records, list):
         raise BeadsError(f"{name} is not a JSON list; write a list of beads into it")
-    return board_of(records, name)
+    return board_of(in_order(records), name)
 
 
 def _content(path: Path, name: str) -> bytes:
@@ -166,88 +158,3 @@ def _content(path: Path, name: str) -> bytes:
         raise BeadsError(
             f"{name} cannot be read ({error.strerror}); check the file and its permissions"
         ) from error
-
-
-_ISSUE_COLUMNS = (
-    "id", "title", "description", "status", "priority", "issue_type", "created_at", "closed_at",
-    "defer_until", "pinned", "ephemeral", "is_template",
-)  # fmt: skip
-_DEPENDENCY_COLUMNS = ("issue_id", "depends_on_id", "type", "metadata")
-_WAIT_SECONDS = 1.0  # For another program's lock; it holds one while it writes a bead
-_READ_SECONDS = 1.5  # A database of 50,000 beads takes a fifth of it
-
-
-def read_sqlite(path: Path, *, name: str) -> Board:
-    try:
-        os.close(open_regular(path)[0])
-        with closing(
-            sqlite3.connect(_uri(path, name), uri=True, timeout=_WAIT_SECONDS)
-        ) as connection:
-            guard_connection(connection, seconds=_READ_SECONDS)
-            # A text that is not UTF-8 must not hide all the others.
-            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            return _read(connection, name)
-    except sqlite3.Error as error:
-        slow = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
-        why = f"reading it takes longer than {_READ_SECONDS:g} s" if slow else str(error)
-        raise BeadsError(
-            f"{name} is no readable database of Beads ({why}); export it with bd or remove it"
-        ) from error
-    except OSError as error:
-        raise BeadsError(
-            f"{name} cannot be read ({error.strerror}); check the file and its permissions"
-        ) from error
-
-
-def _uri(path: Path, name: str) -> str:
-    """Return a read-only URI; nothing is created or locked.
-
-    ``mode=ro`` alone creates ``-wal`` and ``-shm`` files beside a database in WAL mode. Where no changes wait in a
-    ``-wal`` file the database is therefore opened as immutable. Where changes wait, an open ``-shm`` shows that a
-    program has it open, and reading takes part in that program's protocol without stopping its writes.
-    """
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    log, index = (path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))
-    for file in (log, index):
-        check_plain(file)
-    if not log.exists() or log.stat().st_size == 0:
-        return f"{uri}&immutable=1"
-    if not index.exists():
-        raise BeadsError(
-            f"{name} has changes from a crash that are not merged yet; run any bd command to merge them"
-        )
-    return uri
-
-
-def _read(connection: sqlite3.Connection, name: str) -> Board:
-    builder = BoardBuilder(name)
-    if not is_plain_table(connection, "issues"):
-        raise BeadsError(
-            f"{name} has no table of issues; export the beads with bd or remove the file"
-        )
-    needs: dict[object, list[dict[str, object]]] = {}
-    for row in _rows(connection, "dependencies", _DEPENDENCY_COLUMNS):
-        needs.setdefault(row.get("issue_id"), []).append(row)
-    for number, row in enumerate(_rows(connection, "issues", _ISSUE_COLUMNS), start=1):
-        builder.add({**row, "dependencies": needs.get(row.get("id"), [])}, f"row {number}")
-    return builder.board()
-
-
-def _rows(
-    connection: sqlite3.Connection, table: str, wanted: tuple[str, ...]
-) -> Iterator[dict[str, object]]:
-    if not is_plain_table(connection, table):
-        return
-    present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
-    columns = [column for column in wanted if column in present]
-    if not columns:
-        return
-    # The keys come first: the order does not depend on the file's layout.
-    order = ", ".join(columns[:3])
-    size = 0
-    for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
-        # A damaged file can show the same page as many rows.
-        size += sum(len(value) for value in row if isinstance(value, str | bytes))
-        if size > CONTENT_BYTES:
-            raise sqlite3.DataError(f"it has more than {CONTENT_BYTES:,} bytes of text")
-        yield dict(zip(columns, row, strict=True))

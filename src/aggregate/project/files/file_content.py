@@ -29,25 +29,15 @@ _BINARY_PROBE = 8192
 _SURE_BYTES, _MOST_CHAOS = 64, 5.0
 
 
-class DecodedText(NamedTuple):
-    """What bytes say as text; ``SourceFile`` begins with the same fields."""
+@dataclass(slots=True)
+class SourceFile:
+    """A file that was read; nobody else changes one, and ``frozen`` would take three times as long to make."""
 
     text: str
     error: str = ""
     encoding: str = UTF_8
     is_binary: bool = False
     may_hide: bool = False  # whether it is worth to look for characters in it that nobody sees
-
-
-@dataclass(slots=True)
-class SourceFile:
-    """A file that was read; nobody changes one, and ``frozen`` would take three times as long to make."""
-
-    text: str
-    error: str = ""
-    encoding: str = UTF_8
-    is_binary: bool = False
-    may_hide: bool = False
     # Unix time of the last change in seconds, ``0.0`` where the file does not exist.
     mtime: float = 0.0
     # SHA-256 of the file's bytes, where that was asked for and they hold no secret.
@@ -66,12 +56,14 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
         return SourceFile("", error="file not found")
     except (OSError, ValueError) as error:
         return SourceFile("", mtime=modified_at(path), error=_reason(error))
-    text = decode(data)
-    content_hash = sha256(data).digest() if hashed else b""
-    return SourceFile(*text, info.st_mtime, content_hash, info if hashed else None)
+    source = decode(data)
+    source.mtime = info.st_mtime
+    if hashed:
+        source.content_hash, source.info = sha256(data).digest(), info
+    return source
 
 
-def decode(data: bytes) -> DecodedText:
+def decode(data: bytes) -> SourceFile:
     """Decode ``data``: byte order mark, else strict UTF-8, else no text if it has NUL bytes, else a sure guess.
 
     A guess counts only where a language was recognised in at least 64 bytes of it; anything less sure would put wrong
@@ -80,7 +72,7 @@ def decode(data: bytes) -> DecodedText:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             try:
-                return DecodedText(data.decode(encoding), "", encoding, may_hide=True)
+                return SourceFile(data.decode(encoding), "", encoding, may_hide=True)
             except UnicodeDecodeError:
                 break
     try:
@@ -89,10 +81,10 @@ def decode(data: bytes) -> DecodedText:
         return _guess(data)
     if "\0" in text[:_BINARY_PROBE]:
         return _binary(data)
-    return DecodedText(text, may_hide=may_hide(data))
+    return SourceFile(text, may_hide=may_hide(data))
 
 
-def _guess(data: bytes) -> DecodedText:
+def _guess(data: bytes) -> SourceFile:
     if b"\0" in data[:_BINARY_PROBE]:
         return _binary(data)
     from charset_normalizer import from_bytes  # 16 ms, needed by few projects
@@ -104,14 +96,14 @@ def _guess(data: bytes) -> DecodedText:
         or best.percent_chaos > _MOST_CHAOS
         or not best.coherence
     ):
-        return DecodedText(
+        return SourceFile(
             "", "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
         )
-    return DecodedText(data.decode(best.encoding), "", best.encoding, may_hide=True)
+    return SourceFile(data.decode(best.encoding), "", best.encoding, may_hide=True)
 
 
-def _binary(data: bytes) -> DecodedText:
-    return DecodedText("", f"binary content ({len(data):,} bytes)", is_binary=True)
+def _binary(data: bytes) -> SourceFile:
+    return SourceFile("", f"binary content ({len(data):,} bytes)", is_binary=True)
 
 
 def modified_at(path: str | Path) -> float:

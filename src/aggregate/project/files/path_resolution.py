@@ -45,7 +45,7 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
     files: list[str] = []
     unreadable: list[str] = []
     start = dependency_rules() if defaults else IgnoreRules()
-    for prefix, names, rules in _walk_ruled(folder, start, unreadable, defaults=defaults):
+    for prefix, names, rules in walk_ruled(folder, start, unreadable, defaults=defaults):
         paths = (prefix + name for name in names)
         files += [path for path in paths if not rules.ignores(path, is_folder=False)]
     return Walked(sorted(files), tuple(sorted(unreadable)))
@@ -58,15 +58,15 @@ def visited_folders(folder: str) -> Iterator[str]:
     start += "/" if start else ""
     rules = IgnoreRules()
     for end in (at for at in range(len(start)) if not at or start[at - 1] == "/"):
-        rules = with_ignore_file(rules, start[:end], f"{top}/{start[:end]}{_RULES_FILE}")
-    for prefix, _, _ in _walk_ruled(top, rules, [], start=start, follows=False):
+        rules = _with_ignore_file(rules, start[:end], f"{top}/{start[:end]}{_RULES_FILE}")
+    for prefix, _, _ in walk_ruled(top, rules, start=start, follows=False):
         yield f"{top}/{prefix}".rstrip("/")
 
 
-def _walk_ruled(
+def walk_ruled(
     folder: str,
     rules: IgnoreRules,
-    unreadable: list[str],
+    unreadable: list[str] | None = None,
     *,
     defaults: bool = False,
     start: str = "",
@@ -86,7 +86,7 @@ def _walk_ruled(
         path = f"{folder}/{prefix}{_RULES_FILE}"
         if _RULES_FILE in names and (follows or not os.path.islink(path)):  # noqa: PTH114
             rules_above = len(rules)
-            rules = with_ignore_file(rules, prefix, path)
+            rules = _with_ignore_file(rules, prefix, path)
             rules_read += len(rules) - rules_above
             if rules_read > _MOST_RULES:
                 raise ConfigError(
@@ -125,7 +125,7 @@ def walk_tree(
         stack += [f"{prefix}{name}/" for name in reversed(folders)]
 
 
-def with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
+def _with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules:
     try:
         text = read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape")
         return rules.below(prefix, text.split("\n"))

@@ -1,18 +1,12 @@
-"""What git says about a folder: its files, what changed lately, and what its ``.gitignore`` is to ignore."""
+"""What git says about a folder: its files, and what it does not ignore."""
 
-import errno
-import os
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 
 from aggregate.base.disk.reading import read_bytes, real_path
 from aggregate.base.disk.witnesses import note_tree
-from aggregate.base.errors import OutputError
 from aggregate.project.git.git_process import GitLimits, git
 from aggregate.project.paths.ignore_rules import IgnoreRules
-
-_LAST_COMMITS = 400  # Commits that are looked at for what changes often
 
 
 def list_files(folder: str) -> list[str] | None:
@@ -38,12 +32,12 @@ def ignores(folder: str, path: str) -> bool:
 
 def tracked_files(folder: str) -> list[str] | None:
     listed = git(folder, "ls-files", "-z", "--cached")
-    return None if listed is None else _names(listed)
+    return None if listed is None else names_in(listed)
 
 
 def tracked_but_ignored(folder: str) -> list[str]:
     arguments = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-    return _names(git(folder, *arguments, limits=GitLimits.for_rules()) or b"")
+    return names_in(git(folder, *arguments, limits=GitLimits.for_rules()) or b"")
 
 
 def other_files(folder: str) -> list[str]:
@@ -53,49 +47,10 @@ def other_files(folder: str) -> list[str]:
     return sorted(_files_in(listed or b""))
 
 
-def touched_files(folder: str) -> list[list[str]]:
-    """Return the files below ``folder`` that each of the last ``_LAST_COMMITS`` touched, relative to it, newest first.
-
-    What is changed but not committed comes before them, as if it were a commit; a file may be listed there only
-    because its time has changed. No repository, no commits.
-    """
-    count = ("--first-parent", "--no-merges", "-n", str(_LAST_COMMITS))
-    hashes = git(folder, "rev-list", *count, "HEAD", "--", ".")
-    if not hashes:
-        return []
-    options = ("-z", "--name-only", "--no-renames", "--relative")
-    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
-    touched: list[list[str]] = [_uncommitted(folder, options), []]
-    commits = iter([*_decoded(hashes).split(), ""])
-    next_commit = next(commits)
-    for name in _names(changes or b""):
-        if name == next_commit:
-            touched.append([])
-            next_commit = next(commits)
-        else:
-            touched[-1].append(name)
-    return [names for names in touched if names]
-
-
-def _uncommitted(folder: str, options: tuple[str, ...]) -> list[str]:
-    """Return the files that differ from the last commit.
-
-    Where a file is as old as the index git compares its content, and runs the clean filter of its attributes before.
-    No option stops that, so each filter that is configured is replaced by none, by its name.
-    """
-    settings = without_filters(folder)
-    if settings is None:
-        return []
-    changed = git(
-        folder, *settings, "diff-index", *options, "--ignore-submodules=all", "HEAD", "--", "."
-    )
-    return _names(changed or b"")
-
-
 def without_filters(folder: str) -> list[str] | None:
     """Return options of git that replace each filter by none, ``None`` where one has a name that no option can hold."""
     keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
-    filters = {key.rpartition(".")[0] for key in _names(keys or b"")}
+    filters = {key.rpartition(".")[0] for key in names_in(keys or b"")}
     if keys is None or any("=" in name for name in filters):  # which the command line cannot name
         return None
     none = [
@@ -107,10 +62,10 @@ def without_filters(folder: str) -> list[str] | None:
 
 
 def _files_in(listed: bytes) -> list[str]:
-    return [name for name in _names(listed) if not name.endswith("/")]
+    return [name for name in names_in(listed) if not name.endswith("/")]
 
 
-def _names(listed: bytes) -> list[str]:
+def names_in(listed: bytes) -> list[str]:
     return [*filter(None, _decoded(listed).split("\0"))]
 
 
@@ -118,41 +73,11 @@ def _decoded(listed: bytes) -> str:
     return listed.decode("utf-8", "surrogateescape")
 
 
-NAME = ".gitignore"
-_FLAGS = (
-    os.O_WRONLY
-    | os.O_APPEND
-    | os.O_CREAT
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-)
-
-
 def unignored(folder: Path, names: Iterable[str]) -> list[str]:
     try:
-        lines = read_bytes(folder / NAME).decode("utf-8", "surrogateescape").split("\n")
+        lines = read_bytes(folder / ".gitignore").decode("utf-8", "surrogateescape").split("\n")
     except OSError:
         lines = []
     rules = IgnoreRules().below("", lines)
     unnamed = [name for name in names if not rules.ignores(name, is_folder=True)]
     return [name for name in unnamed if not ignores(str(folder), f"{name}/")]
-
-
-def append_folders(folder: Path, names: Iterable[str]) -> None:
-    path = folder / NAME
-    text = "".join(f"{name}/\n" for name in names)
-    try:
-        content = read_bytes(path) if path.exists() else b""
-        line_end = b"" if not content or content.endswith(b"\n") else b"\n"
-        descriptor = os.open(path, _FLAGS, 0o644)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError(errno.EINVAL, "is no regular file")
-            os.write(descriptor, line_end + text.encode())
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        reason = "is a link" if path.is_symlink() else error.strerror or str(error)
-        raise OutputError(
-            f"cannot add to {path}: {reason}: add {' and '.join(text.split())} yourself"
-        ) from error

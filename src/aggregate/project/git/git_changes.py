@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
-from aggregate.project.git.git import other_files, without_filters
+from aggregate.project.git.git import names_in, other_files, without_filters
 from aggregate.project.git.git_log import (
     AS_STORED,
     MOST_BYTES,
@@ -15,63 +15,66 @@ from aggregate.project.git.git_log import (
     Head,
     id_lines,
 )
-from aggregate.project.git.git_process import Output, bounded_git, git, unquoted, why_no_history
+from aggregate.project.git.git_process import (
+    GitLimits,
+    Output,
+    bounded_git,
+    git,
+    unquoted,
+    why_no_history,
+)
 
-# What makes git print patches in the form that ``read_hunks`` reads, whatever the user has configured.
+# What makes git print patches in the form that ``changes_in`` reads, whatever the user has configured.
 PATCH_OPTIONS: Final = (
     "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
 
+# Of the lines as they are now the first, or the one before where some were only removed, and how many; then what git
+# takes for the beginning of the definition around them.
 _HUNK: Final = re.compile(
-    rb"@@ -(?P<old>\d{1,9})(?:,(?P<removed>\d{1,9}))? \+(?P<new>\d{1,9})(?:,(?P<added>\d{1,9}))? @@ ?(?P<context>.*)",
-    re.DOTALL,
+    r"@@ -[\d,]{1,19} \+(?P<first>\d{1,9})(?:,(?P<count>\d{1,9}))? @@ ?(?P<context>.*)"
 )
 
 
-class Hunk(NamedTuple):
-    """A run of changed lines, or what stands before the first one of a commit or of a file."""
+class FileChange(NamedTuple):
+    """What has changed in a file, and what kind of change it is, ``""`` for one of its lines."""
 
-    commit: str = ""  # the id of the commit that begins here, else ``""``
-    path: str = ""  # as it is now; ``""`` where a commit begins
-    # The first changed line as it is now, 1-based; the line before where lines were only removed. ``0`` where it says
-    # nothing of lines: the file is new, or none that is compared line by line.
-    first: int = 0
-    last: int = 0  # the last one, inclusive
-    context: str = ""  # what git takes for the beginning of the definition around it
+    path: str
+    kind: str = ""
+    # Runs of changed lines with some around them, as ``diff -u`` shows them.
+    hunks: tuple[str, ...] = ()
+
+    @property
+    def added(self) -> int:
+        """The lines that were added."""
+        return sum(line[:1] == "+" for hunk in self.hunks for line in hunk.split("\n"))
+
+    @property
+    def removed(self) -> int:
+        """The lines that were removed."""
+        return sum(line[:1] == "-" for hunk in self.hunks for line in hunk.split("\n"))
 
 
-def read_hunks(patch: bytes) -> Iterator[Hunk]:
-    """Yield what stands in a patch with no lines around changes, prefixes ``a/`` and ``b/``, and commits behind NUL.
+def changes_in(patch: bytes) -> Iterator[FileChange]:
+    """Yield what a patch tells of each file; each line of a file's own has a mark before it.
 
-    A file's lines are skipped by their number, so that none of them passes for a line of git's own. Of a patch that was
-    cut, what stands before the cut is told.
+    Of a patch that was cut, what stands before the cut is told.
     """
-    lines = patch.split(b"\n")
-    place = 0
-    path, is_new = "", False
-    while place < len(lines):
-        line = lines[place]
-        place += 1
-        if line.startswith(b"@@ ") and (match := _HUNK.match(line)):
-            added = int(match["added"] or 1)
-            place += added + int(match["removed"] or 1)
-            if path and not is_new:
-                first = max(int(match["new"]), 1)
-                context = match["context"].decode("utf-8", "replace")
-                yield Hunk("", path, first, first + max(added, 1) - 1, context)
-        elif line.startswith(b"\0"):
-            path = ""
-            yield Hunk(commit=line[1:].decode("ascii", "replace"))
-        elif line.startswith(b"diff --git "):
-            path, is_new = "", False
-        elif line.startswith(b"new file mode "):
-            is_new = True
-        elif line.startswith(b"+++ "):
-            path = _path(line[4:])
-            if is_new and path:
-                yield Hunk(path=path)
-        elif line.startswith(b"Binary files ") and (path := _binary_path(line)):
-            yield Hunk(path=path)
+    _, *blocks = (b"\n" + patch).split(b"\ndiff --git ")
+    for block in blocks:
+        head, *hunks = block.split(b"\n@@ -")
+        kind = path = ""
+        for line in head.split(b"\n"):
+            if line.startswith((b"new file", b"deleted file")):
+                kind = "new" if line.startswith(b"new") else "deleted"
+            elif line.startswith((b"--- ", b"+++ ")):
+                path = _path(line[4:], prefix="a/" if line.startswith(b"-") else "b/") or path
+            elif line.startswith(b"Binary files "):
+                gone = line.removeprefix(b"Binary files ").removesuffix(b" and /dev/null differ")
+                path, kind = _binary_path(line) or _path(gone, prefix="a/"), kind or "binary"
+        texts = ("@@ -" + hunk.decode("utf-8", "replace").removesuffix("\n") for hunk in hunks)
+        if path:
+            yield FileChange(path, kind, tuple(texts))
 
 
 def _path(quoted: bytes, *, prefix: str = "b/") -> str:
@@ -98,7 +101,7 @@ _PATCHES_AT_ONCE: Final = 40  # Commits whose changes git compares at once
 
 # Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
 # and git matches some patterns for minutes.
-_PATCH_SECONDS: Final = 2
+_PATCH_LIMITS: Final = GitLimits(processor=2)
 
 # Git compares no larger files: they are data, and a comparison can take the square of their lines.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
@@ -141,7 +144,7 @@ def read_contexts(
             *command,
             stdin=id_lines(asked),
             most=most_bytes,
-            processor_seconds=_PATCH_SECONDS,
+            limits=_PATCH_LIMITS,
             variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
         )
         if output is None:
@@ -159,15 +162,15 @@ def read_contexts(
 
 
 def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
-    contexts: list[HunkContext] = []
-    for hunk in read_hunks(data):
-        if hunk.commit:
-            contexts = []
-            yield hunk.commit, contexts
-        elif hunk.context and len(contexts) < MOST_PATHS:
-            context = HunkContext(hunk.path, hunk.context)
-            if context not in contexts:
-                contexts.append(context)
+    for part in (b"\n" + data).split(b"\n\0")[1:]:
+        commit, _, patch = part.partition(b"\n")
+        contexts = {
+            HunkContext(change.path, match["context"]): None
+            for change in changes_in(patch)
+            for hunk in change.hunks
+            if (match := _HUNK.match(hunk)) and match["context"]
+        }
+        yield commit.decode("ascii", "replace"), [*contexts][:MOST_PATHS]
 
 
 # Of what git prints of the differences: what is longer is told by files alone.
@@ -223,11 +226,20 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
     output = _diff_index(folder, commit, *PATCH_OPTIONS, most=most_bytes)
     if output is None:
         return []
-    changes = [ChangedRange(hunk.path, hunk.first, hunk.last) for hunk in read_hunks(output.data)]
+    changes = [each for change in changes_in(output.data) for each in _ranges(change)]
     if not output.is_complete:
         known = {change.path for change in changes}
         changes += [ChangedRange(path) for path in _changed_paths(folder, commit, known)]
     return list(dict.fromkeys(changes))
+
+
+def _ranges(change: FileChange) -> Iterator[ChangedRange]:
+    if change.kind in ("new", "binary"):
+        yield ChangedRange(change.path)
+    for hunk in change.hunks if not change.kind else ():
+        if match := _HUNK.match(hunk):
+            first, count = max(int(match["first"]), 1), int(match["count"] or 1)
+            yield ChangedRange(change.path, first, first + max(count, 1) - 1)
 
 
 def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | None:
@@ -243,27 +255,15 @@ def _changed_paths(folder: str, commit: str, known: Container[str]) -> list[str]
     """Return the files that differ from a commit, and are there, without the known ones."""
     names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
     listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
-    paths = listed.data.decode("utf-8", "surrogateescape").split("\0")[:-1] if listed else []
+    paths = names_in(listed.data) if listed else []
     return [path for path in paths if path not in known]
-
-
-class FileChange(NamedTuple):
-    """What has changed in a file, and what kind of change it is, ``""`` for one of its lines."""
-
-    path: str
-    kind: str = ""
-    added: int = 0  # lines
-    removed: int = 0
-    hunks: tuple[
-        str, ...
-    ] = ()  # runs of changed lines with three around them, as ``diff -u`` shows them
 
 
 def read_changes(folder: str, revision: str) -> list[FileChange]:
     """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths."""
     commit = _commit(folder, revision)
     output = _diff_index(folder, commit, *PATCH_OPTIONS, "-U3", most=_MOST_SHOWN)
-    changes = [*_changes_in(output.data)] if output else []
+    changes = [*changes_in(output.data)] if output else []
     if output and not output.is_complete:
         known = {change.path for change in changes}
         changes += [FileChange(path, "large") for path in _changed_paths(folder, commit, known)]
@@ -271,21 +271,29 @@ def read_changes(folder: str, revision: str) -> list[FileChange]:
     return sorted(changes)
 
 
-def _changes_in(patch: bytes) -> Iterator[FileChange]:
-    """Yield what a patch tells of each file; each line of a file's own has a mark before it."""
-    for block in re.split(rb"^diff --git ", patch, flags=re.MULTILINE)[1:]:
-        head, *hunks = re.split(rb"^(?=@@ -)", block, flags=re.MULTILINE)
-        kind = path = ""
-        for line in head.split(b"\n"):
-            if line.startswith((b"new file", b"deleted file")):
-                kind = "new" if line.startswith(b"new") else "deleted"
-            elif line.startswith((b"--- ", b"+++ ")):
-                path = _path(line[4:], prefix="a/" if line.startswith(b"-") else "b/") or path
-            elif line.startswith(b"Binary files "):
-                gone = line.removeprefix(b"Binary files ").removesuffix(b" and /dev/null differ")
-                path, kind = _binary_path(line) or _path(gone, prefix="a/"), kind or "binary"
-        lines = b"".join(hunks).split(b"\n")
-        added, removed = (sum(line[:1] == mark for line in lines) for mark in (b"+", b"-"))
-        texts = (hunk.removesuffix(b"\n").decode("utf-8", "replace") for hunk in hunks)
-        if path:
-            yield FileChange(path, kind, added, removed, tuple(texts))
+_LAST_COMMITS: Final = 400  # That are looked at for what changes often
+
+
+def touched_files(folder: str) -> list[list[str]]:
+    """Return the files below ``folder`` that each of the last ``_LAST_COMMITS`` touched, relative to it, newest first.
+
+    What is changed but not committed comes before them, as if it were a commit; a file may be listed there only
+    because its time has changed. No repository, no commits.
+    """
+    count = ("--first-parent", "--no-merges", "-n", str(_LAST_COMMITS))
+    hashes = git(folder, "rev-list", *count, "HEAD", "--", ".")
+    if not hashes:
+        return []
+    options = ("-z", "--name-only", "--no-renames", "--relative")
+    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
+    uncommitted = _diff_index(folder, "HEAD", *options, most=_MOST_BYTES)
+    touched: list[list[str]] = [names_in(uncommitted.data if uncommitted else b""), []]
+    commits = iter([*hashes.decode("ascii").split(), ""])
+    next_commit = next(commits)
+    for name in names_in(changes or b""):
+        if name == next_commit:
+            touched.append([])
+            next_commit = next(commits)
+        else:
+            touched[-1].append(name)
+    return [names for names in touched if names]

@@ -89,7 +89,7 @@ def read_commits(
         output = bounded_git(folder, AS_STORED, *_LOG, stdin=id_lines(asked), most=most_bytes)
         if output is None:
             break
-        data, is_complete = output
+        data, is_complete = output.data, output.is_complete
         read = _commits(data, is_complete=is_complete)
         if len(data) >= most_bytes and not is_complete:
             floods += 1

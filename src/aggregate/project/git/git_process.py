@@ -107,7 +107,11 @@ _READER_SECONDS = 5
 
 class Output(NamedTuple):
     data: bytes
-    is_complete: bool
+    code: int
+
+    @property
+    def is_complete(self) -> bool:
+        return self.code == 0
 
 
 def git(
@@ -123,7 +127,7 @@ def git(
     The exit code 1 is an answer too where git ``may_say_no``; a command that was ended is a ``StoppedError`` where that
     is asked for.
     """
-    answer = _ask(folder, arguments, stdin=stdin, limits=limits)
+    answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits)
     if answer is None:
         return None
     if answer.code < 0 and tells_stop:
@@ -134,34 +138,15 @@ def git(
 def bounded_git(
     folder: str,
     *arguments: str,
-    most: int,
+    most: int = sys.maxsize,
     stdin: bytes = b"",
+    limits: GitLimits = _USUAL,
     variables: Mapping[str, str] | None = None,
-    processor_seconds: int = _PROCESSOR_SECONDS,
 ) -> Output | None:
     """Return the first bytes of what ``git ARGUMENTS`` prints; ``None`` where git or a repository is missing.
 
     What it printed before it was ended counts too, so that a repository without end tells its newest part.
     """
-    limits = GitLimits(processor=processor_seconds)
-    answer = _ask(folder, arguments, stdin=stdin, most=most, limits=limits, variables=variables)
-    return None if answer is None else Output(answer.data, answer.code == 0)
-
-
-class _Answer(NamedTuple):
-    data: bytes
-    code: int
-
-
-def _ask(
-    folder: str,
-    arguments: Sequence[str],
-    *,
-    stdin: bytes = b"",
-    most: int = sys.maxsize,
-    limits: GitLimits = _USUAL,
-    variables: Mapping[str, str] | None = None,
-) -> _Answer | None:
     if "\0" in folder or not _in_repository(folder):
         return None
     program = find_program("git", outside=(folder,))
@@ -211,7 +196,7 @@ def _run(
     stdin: bytes,
     limits: GitLimits,
     most: int = sys.maxsize,
-) -> _Answer | None:
+) -> Output | None:
     import subprocess  # with the next one 7 ms, and most runs have nothing to ask
     import tempfile
 
@@ -247,7 +232,7 @@ def _run(
         reader.join(_READER_SECONDS)
     data = b"".join(chunks)
     is_cut = reader.is_alive() or len(data) > most
-    return _Answer(data[:most], -1 if is_cut else process.returncode)
+    return Output(data[:most], -1 if is_cut else process.returncode)
 
 
 def unquoted(text: str) -> str:

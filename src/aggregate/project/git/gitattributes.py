@@ -1,6 +1,6 @@
 """What ``.gitattributes`` files say of ``linguist-generated``, by which a project marks generated files.
 
-The syntax is that of https://git-scm.com/docs/gitattributes, with quoted patterns and macros. The last line of the
+The syntax is that of https://git-scm.com/docs/gitattributes, without quoted patterns and macros. The last line of the
 deepest file that speaks of a path decides, as in ``.gitignore``, whose matcher is used; but a pattern cannot be taken
 back by ``!``, and one that matches a folder says nothing of what lies in it. Git itself is not asked.
 """
@@ -9,90 +9,51 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from aggregate.base.disk.reading import read_bytes
-from aggregate.project.git.git_process import unquoted
 from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
 
 ATTRIBUTE: Final = "linguist-generated"
-_MOST_CHARACTERS: Final = 2047  # Of a line: git ignores a longer one
-_LINE: Final = re.compile(
-    r'[ \t]*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"(?=[ \t]|$)|(?P<plain>[^ \t]+))(?P<attributes>.*)'
-)
-_MACRO: Final = "[attr]"
-
-# What a line says of the attribute, ``""`` for nothing.
-_State = Literal["set", "unset", "unspecified", ""]
+_WORDS: Final = re.compile(r"[^ \t\r]+")
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedMarks:
     _set: IgnoreRules = field(default_factory=IgnoreRules)
     _unset: IgnoreRules = field(default_factory=IgnoreRules)
-    _macros: Mapping[str, _State] = field(default_factory=dict)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "GeneratedMarks":
         """Return the marks with those of one more file, which lies in the folder ``prefix``."""
-        parsed = [_parse(line) for line in lines]
-        macros = dict(self._macros)
-        if not prefix:
-            for pattern, attributes in parsed:
-                if pattern.startswith(_MACRO):
-                    macros[pattern.removeprefix(_MACRO)] = _state(attributes, macros)
         states = [
             (pattern, state)
-            for pattern, attributes in parsed
-            if pattern and not pattern.startswith(("!", _MACRO))
-            if (state := _state(attributes, macros))
+            for pattern, *attributes in filter(None, map(_WORDS.findall, lines))
+            if not pattern.startswith(("#", "!", '"', "[attr]"))
+            if (state := _state(attributes))
         ]
-        return GeneratedMarks(
-            self._set.below(prefix, [_rule(*each, counts="set") for each in states]),
-            self._unset.below(prefix, [_rule(*each, counts="unset") for each in states]),
-            macros,
+        rules = (
+            above.below(prefix, [f"{'' if state == kind else '!'}{one}" for one, state in states])
+            for above, kind in ((self._set, "set"), (self._unset, "unset"))
         )
+        return GeneratedMarks(*rules)
 
     def decide(self, path: str) -> bool | None:
         if self._set.ignores(path, is_folder=False):
             return True
         return False if self._unset.ignores(path, is_folder=False) else None
 
-    def reads(self, text: str) -> bool:
-        return ATTRIBUTE in text or any(macro in text for macro in self._macros)
 
-
-def _parse(line: str) -> tuple[str, list[str]]:
-    line = line.removesuffix("\r")
-    match = _LINE.match(line)
-    if match is None or len(line) > _MOST_CHARACTERS or line.lstrip(" \t").startswith("#"):
-        return "", []
-    quoted = match["quoted"]
-    pattern = match["plain"] if quoted is None else unquoted(quoted)
-    attributes = match["attributes"].split()
-    if pattern == _MACRO:  # its name may stand behind a blank
-        pattern, attributes = pattern + "".join(attributes[:1]), attributes[1:]
-    return pattern, attributes
-
-
-def _state(attributes: Sequence[str], macros: Mapping[str, _State]) -> _State:
-    """Return what attributes say, of which the last one counts; a macro says something only where it is set."""
+def _state(attributes: Sequence[str]) -> str:
+    """Return what attributes say, of which the last one counts, ``""`` for nothing."""
     for attribute in reversed(attributes):
-        name, equals, value = attribute.partition("=")
+        name, _, value = attribute.partition("=")
         if name.lstrip("-!") == ATTRIBUTE:
             if name.startswith("!"):
                 return "unspecified"
-            is_set = name == ATTRIBUTE and not (equals and value == "false")
-            return "set" if is_set else "unset"
-        if not equals and (state := macros.get(name, "")):
-            return state
+            return "set" if name == ATTRIBUTE and value != "false" else "unset"
     return ""
-
-
-def _rule(pattern: str, state: _State, *, counts: _State) -> str:
-    escape = "\\" if pattern.startswith("#") else ""
-    return f"{'' if state == counts else '!'}{escape}{pattern}"
 
 
 _NAME = ".gitattributes"
@@ -157,7 +118,7 @@ class AttributesReader:
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 return above
             text = read_bytes(path).removeprefix(_BOM).decode(errors="surrogateescape")
-            return marks.below(folder, text.split("\n")) if marks.reads(text) else above
+            return marks.below(folder, text.split("\n")) if ATTRIBUTE in text else above
         except TooManyRulesError as error:
             self.problems.append((folder + _NAME, f"not used: {error}"))
         except OSError as error:

@@ -1,4 +1,4 @@
-"""."""
+"""Discussions in files of their own: found, read, and written so that all else in them stays."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

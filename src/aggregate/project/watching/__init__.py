@@ -1,4 +1,4 @@
-"""."""
+"""Telling what has changed below a folder, or in single files, a moment after it did."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,12 +1,10 @@
-"""How changes in folders are learned: from Linux, from other systems, or by looking again and again."""
+"""How changes in folders are learned: from Linux, or from other systems."""
 
 import errno
 import os
 import sys
-import time
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
 from aggregate.base.concurrency import run_in_thread
@@ -170,74 +168,6 @@ def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandle
                 report(Entry(*os.path.split(target), event.is_directory))
 
     return Handler()
-
-
-# Of each entry of a folder: when it was changed, its size and number, and whether it is a folder.
-_Seen = dict[str, tuple[int, int, int, bool]]
-
-_POLL_SECONDS: Final = 1.0  # Between two looks, where no system tells of changes
-_POLL_SHARE: Final = 20  # A look at a large tree may take a twentieth of one processor
-
-
-class Polling:
-    def __init__(self, report: Report, *, seconds: float = _POLL_SECONDS) -> None:
-        self._report = report
-        self._seconds = seconds
-        self._seen: dict[str, _Seen] = {}
-        self._lock = Lock()
-        self._stop = Event()
-        self._thread = run_in_thread("polling folders", self._run)
-
-    def add(self, folder: str) -> None:
-        with self._lock:
-            self._seen.setdefault(folder, _look(folder))
-
-    def discard(self, folder: str) -> None:
-        with self._lock:
-            self._seen.pop(folder, None)
-
-    def close(self) -> None:
-        self._stop.set()
-        self._thread.result()
-
-    def _run(self) -> None:
-        wait = self._seconds
-        while not self._stop.wait(wait):
-            started = time.monotonic()
-            with self._lock:
-                folders = list(self._seen.items())
-            entries: list[Entry] = []
-            for folder, before in folders:
-                now = _look(folder)
-                for name in sorted(before.keys() | now.keys()):
-                    old, new = before.get(name), now.get(name)
-                    # What is within a folder that stays is looked at by itself.
-                    stays = old and new and old[-1] and new[-1] and old[2] == new[2]
-                    if old != new and not stays:
-                        is_folder = (new or before[name])[-1]
-                        entries.append(Entry(folder, name, is_folder, name not in now))
-                with self._lock:
-                    if folder in self._seen:
-                        self._seen[folder] = now
-            for entry in entries:
-                self._report(entry)
-            wait = max(self._seconds, _POLL_SHARE * (time.monotonic() - started))
-
-
-def _look(folder: str) -> _Seen:
-    seen: _Seen = {}
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return seen
-    for entry in entries:
-        try:
-            info = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue  # it alone is gone since it was listed
-        is_folder = entry.is_dir(follow_symlinks=False)
-        seen[entry.name] = info.st_mtime_ns, info.st_size, info.st_ino, is_folder
-    return seen
 
 
 def is_limit(error: OSError) -> bool:

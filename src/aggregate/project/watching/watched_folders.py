@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from aggregate.base.disk.reading import real_path
-from aggregate.base.errors import ConfigError
-from aggregate.project.files.path_resolution import with_ignore_file
+from aggregate.project.files.path_resolution import walk_ruled
 from aggregate.project.git.git import tracked_files
 from aggregate.project.git.git_process import git
-from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, dependency_rules
+from aggregate.project.paths.ignore_rules import IgnoreRules, dependency_rules
 
-_RULES_FILE: Final = ".gitignore"
 # Of a repository: what is checked out, what is staged, and what its branches were packed into.
 _GIT_FILES: Final = frozenset({"HEAD", "index", "packed-refs"})
 # Folders of a repository that hold its branches, in either format.
@@ -47,8 +45,8 @@ Folders = Mapping[str, WatchedFolder]  # By their absolute paths
 
 def folders_of_project(root: str) -> dict[str, WatchedFolder]:
     """Return the folders below ``root`` that hold sources, and those that tell of its repository."""
-    rules = _with_rules(dependency_rules(), root, "")
-    folders = dict(folders_below(WatchedFolder(root, "", rules)))
+    folders = dict(folders_below(root, dependency_rules()))
+    rules = folders[root].rules if root in folders else IgnoreRules()
     prefixes = {name[: name.rfind("/") + 1] for name in tracked_files(root) or ()}
     for prefix in sorted(prefixes):
         folder = WatchedFolder(root, prefix, rules)
@@ -57,28 +55,12 @@ def folders_of_project(root: str) -> dict[str, WatchedFolder]:
     return folders | folders_of_repository(root)
 
 
-def folders_below(folder: WatchedFolder) -> Iterator[tuple[str, WatchedFolder]]:
-    stack = [folder]
-    while stack:
-        current = stack.pop()
-        path = current.path
-        try:
-            entries = {
-                entry.name: entry.is_dir(follow_symlinks=False) for entry in os.scandir(path)
-            }
-        except OSError:
-            continue  # it is gone, or closed to this user: whoever reads it tells so
-        if current.prefix and not MARKERS.isdisjoint(entries):
-            continue
-        if current.prefix and entries.get(_RULES_FILE) is False:
-            rules = _with_rules(current.rules, path, current.prefix)
-            current = WatchedFolder(current.tree, current.prefix, rules)
-        yield path, current
-        stack += [
-            WatchedFolder(current.tree, f"{current.prefix}{name}/", current.rules)
-            for name, is_folder in entries.items()
-            if is_folder and current.counts(name, is_folder=True)
-        ]
+def folders_below(
+    tree: str, rules: IgnoreRules, start: str = ""
+) -> Iterator[tuple[str, WatchedFolder]]:
+    for prefix, _, ruled in walk_ruled(tree, rules, start=start, defaults=True):
+        folder = WatchedFolder(tree, prefix, ruled)
+        yield folder.path, folder
 
 
 def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
@@ -91,7 +73,7 @@ def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
         for name in _REF_FOLDERS:
             path = os.path.join(folder, name)
             if os.path.isdir(path):  # noqa: PTH112
-                folders |= folders_below(WatchedFolder(path, "", _LOCK_FILES))
+                folders |= folders_below(path, _LOCK_FILES)
     return folders
 
 
@@ -106,13 +88,3 @@ def folder_of_file(path: str, folders: Folders) -> tuple[str, WatchedFolder]:
         return folder, known
     names = frozenset({name, *(known.names if known and known.names else ())})
     return folder, WatchedFolder(folder, "", IgnoreRules(), names=names)
-
-
-def _with_rules(rules: IgnoreRules, folder: str, prefix: str) -> IgnoreRules:
-    """Return the rules with those of the folder's own file; one that is no file of rules has none."""
-    try:
-        return with_ignore_file(rules, prefix, os.path.join(folder, _RULES_FILE))
-    except ConfigError:
-        if not prefix:
-            raise
-        return rules  # composing tells of it

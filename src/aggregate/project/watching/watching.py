@@ -9,14 +9,12 @@ from queue import Empty, SimpleQueue
 from threading import RLock
 from typing import Final, NamedTuple, Self
 
-from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError
 from aggregate.project.paths.ignore_rules import MARKERS
 from aggregate.project.watching.watch_backends import (
     Backend,
     Entry,
-    Polling,
     Report,
     is_limit,
     system_backend,
@@ -39,6 +37,12 @@ _LOOK_SECONDS: Final = 0.5
 _GONE: Final = -1, -1
 
 
+_LIMITED: Final = (
+    "the system lets no more folders be watched: on Linux raise fs.inotify.max_user_watches and "
+    "fs.inotify.max_user_instances with sysctl"
+)
+
+
 class Changes(NamedTuple):
     paths: tuple[str, ...]
     is_incomplete: bool = False
@@ -53,8 +57,7 @@ class TreeWatch:
     Folders that ignore rules hide, that hold dependencies, outputs or caches, and ``.git`` but for what was said are
     not watched; ``watch_files`` adds single files wherever they lie. The folder itself, and those of single files, may
     come, go and be replaced: that is looked after while somebody waits. Where the system lets no more folders be
-    watched, they are looked at every second instead, and ``notice`` says so. It is a context, which ends with its
-    threads.
+    watched, that is a ``ConfigError``, also of a wait. It is a context, which ends with its threads.
     """
 
     def __init__(
@@ -64,7 +67,6 @@ class TreeWatch:
         skips: Callable[[str], bool] | None = None,
         make_backend: MakeBackend = system_backend,
     ) -> None:
-        self.notice = ""
         self._root = real_path(root)
         self._skips = skips or (lambda _path: False)
         self._changes: SimpleQueue[str | None] = SimpleQueue()
@@ -75,23 +77,24 @@ class TreeWatch:
         self._below: dict[str, set[str]] = {}
         self._places = {path: _identity(path) for path in (self._root, f"{self._root}/.git")}
         self._looked = time.monotonic()
+        self._is_limited = False
+        folders = folders_of_project(self._root)
         try:
             self._backend = make_backend(self._root, self._on_entry)
         except OSError as error:
-            self._backend = self._polling(error)
-        self._watch(folders_of_project(self._root))
+            if is_limit(error):
+                raise ConfigError(_LIMITED) from None
+            raise
+        self._watch(folders)
+        if self._is_limited:
+            self.close()
+            raise ConfigError(_LIMITED)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-    def __iter__(self) -> Iterator[Changes]:
-        while not self._is_closed:
-            changes = self.wait(_LOOK_SECONDS)
-            if changes is not None:
-                yield changes
 
     def watch_files(self, paths: Iterable[Path | str]) -> None:
         with self._lock:
@@ -142,6 +145,8 @@ class TreeWatch:
                 for folder in self._folders:
                     self._backend.discard(folder)
                 self._watch_by_new_rules()
+        if self._is_limited:
+            raise ConfigError(_LIMITED)
         named = sorted(path for path in paths if path is not None)
         return Changes(tuple(named), is_incomplete=None in paths)
 
@@ -155,15 +160,6 @@ class TreeWatch:
             if before != self._places:
                 self._on_entry(None)
 
-    def _polling(self, error: OSError) -> Backend:
-        if not is_limit(error):
-            raise error
-        self.notice = (
-            "the system lets no more folders be watched, so they are looked at every second or less often; on Linux "
-            "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances with sysctl"
-        )
-        return Polling(self._on_entry)
-
     def _watch(self, folders: dict[str, WatchedFolder]) -> None:
         with self._lock:
             self._folders |= folders
@@ -173,10 +169,11 @@ class TreeWatch:
                 for folder in folders:
                     self._backend.add(folder)
             except OSError as error:
-                system, self._backend = self._backend, self._polling(error)
-                for folder in self._folders:
-                    self._backend.add(folder)
-                run_in_thread("ending a watch", system.close)  # this may be a thread of its own
+                if not is_limit(error):
+                    raise
+                self._is_limited = (
+                    True  # this may be a thread of the backend: whoever waits is told
+                )
                 self._changes.put(None)
 
     def _on_entry(self, entry: Entry | None) -> None:
@@ -208,8 +205,10 @@ class TreeWatch:
                 self._watch_by_new_rules()
 
     def _watch_new(self, parent: WatchedFolder, name: str) -> None:
-        top = WatchedFolder(parent.tree, f"{parent.prefix}{name}/", parent.rules)
-        new = dict(folders_below(top))
+        try:
+            new = dict(folders_below(parent.tree, parent.rules, f"{parent.prefix}{name}/"))
+        except ConfigError:
+            return  # of ignore rules; composing tells of it
         self._watch(new)
         for folder, watched in new.items():
             with suppress(OSError):  # gone again

@@ -2,8 +2,8 @@
 
 An entry of a cache ends at a breakpoint, and a later request reads the longest entry whose bytes it repeats. So one
 breakpoint stands at the end, for the next turn, and others in the body for the turn in which something there changes:
-at its end, before the first thing that is expected to change, and behind parts of it. Where to set them by how likely
-each file changes was tried: it costs about a hundredth less.
+at its end, and behind parts of it. Where to set them by how likely each file changes was tried: it costs about a
+hundredth less; before the first thing that is expected to change it costs more.
 
 An entry that lives for an hour costs more when it is written, and saves writing it again after each pause that an entry
 of five minutes does not survive. What is written seldom and read often, such as the files, earns that soon; what only
@@ -20,9 +20,9 @@ from itertools import accumulate, takewhile
 from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
-from aggregate.prompt.document import Section, Stability
+from aggregate.prompt.document import Section
 from aggregate.sending.cache.file_order import TURNS
-from aggregate.sending.cache.fingerprint import HashedPrompt, HashedSegment
+from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.models import CachePolicy
 
 # People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
@@ -73,9 +73,8 @@ class BlockLayout:
     digests: tuple[str, ...]  # of the segments
     ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
     breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
-    lifetimes: tuple[
-        int, ...
-    ] = ()  # seconds of the entry at each breakpoint; empty where all are usual
+    # Seconds of the entry at each breakpoint; empty where all are usual
+    lifetimes: tuple[int, ...] = ()
 
     def lifetime(self, place: int, usual: int) -> int:
         return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
@@ -106,8 +105,8 @@ class Outline:
     tokens: Sequence[int]  # up to and with each piece
     ends: frozenset[int]  # behind which blocks end in any case
     body: int  # behind it the request only grows
-    first_change: int  # before the first piece that is expected to change, 0 for none
     markable: Collection[int]  # places where a breakpoint may stand
+    head: int = 0  # behind instructions and tools, where these are pieces of their own
     fixed: frozenset[int] = frozenset()  # where others have set one, which counts
 
     @classmethod
@@ -119,9 +118,7 @@ class Outline:
         body = 1 + sum(1 for _ in stable)
         # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
         ends = frozenset((1, body, *range(body, number + 1), *image_ends(prompt)))
-        places = range(1, number + 1)
-        first_change = _expected_change(prompt.segments)
-        return cls(fingerprint.digests, tokens, ends, body, first_change, places)
+        return cls(fingerprint.digests, tokens, ends, body, range(1, number + 1))
 
 
 def layout_with_breakpoints(
@@ -150,18 +147,7 @@ def layout_with_breakpoints(
         breakpoints = _chosen(outline, policy, last=last, ends=ends, old=old, fallback=fallback)
     lifetimes: tuple[int, ...] = ()
     if policy.long_seconds:
-        hit = max(old, default=0)
-        new = [place for place in breakpoints if place > hit]
-        start = tokens[hit - 1] if hit else 0
-        stretch = WrittenStretch(
-            start,
-            [tokens[place - 1] for place in new],
-            not hit or fallback == hit,
-            tokens[fallback - 1] if fallback else 0,
-            tokens[-1] - start if hit else EXPECTED_GROWTH,
-        )
-        number = count_long(stretch, policy, before.lifetime, before.pauses)
-        last_long = max(*new[:number], fallback, 0)
+        last_long = _last_long(tokens, policy, before, breakpoints, max(old, default=0), fallback)
         # Old ones live as before, new ones as is expected to pay.
         lifetimes = tuple(
             policy.long_seconds if place <= last_long else policy.seconds for place in breakpoints
@@ -192,19 +178,15 @@ def _chosen(
     behind_hit = sorted(end for end in ends if hit < end <= last)
     is_out_of_reach = hit > 0 and len(behind_hit) >= policy.look_back
     wanted = [last]
-    if is_out_of_reach and free == 1:
-        # The only one goes as far as its search still reaches back.
-        reached = [end for end in behind_hit[: policy.look_back - 1] if end in outline.markable]
-        wanted = reached[-1:] or [hit]
     # Set again where the last request wrote: in the body, and where the search from the end does not reach back so far.
-    elif 0 < hit < last and (hit <= body or is_out_of_reach):
+    if 0 < hit < last and (hit <= body or is_out_of_reach):
         wanted.append(hit)
     if 0 < fallback < last:
         wanted.append(fallback)
     least = bisect_left(tokens, policy.minimum) + 1
     parts = (max(least, bisect_right(tokens, part * tokens[body - 1], 0, body)) for part in _PARTS)
     again = sorted((place for place in old if place <= body), reverse=True)
-    for place in (body, outline.first_change, *again, *parts):
+    for place in (body, outline.head, *again, *parts):
         # Before the longest entry that is read a new breakpoint would write nothing.
         is_new = place > hit and place in outline.markable and tokens[place - 1] >= policy.minimum
         if is_new or place in old:
@@ -213,56 +195,38 @@ def _chosen(
     return tuple(sorted({*chosen[:free], *outline.fixed}))
 
 
-def _expected_change(parts: Sequence[HashedSegment]) -> int:
-    """Return how many segments, the system prompt included, stand before the first one that is expected to change."""
-    has_files = False
-    for place, part in enumerate(parts, start=1):
-        if part.section is Section.HISTORY:
-            break
-        # Behind the files it is said what is not shown, which differs from turn to turn.
-        is_remainder = has_files and part.section is Section.FILES and not part.path
-        is_slow = part.segment.stability is Stability.SLOW
-        if is_remainder or is_slow or part.section is Section.CHANGED:
-            return place
-        has_files = has_files or bool(part.path)
-    return 0
-
-
 def image_ends(prompt: HashedPrompt) -> list[int]:
     return [place for place, part in enumerate(prompt.segments, start=2) if part.images]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenStretch:
-    start: int  # what is read before it
-    ends: Sequence[int]  # up to each new breakpoint, in order
-    is_long_before: bool  # whether what is read lives for the longer time
-    fallback: int  # up to the last entry that lives for the longer time, 0 for none
-    growth: int  # what each further turn is expected to add
-
-
-def count_long(
-    stretch: WrittenStretch, policy: CachePolicy, lifetime: CacheLifetime, pauses: Pauses
+def _last_long(
+    tokens: Sequence[int],
+    policy: CachePolicy,
+    before: EarlierRequest,
+    breakpoints: Sequence[int],
+    hit: int,
+    fallback: int,
 ) -> int:
-    is_short = lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
-    if is_short or not policy.long_seconds or not stretch.is_long_before:
-        return 0
-    if lifetime is CacheLifetime.LONG:
-        return len(stretch.ends)
+    """Return the last place whose entry is to live for the longer time, 0 for none; ``hit`` is what is read."""
+    is_short = before.lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
+    new = [place for place in breakpoints if place > hit]
+    if is_short or fallback != hit or not new:
+        return fallback
+    if before.lifetime is CacheLifetime.LONG:
+        return new[-1]
+    start, end = tokens[hit - 1] if hit else 0, tokens[new[-1] - 1]
+    growth = tokens[-1] - start if hit else EXPECTED_GROWTH
     # How likely a pause ends the shorter lifetime and not the longer one.
-    lost = pauses.share(policy.seconds, policy.long_seconds)
-    numbers = range(len(stretch.ends) + 1)
-    return min((_expected_cost(stretch, number, policy, lost), number) for number in numbers)[1]
+    lost = before.pauses.share(policy.seconds, policy.long_seconds)
 
+    def expected_cost(last: int) -> float:
+        long_end = tokens[last - 1] if last else 0
+        cost = policy.long_write * (long_end - start) + policy.write * (end - long_end)
+        if last == new[-1]:
+            return cost + policy.long_write * TURNS * growth
+        # After each of the turns to come all that is short-lived by then may be written again.
+        rewritten = TURNS * (end - long_end) + growth * TURNS * (TURNS - 1) / 2
+        again = lost * (policy.write - policy.read) * rewritten
+        return cost + policy.write * TURNS * growth + again
 
-def _expected_cost(stretch: WrittenStretch, number: int, policy: CachePolicy, lost: float) -> float:
-    end = stretch.ends[-1] if stretch.ends else stretch.start
-    long_end = stretch.ends[number - 1] if number else stretch.start
-    cost = policy.long_write * (long_end - stretch.start) + policy.write * (end - long_end)
-    if number == len(stretch.ends):
-        return cost + policy.long_write * TURNS * stretch.growth
-    short = end - (long_end if number else stretch.fallback)
-    # After each of the turns to come all that is short-lived by then may be written again.
-    rewritten = TURNS * short + stretch.growth * TURNS * (TURNS - 1) / 2
-    again = lost * (policy.write - policy.read) * rewritten
-    return cost + policy.write * TURNS * stretch.growth + again
+    return min((hit, *new), key=expected_cost)

@@ -5,15 +5,16 @@ are written if files stand in the order of how often they change for each of the
 sum of completion times). The order must not change where the prefix is intact: files that were sent keep their places.
 
 There are two ways to leave the older version of one that changes where it stands. With the prompt rewritten, a diff
-behind the files shows what became of it (``retained_files``). With the prompt carried on, nothing that was sent moves:
-each change is told once, between the last answer and the question, as a diff from what was told before; the file as it
-is now is what stands in the files with all diffs applied in their order (``continued_segments``). Both take room, and a
-model's attention, in each further turn: it ends once writing the files anew is cheaper, and has its limit.
+behind the files shows what became of it. With the prompt carried on, nothing that was sent moves: each change is told
+once, between the last answer and the question, as a diff from what was told before; the file as it is now is what
+stands in the files with all diffs applied in their order. Both take room, and a model's attention, in each further
+turn: it ends once writing the files anew is cheaper, and has its limit.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, takewhile
+from itertools import accumulate
+from typing import Final
 
 from aggregate.base.files import ShownText
 from aggregate.base.text import common_prefix
@@ -38,15 +39,15 @@ from aggregate.sending.models import CachePolicy
 
 TURNS = 10  # in how many further turns an older version is expected to be sent, and paid
 LARGEST = 0.1  # of all: what older versions with their diffs take at most; they cost attention, which no price shows
-MOST_TOLD = (
-    0.25  # of the prompt: what is told behind the discussion costs attention; more than ``LARGEST``
-)
+# Of the prompt: what is told behind the discussion costs attention; more than ``LARGEST``
+MOST_TOLD = 0.25
 # What a question has added behind the discussion is written anew in each turn; where it is more than this part of a
 # prompt, the files are written anew instead, before the discussion.
 MOST_BEHIND = 0.3
 _LEAST_BEHIND = 6_000  # tokens that may stand there in any case: small budgets leave a larger part to the question
 _SELDOM = 0.02  # how often an unseen file changes: what is left of a change after 200 turns, less than any remembered
 _NO_LINES = ShownText("", ())  # what a diff shows for certain of a file as it is now
+_Numbered = tuple[int, SegmentHash]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class CachedPrompt:
         digests = tuple(part.hash.digest for part in parts)
         return self.fingerprint.digests[1 : 1 + len(parts)] == digests
 
-    def numbered(self, section: Section) -> list[tuple[int, SegmentHash]]:
+    def numbered(self, section: Section) -> list[_Numbered]:
         """Return the segments of a section before the discussion with their numbers, without its heading."""
         numbered = enumerate(self.fingerprint.segments[: self.body])
         return [(number, old) for number, old in numbered if old.section == section and old.source]
@@ -83,141 +84,205 @@ class CachedPrompt:
         return list(accumulate(sizes, max))
 
 
+UNSENT: Final = CachedPrompt(PromptFingerprint(()), lambda _: None, ())
+
+
 @dataclass(frozen=True, slots=True)
 class RetainedFile:
     base: HashedSegment
     diff: HashedSegment | None = None
 
 
-def retained_files(
-    earlier: CachedPrompt,
-    files: Mapping[str, HashedSegment],
-    policy: CachePolicy,
-    *,
-    behind: int,
-    count: CountTokens,
-    grown: Collection[str] | None = None,
-) -> list[RetainedFile]:
-    """Return the files that stay where they stand, so that this turn and those after it cost least.
-
-    ``files`` are those as they are now, and what is told of those that are gone, with ``behind`` tokens behind them.
-    With a budget only those that have ``grown`` may stay in an older version: a diff tells of what is new or edited.
-    """
-    old = earlier.numbered(Section.FILES)
-    readable = earlier.readable()
-    total = sum(file.tokens for file in files.values()) + behind
-    best, lowest_price = 0, policy.write * total
-    # With a budget nothing is reshuffled while older versions are few, though it may cost a little more (rule B-9).
-    stays = grown is not None and policy.read < policy.write and readable[-1] > 0
-    retained: list[RetainedFile] = []
-    extra = 0
-    for file in _candidates(old, earlier, files, count, grown):
-        retained.append(file)
-        extra += file.base.tokens + (file.diff.tokens if file.diff else 0)
-        extra -= files[file.base.path].tokens
-        # Ends here also because diffs take time: a branch may have changed all files.
-        if extra > LARGEST * total:
-            break
-        if len(retained) == len(old) == len(files):
-            same = _same_with_all(earlier, retained)
-        else:
-            same = old[len(retained) - 1][0] + 1
-        price = expected_price(policy, total=total + extra, read=readable[same], extra=extra)
-        if stays or price <= lowest_price:
-            best, lowest_price = len(retained), price
-    return retained[:best]
-
-
-def expected_price(policy: CachePolicy, *, total: int, read: int, extra: int) -> float:
-    """Return what a prompt costs in this turn and those after it, which read the ``extra`` tokens, in input tokens."""
-    return policy.write * (total - read) + policy.read * (read + TURNS * extra)
-
-
-def reusable_diffs(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> list[str]:
-    digests = {file.base.path: file.diff.hash.digest for file in retained if file.diff}
-    old = (diff for _, diff in earlier.numbered(Section.CHANGED))
-    reused = takewhile(lambda diff: digests.get(diff.source) == diff.digest, old)
-    return [diff.source for diff in reused]
-
-
-def _candidates(
-    old: Sequence[tuple[int, SegmentHash]],
-    earlier: CachedPrompt,
-    files: Mapping[str, HashedSegment],
-    count: CountTokens,
-    grown: Collection[str] | None,
-) -> Iterator[RetainedFile]:
-    """Yield the old files, up to one that is no longer selected or cannot stay in its older version."""
-    gone = {part.path for part in earlier.gone}
-    for number, base in old:
-        now = files.get(base.source)
-        if now is None:
-            return
-        if now.hash.digest == base.digest:
-            yield RetainedFile(now)
-            continue
-        is_gone = base.source in gone
-        if grown is not None and base.source not in grown and not is_gone:
-            return
-        text = earlier.text(number)
-        # A file that is another one now is told as a whole: what stands behind it stays where it is.
-        diff = changed_segment(text, now.segment, or_whole=True) if text is not None else None
-        if text is None or diff is None:
-            return
-        shown = shown_in_older(text, now.segment)
-        segment = Segment(Section.FILES, text, Stability.STABLE, base.source, shown)
-        older = HashedSegment.counted(segment, count)  # a record may have come with the project
-        yield RetainedFile(older, HashedSegment.counted(diff, count))
-
-
-def _same_with_all(earlier: CachedPrompt, retained: Sequence[RetainedFile]) -> int:
-    reused = reusable_diffs(earlier, retained)
-    needed = sum(file.diff is not None for file in retained)
-    if len(reused) == needed == len(earlier.numbered(Section.CHANGED)):
-        behind = enumerate(earlier.fingerprint.segments[earlier.body :], start=earlier.body)
-        changes = (number for number, old in behind if old.section == Section.CHANGED)
-        return next(changes, len(earlier.fingerprint.segments))
-    return earlier.numbered(Section.FILES)[-1][0] + 1 + bool(reused) + len(reused)
-
-
-def continued_segments(
-    earlier: CachedPrompt, prompt: HashedPrompt, count: CountTokens
-) -> tuple[HashedSegment, ...] | None:
-    """Return the last prompt with what is new behind it, ``None`` where else than in files it has changed."""
-    parts = (*prompt.segments, *earlier.gone)
-    files = {part.path: part for part in parts if part.section is Section.FILES and part.path}
-    history = [part for part in prompt.segments if part.section is Section.HISTORY]
-    carried = _CarriedPrompt(earlier, prompt, files)
-    staying = carried.shared_prefix(history)
-    changes = carried.untold_changes(staying) if staying is not None else None
-    if staying is not None and changes and carried.excerpts(staying) == len(history):
-        # The question, the last excerpt, was sent before: what has changed since stands before it all the same.
-        staying = carried.shared_prefix(history[:-1])
-        changes = carried.untold_changes(staying) if staying is not None else None
-    if staying is None or changes is None:
-        return None
-    same = carried.segments(staying, history, {change.source for change in changes}, count)
-    if same is None:
-        return None
-    new = history[carried.excerpts(staying) :]
-    news = [HashedSegment.counted(change, count) for change in changes]
-    if news:
-        news.insert(0, HashedSegment.counted(changed_since_heading(), count))
-    return (*same, *new[:-1], *news, *new[-1:])
+@dataclass(frozen=True, slots=True)
+class OrderedPrompt:
+    prompt: HashedPrompt
+    replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
+    older: tuple[str, ...]  # files in an older version, with a diff behind the files
+    extra: int  # tokens more that this takes than the files as they are now
 
 
 @dataclass(frozen=True, slots=True)
-class _CarriedPrompt:
-    """The last prompt, whose first segments stay, as their numbers and hashes, and what is to be told behind it."""
+class FileOrder:
+    """Puts a prompt in order behind the one that was sent last, so that this turn and those after it cost least.
 
-    earlier: CachedPrompt
+    ``changes`` tells how often each file has changed, ``count`` the o200k tokens of a text. ``grown`` are, with a
+    budget, the files of which all that was shown still is: no other may stay as it was.
+    """
+
     prompt: HashedPrompt
-    # As they are now, by path, and what is told of those that are gone
-    files: Mapping[str, HashedSegment]
+    policy: CachePolicy
+    earlier: CachedPrompt
+    changes: Mapping[str, float]
+    count: CountTokens
+    grown: Collection[str] | None = None
 
-    def shared_prefix(
-        self, history: Sequence[HashedSegment]
-    ) -> list[tuple[int, SegmentHash]] | None:
+    def ordered(self) -> OrderedPrompt:
+        segments = rewritten = self.rewritten()
+        # With a budget what is not shown differs from turn to turn, and stands before the discussion.
+        if self.grown is None and self.earlier.readable()[-1]:
+            carried_on = self.continued()
+            if carried_on and self._is_cheaper(carried_on, rewritten):
+                segments = carried_on
+        in_order = replace(self.prompt, segments=segments)
+        above = {part.path for part in segments if part.section is Section.FILES}
+        changed = (part.path for part in segments if part.section is Section.CHANGED and part.path)
+        older = dict.fromkeys(path for path in changed if self.grown is None or path in above)
+        # With a budget what a question adds stands behind its discussion, and is another thing next time.
+        sections = [part.section for part in segments]
+        turn = sections.index(Section.HISTORY) if Section.HISTORY in sections else len(sections)
+        added = (
+            number + 1
+            for number in range(turn, len(sections))
+            if self.grown is not None and sections[number] in (Section.CHANGED, Section.FILES)
+        )
+        extra = in_order.tokens - self.prompt.tokens
+        return OrderedPrompt(in_order, next(added, 0), tuple(older), extra)
+
+    def _known(self) -> dict[str, HashedSegment]:
+        """Return the files as they are now by their paths, and what is told of those that are gone."""
+        parts = (*self.prompt.segments, *self.earlier.gone)
+        return {part.path: part for part in parts if part.section is Section.FILES and part.path}
+
+    def _is_cheaper(self, one: Sequence[HashedSegment], other: Sequence[HashedSegment]) -> bool:
+        readable, costs = self.earlier.readable(), []
+        for segments in (one, other):
+            digests = tuple(part.hash.digest for part in segments)
+            same = 1 + common_prefix(digests, self.earlier.fingerprint.digests[1:])
+            total = sum(part.tokens for part in segments)
+            extra = total - self.prompt.tokens
+            if segments is one and extra > MOST_TOLD * self.prompt.tokens:
+                return False
+            costs.append(self._price(total=total, read=readable[same], extra=extra))
+        return costs[0] <= costs[1]
+
+    def _price(self, *, total: int, read: int, extra: int) -> float:
+        """Return what a prompt costs in this turn and those that read the ``extra`` tokens too, in input tokens."""
+        return self.policy.write * (total - read) + self.policy.read * (read + TURNS * extra)
+
+    def _older(self, number: int, text: str, shown: ShownText | None) -> HashedSegment:
+        """Return a segment of the last prompt, with the tokens that it has, whatever a stranger's record says."""
+        old = self.earlier.fingerprint.segments[number]
+        segment = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
+        return HashedSegment.counted(segment, self.count)
+
+    def rewritten(self) -> tuple[HashedSegment, ...]:
+        """Return the files in their order, then diffs of those that stand in an older version, then all else."""
+        earlier, known = self.earlier, self._known()
+        section = [part for part in self.prompt.segments if part.section is Section.FILES]
+        first = next((place for place, part in enumerate(section) if part.path), len(section))
+        headings = section[:first]
+        # What is not shown differs from turn to turn, so it stands behind all that may stay.
+        remainder = [part for part in section[first:] if not part.path]
+        rest = [part for part in self.prompt.segments if part.section is not Section.FILES]
+
+        def by_change(parts: Iterable[HashedSegment]) -> list[HashedSegment]:
+            """Sort files or their diffs, those first that change most seldom for each token of the file now."""
+
+            def often(part: HashedSegment) -> float:
+                often = self.changes.get(part.path, 0.0) + _SELDOM
+                return often / max(known[part.path].tokens, 1)
+
+            return sorted(parts, key=often)
+
+        retained: list[RetainedFile] = []
+        if earlier.begins_with(headings):
+            behind = sum(part.tokens for part in (*remainder, *rest))
+            retained = self._retained(known, behind=behind)
+        bases = [file.base for file in retained]
+        stays = {base.path for base in bases}
+        written = by_change(part for part in section if part.path and part.path not in stays)
+        diffs = {file.base.path: file.diff for file in retained if file.diff}
+        heading = HashedSegment.counted(changed_heading(or_more=self.grown is not None), self.count)
+        if self.grown is not None and retained and earlier.readable()[-1]:
+            # What a question adds to the files of its discussion, as it stands before the question.
+            told = [replace(part.segment, section=Section.CHANGED) for part in written]
+            added = [*diffs.values(), *(HashedSegment.counted(each, self.count) for each in told)]
+            added = [heading, *added] if added else []
+            # Its heading and the question
+            is_first = sum(part.section is Section.HISTORY for part in rest) <= 2
+            most = max(MOST_BEHIND * self.prompt.tokens, _LEAST_BEHIND)
+            if not is_first and sum(part.tokens for part in added) <= most:
+                return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
+        return (
+            *headings,
+            *bases,
+            *written,
+            *([heading] if diffs else []),
+            *by_change(diffs.values()),
+            *remainder,
+            *rest,
+        )
+
+    def _retained(self, known: Mapping[str, HashedSegment], *, behind: int) -> list[RetainedFile]:
+        """Return the files that stay where they stand, with ``behind`` tokens behind all files."""
+        old, readable = self.earlier.numbered(Section.FILES), self.earlier.readable()
+        total = sum(file.tokens for file in known.values()) + behind
+        best, lowest_price = 0, self.policy.write * total
+        # With a budget nothing is reshuffled while older versions are few, though it may cost a little more (rule B-9).
+        stays = self.grown is not None and self.policy.read < self.policy.write and readable[-1] > 0
+        retained: list[RetainedFile] = []
+        extra = 0
+        for file in self._candidates(old, known):
+            retained.append(file)
+            extra += file.base.tokens + (file.diff.tokens if file.diff else 0)
+            extra -= known[file.base.path].tokens
+            # Ends here also because diffs take time: a branch may have changed all files.
+            if extra > LARGEST * total:
+                break
+            same = old[len(retained) - 1][0] + 1
+            price = self._price(total=total + extra, read=readable[same], extra=extra)
+            if stays or price <= lowest_price:
+                best, lowest_price = len(retained), price
+        return retained[:best]
+
+    def _candidates(
+        self, old: Sequence[_Numbered], known: Mapping[str, HashedSegment]
+    ) -> Iterator[RetainedFile]:
+        """Yield the old files, up to one that is no longer selected or cannot stay in its older version.
+
+        With a budget only those that have grown may: a diff tells of what is new or edited.
+        """
+        gone = {part.path for part in self.earlier.gone}
+        for number, base in old:
+            now = known.get(base.source)
+            if now is None:
+                return
+            if now.hash.digest == base.digest:
+                yield RetainedFile(now)
+                continue
+            if self.grown is not None and base.source not in {*self.grown, *gone}:
+                return
+            text = self.earlier.text(number)
+            # A file that is another one now is told as a whole: what stands behind it stays where it is.
+            diff = changed_segment(text, now.segment, or_whole=True) if text is not None else None
+            if text is None or diff is None:
+                return
+            older = self._older(number, text, shown_in_older(text, now.segment))
+            yield RetainedFile(older, HashedSegment.counted(diff, self.count))
+
+    def continued(self) -> tuple[HashedSegment, ...] | None:
+        """Return the last prompt with what is new behind it, ``None`` where else than in files it has changed."""
+        history = [part for part in self.prompt.segments if part.section is Section.HISTORY]
+        known = self._known()
+        staying = self._shared_prefix(history, known)
+        changes = self._untold_changes(staying, known)
+        if changes and _excerpts(staying) == len(history):
+            # The question, the last one, was sent before: what has changed since stands before it all the same.
+            staying = self._shared_prefix(history[:-1], known)
+            changes = self._untold_changes(staying, known)
+        if staying is None or changes is None:
+            return None
+        same = self._carried(staying, history, known, {change.source for change in changes})
+        if same is None:
+            return None
+        new = history[_excerpts(staying) :]
+        told = [changed_since_heading(), *changes] if changes else []
+        news = (HashedSegment.counted(segment, self.count) for segment in told)
+        return (*same, *new[:-1], *news, *new[-1:])
+
+    def _shared_prefix(
+        self, history: Sequence[HashedSegment], known: Collection[str]
+    ) -> list[_Numbered] | None:
         others = [
             part.hash.digest
             for part in self.prompt.segments
@@ -231,42 +296,42 @@ class _CarriedPrompt:
                 if not excerpts or excerpts.pop(0) != old.digest:
                     break
             elif old.section in (Section.FILES, Section.CHANGED) and old.source:
-                if old.source not in self.files:
+                if old.source not in known:
                     return None
             elif old.section != Section.CHANGED and (not others or others.pop(0) != old.digest):
                 return None
             staying.append((number, old))
         return None if others else staying
 
-    @staticmethod
-    def excerpts(staying: Sequence[tuple[int, SegmentHash]]) -> int:
-        return sum(old.section == Section.HISTORY for _, old in staying)
-
-    def untold_changes(self, staying: Sequence[tuple[int, SegmentHash]]) -> list[Segment] | None:
+    def _untold_changes(
+        self, staying: Sequence[_Numbered] | None, known: Mapping[str, HashedSegment]
+    ) -> list[Segment] | None:
+        if staying is None:
+            return None
         by_file = _numbers_by_file(staying)
         changes: list[Segment] = []
-        for path, part in self.files.items():
+        for path, part in known.items():
             numbers = by_file.get(path, [])
             digests = [self.earlier.fingerprint.segments[number].digest for number in numbers]
             if digests == [part.hash.digest]:
                 continue
             texts = [self.earlier.text(number) for number in numbers]
-            known = [text for text in texts if text is not None]
-            lines = told_lines(known, path)
-            if len(known) < len(texts) or lines is None:
+            told = [text for text in texts if text is not None]
+            lines = told_lines(told, path)
+            if len(told) < len(texts) or lines is None:
                 return None
-            if is_told(known, lines, part.segment):
+            if is_told(told, lines, part.segment):
                 continue
             diff = diff_segment(lines, part.segment) if lines else None
             changes.append(diff or replace(part.segment, section=Section.CHANGED))
         return changes
 
-    def segments(
+    def _carried(
         self,
-        staying: Sequence[tuple[int, SegmentHash]],
-        history: Sequence[HashedSegment],
+        staying: Sequence[_Numbered],
+        history: Iterable[HashedSegment],
+        known: Mapping[str, HashedSegment],
         changed: Collection[str],
-        count: CountTokens,
     ) -> list[HashedSegment] | None:
         stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
         by_digest = {part.hash.digest: part for part in stable}
@@ -288,141 +353,22 @@ class _CarriedPrompt:
                 return None
             shown = None
             if old.section == Section.FILES:
-                shown = shown_in_older(text, self.files[old.source].segment)
+                shown = shown_in_older(text, known[old.source].segment)
             elif old.source and number in latest:
-                shown = self.files[old.source].segment.shown
+                shown = known[old.source].segment.shown
             elif text.partition("\n")[0].endswith(" (diff)"):
                 shown = _NO_LINES
-            older = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
-            # Not what its record says: that may have come with the project.
-            segments.append(HashedSegment.counted(older, count))
+            segments.append(self._older(number, text, shown))
         return segments
 
 
-def _numbers_by_file(staying: Sequence[tuple[int, SegmentHash]]) -> dict[str, list[int]]:
+def _excerpts(staying: Iterable[_Numbered] | None) -> int:
+    return sum(old.section == Section.HISTORY for _, old in staying or ())
+
+
+def _numbers_by_file(staying: Sequence[_Numbered]) -> dict[str, list[int]]:
     by_file: dict[str, list[int]] = {}
     for number, old in staying:
         if old.source and old.section in (Section.FILES, Section.CHANGED):
             by_file.setdefault(old.source, []).append(number)
     return by_file
-
-
-@dataclass(frozen=True, slots=True)
-class OrderedPrompt:
-    prompt: HashedPrompt
-    replaced: int  # segments before what the next request replaces for certain, 0 where nothing is
-    older: tuple[str, ...]  # files in an older version, with a diff behind the files
-    extra: int  # tokens more that this takes than the files as they are now
-
-
-def order_for_sending(
-    prompt: HashedPrompt,
-    policy: CachePolicy,
-    *,
-    earlier: CachedPrompt | None,
-    changes: Mapping[str, float],
-    count: CountTokens,
-    grown: Collection[str] | None = None,
-) -> OrderedPrompt:
-    """``grown`` are, with a budget, the files of which all that was shown still is: no other may stay as it was."""
-    rewritten = _rewritten(prompt, policy, earlier, changes, count, grown)
-    segments = rewritten
-    # With a budget what is not shown differs from turn to turn, and stands before the discussion.
-    if earlier and grown is None and earlier.readable()[-1]:
-        carried_on = continued_segments(earlier, prompt, count)
-        if carried_on and _is_cheaper(carried_on, rewritten, prompt, earlier, policy):
-            segments = carried_on
-    in_order = replace(prompt, segments=segments)
-    above = {part.path for part in segments if part.section is Section.FILES}
-    older = dict.fromkeys(
-        part.path
-        for part in segments
-        if part.section is Section.CHANGED and part.path and (grown is None or part.path in above)
-    )
-    # With a budget what a question adds stands behind its discussion, and is another thing next time.
-    sections = [part.section for part in segments]
-    turn = sections.index(Section.HISTORY) if Section.HISTORY in sections else len(sections)
-    added = (
-        number + 1
-        for number in range(turn, len(sections))
-        if grown is not None and sections[number] in (Section.CHANGED, Section.FILES)
-    )
-    return OrderedPrompt(in_order, next(added, 0), tuple(older), in_order.tokens - prompt.tokens)
-
-
-def _is_cheaper(
-    carried_on: Sequence[HashedSegment],
-    rewritten: Sequence[HashedSegment],
-    prompt: HashedPrompt,
-    earlier: CachedPrompt,
-    policy: CachePolicy,
-) -> bool:
-    extra = sum(part.tokens for part in carried_on) - prompt.tokens
-    if extra > MOST_TOLD * prompt.tokens:
-        return False
-    readable = earlier.readable()
-    costs = []
-    for segments in (carried_on, rewritten):
-        digests = tuple(part.hash.digest for part in segments)
-        same = 1 + common_prefix(digests, earlier.fingerprint.digests[1:])
-        total = sum(part.tokens for part in segments)
-        costs.append(
-            expected_price(policy, total=total, read=readable[same], extra=total - prompt.tokens)
-        )
-    return costs[0] <= costs[1]
-
-
-def _rewritten(
-    prompt: HashedPrompt,
-    policy: CachePolicy,
-    earlier: CachedPrompt | None,
-    changes: Mapping[str, float],
-    count: CountTokens,
-    grown: Collection[str] | None,
-) -> tuple[HashedSegment, ...]:
-    section = [part for part in prompt.segments if part.section is Section.FILES]
-    first = next((place for place, part in enumerate(section) if part.path), len(section))
-    headings = section[:first]
-    # What is not shown differs from turn to turn, so it stands behind all that may stay.
-    remainder = [part for part in section[first:] if not part.path]
-    files = {part.path: part for part in section if part.path}
-    known = files | {part.path: part for part in (earlier.gone if earlier else ())}
-    rest = [part for part in prompt.segments if part.section is not Section.FILES]
-
-    def by_change(parts: Iterable[HashedSegment]) -> list[HashedSegment]:
-        """Sort files or their diffs, those first that change most seldom for each token of the file as it is now."""
-
-        def often(part: HashedSegment) -> float:
-            return (changes.get(part.path, 0.0) + _SELDOM) / max(known[part.path].tokens, 1)
-
-        return sorted(parts, key=often)
-
-    retained: list[RetainedFile] = []
-    if earlier and earlier.begins_with(headings):
-        behind = sum(part.tokens for part in (*remainder, *rest))
-        retained = retained_files(earlier, known, policy, behind=behind, count=count, grown=grown)
-    bases = [file.base for file in retained]
-    stays = {base.path for base in bases}
-    written = by_change(part for path, part in files.items() if path not in stays)
-    diffs = {file.base.path: file.diff for file in retained if file.diff}
-    heading = HashedSegment.counted(changed_heading(or_more=grown is not None), count)
-    if grown is not None and retained and earlier is not None and earlier.readable()[-1] > 0:
-        # What a question adds to the files of its discussion, as it stands before the question.
-        told = [replace(part.segment, section=Section.CHANGED) for part in written]
-        added = [*diffs.values(), *(HashedSegment.counted(segment, count) for segment in told)]
-        added = [heading, *added] if added else []
-        is_first = sum(part.section is Section.HISTORY for part in rest) <= 2  # heading, question
-        most = max(MOST_BEHIND * prompt.tokens, _LEAST_BEHIND)
-        if not is_first and sum(part.tokens for part in added) <= most:
-            return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
-    reused = reusable_diffs(earlier, retained) if earlier and not written else []
-    return (
-        *headings,
-        *bases,
-        *written,
-        *([heading] if diffs else []),
-        *(diffs[path] for path in reused),
-        *by_change(diff for path, diff in diffs.items() if path not in reused),
-        *remainder,
-        *rest,
-    )

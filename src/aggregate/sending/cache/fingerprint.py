@@ -22,7 +22,7 @@ class SegmentHash:
 
     @classmethod
     def of(cls, text: str | bytes, tokens: int, *, section: str, source: str = "") -> "SegmentHash":
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        data = _bytes(text)
         return cls(section, source, digest(data), tokens, len(data))
 
 
@@ -43,8 +43,11 @@ class PromptFingerprint:
 
 def digest(text: str | bytes) -> str:
     """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return hashlib.blake2b(data, digest_size=8).hexdigest()
+    return hashlib.blake2b(_bytes(text), digest_size=8).hexdigest()
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,8 @@ class HashedSegment:
 
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
-        hashed = SegmentHash.of(
-            segment.text, tokens, section=segment.section, source=segment.source
-        )
-        return cls(segment, hashed)
+        place = {"section": segment.section, "source": segment.source}
+        return cls(segment, SegmentHash.of(segment.text, tokens, **place))
 
     @classmethod
     def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
@@ -127,11 +128,7 @@ class HashedPrompt:
 class DivergenceCause(StrEnum):
     SAME = "same"
     APPENDED = "appended"
-    CUT = "cut"
     CHANGED = "changed"
-    ADDED = "added"
-    REMOVED = "removed"
-    MOVED = "moved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,33 +159,16 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
         is_same = shared == len(later.segments)
         cause = DivergenceCause.SAME if is_same else DivergenceCause.APPENDED
         return PrefixReport(kept, earlier.tokens, later.tokens, cause)
-    cause, segment = _divergence_at(earlier, later, shared)
+    known = {(old.section, old.source) for old in earlier.segments}
+    new = later.segments[shared : shared + 1]
+    # What has come in is named itself, else what was there and is changed, moved or gone.
+    is_new = bool(new) and (new[0].section, new[0].source) not in known
+    behind = (later if is_new else earlier).segments[shared:]
+    segment = behind[0]
     if segment.section == Section.CHANGED:
         # A diff that comes, goes or is another one: the file itself has changed.
-        with_diff = later if cause is DivergenceCause.ADDED else earlier
-        segment = next(diff for diff in with_diff.segments[shared:] if diff.source)
-        cause = DivergenceCause.CHANGED
-    where = f"the heading of {segment.section}"
-    where = "the system prompt" if segment.section == SYSTEM else where
-    return PrefixReport(kept, earlier.tokens, later.tokens, cause, segment.source or where)
-
-
-def _divergence_at(
-    earlier: PromptFingerprint, later: PromptFingerprint, place: int
-) -> tuple[DivergenceCause, SegmentHash]:
-    def key(segment: SegmentHash) -> tuple[str, str]:
-        return segment.section, segment.source
-
-    old = earlier.segments[place]
-    if place == len(later.segments):
-        return DivergenceCause.CUT, old
-    new = later.segments[place]
-    if key(old) == key(new):
-        return DivergenceCause.CHANGED, old
-    elsewhere = next((segment for segment in later.segments if key(segment) == key(old)), None)
-    if elsewhere is None:
-        return DivergenceCause.REMOVED, old
-    if key(new) not in map(key, earlier.segments):
-        return DivergenceCause.ADDED, new
-    is_moved = elsewhere.digest == old.digest
-    return DivergenceCause.MOVED if is_moved else DivergenceCause.CHANGED, old
+        segment = next(diff for diff in behind if diff.source)
+    is_system = segment.section == SYSTEM
+    heading = "the system prompt" if is_system else f"the heading of {segment.section}"
+    where = segment.source or heading
+    return PrefixReport(kept, earlier.tokens, later.tokens, DivergenceCause.CHANGED, where)

@@ -55,9 +55,7 @@ class RequestBlock:
     lifetime: int = SHORT_LIFETIME
     words: str = ""  # of a turn: what was said, without heading, role and fence
     image: Image | None = None  # what is sent instead of a text, which is empty then
-    turn: LoopTurn | None = (
-        None  # of a loop with tools: what the model said, or what it was told then
-    )
+    turn: LoopTurn | None = None  # of a loop with tools: what was said, or what was told then
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,31 +238,30 @@ def messages_of(plan: RequestPlan) -> tuple[Message, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCache:
-    """When entries, by a hash of their prefix, were last used in seconds, and which lifetimes are not the usual one."""
+    """When entries, by a hash of their prefix, were last used, and the seconds that they live if that is not usual."""
 
-    entries: Mapping[str, float] = field(default_factory=dict)
-    lifetimes: Mapping[str, int] = field(default_factory=dict)
+    entries: Mapping[str, tuple[float, int | None]] = field(default_factory=dict)
 
     @classmethod
     def after(cls, layout: BlockLayout, *, age: float = 0.0) -> "SimulatedCache":
         ends = frozenset(layout.breakpoints or layout.ends)
-        entries = {prefix: end for end, prefix in block_prefixes(layout) if end in ends}
         seconds = dict(zip(layout.breakpoints, layout.lifetimes, strict=False))
-        lifetimes = {prefix: seconds[end] for prefix, end in entries.items() if end in seconds}
-        return cls(dict.fromkeys(entries, -age), lifetimes)
+        prefixes = block_prefixes(layout)
+        return cls({prefix: (-age, seconds.get(end)) for end, prefix in prefixes if end in ends})
+
+    def lifetime(self, prefix: str) -> int | None:
+        return self.entries.get(prefix, (0.0, None))[1]
 
     def used(
-        self, prefixes: Iterable[str], *, at: float, lifetimes: Mapping[str, int] | None = None
+        self, prefixes: Iterable[str], *, at: float, lifetimes: Mapping[str, int]
     ) -> "SimulatedCache":
-        return SimulatedCache(
-            {**self.entries, **dict.fromkeys(prefixes, at)}, {**self.lifetimes, **(lifetimes or {})}
-        )
+        now = {prefix: (at, lifetimes.get(prefix) or self.lifetime(prefix)) for prefix in prefixes}
+        return SimulatedCache({**self.entries, **now})
 
     def alive(self, at: float, usual: int) -> frozenset[str]:
+        entries = self.entries.items()
         return frozenset(
-            prefix
-            for prefix, used in self.entries.items()
-            if at - used <= self.lifetimes.get(prefix, usual)
+            prefix for prefix, (used, lives) in entries if at - used <= (lives or usual)
         )
 
 
@@ -284,7 +281,7 @@ def charge(
     if policy.lookup is CacheLookup.PREFIX:
         longest = max((end for end, prefix in prefixes if prefix in alive), default=0)
         read = plan.tokens[longest - 1] // policy.step * policy.step if longest else 0
-        behind = cache.used((prefix for _, prefix in prefixes), at=at)
+        behind = cache.used((prefix for _, prefix in prefixes), at=at, lifetimes={})
         return Usage(plan.total - read, 0, read), behind
     breakpoints = plan.layout.breakpoints
     # The longest entry that a breakpoint finds among the blocks before it.
@@ -304,7 +301,7 @@ def charge(
     seconds = {end: plan.layout.lifetime(end, policy.seconds) for end in written}
     long_ends = [plan.tokens[end - 1] for end in written if seconds[end] > policy.seconds]
     if longest:
-        most = cache.lifetimes.get(by_end[longest], policy.seconds)
+        most = cache.lifetime(by_end[longest]) or policy.seconds
         seconds = {end: min(lives, most) for end, lives in seconds.items()}
     used = [by_end[end] for end in (*kept, *([longest] if longest else ()), *written)]
     lifetimes = {by_end[end]: lives for end, lives in seconds.items()}

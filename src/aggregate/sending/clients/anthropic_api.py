@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
 from aggregate.sending.calls import read_call
-from aggregate.sending.clients.connection import (
-    SdkApi,
-    SdkErrorTranslator,
-    finish_reason,
-    missing_sdk,
-)
+from aggregate.sending.clients.connection import SdkApi, finish_reason
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import (
     LONG_LIFETIME,
@@ -38,17 +33,12 @@ _STOPS = {
 
 class AnthropicApi(SdkApi):
     __slots__ = ()
+    sdk = package = "anthropic"
+    error, class_name = "APIError", "AsyncAnthropic"
+    headers = ("ANTHROPIC_CUSTOM_HEADERS",)
 
-    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
-        try:
-            import anthropic
-        except ImportError:
-            raise missing_sdk(self.provider, "anthropic") from None
-        body = request_body(request)
-        with SdkErrorTranslator(self.provider, self.key, anthropic.APIError):
-            client = self.open(anthropic, "AsyncAnthropic", "ANTHROPIC_CUSTOM_HEADERS")
-            async with client:
-                return parse_reply(await _ask(client, body, on_text))
+    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
+        return parse_reply(await _ask(client, request_body(request), on_text))
 
 
 async def _ask(
@@ -81,10 +71,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     if instructions:
         body["system"] = [_part(block.text, block) for block in instructions]
     if request.tools:
-        body["tools"] = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-            for tool in request.tools
-        ]
+        body["tools"] = [tool.declared("input_schema") for tool in request.tools]
     body["messages"] = [
         {
             "role": "assistant" if message.is_assistant else "user",
@@ -118,8 +105,8 @@ def _content(message: Message, *, in_loop: bool) -> list[dict[str, Any]]:
 def parse_reply(message: Mapping[str, Any]) -> Reply:
     text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
     stop = finish_reason(message.get("stop_reason"), _STOPS)
-    usage = reported_fields(message.get("usage"))
-    raw = {"usage": usage, "stop_reason": message["stop_reason"]}
+    used, model = reported_fields(message.get("usage")), str(message.get("model") or "")
+    raw = {"usage": used, "stop_reason": message["stop_reason"]}
     calls = tuple(
         read_call(block.get("id"), block.get("name"), block.get("input"))
         for block in message["content"]
@@ -130,15 +117,7 @@ def parse_reply(message: Mapping[str, Any]) -> Reply:
         {key: value for key, value in block.items() if value is not None}
         for block in message["content"]
     ]
-    return Reply(
-        text,
-        parse_usage(usage),
-        stop,
-        str(message.get("model") or ""),
-        raw,
-        calls,
-        native if calls else None,
-    )
+    return Reply(text, parse_usage(used), stop, model, raw, calls, native if calls else None)
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:

@@ -40,33 +40,18 @@ from aggregate.sending.clients.protocol import (
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import SCRIPTED, Reply
 
-
-@dataclass(slots=True)
-class SurrogateJoiner:
-    r"""Puts the halves of characters together, also of those that were cut between two pieces of a text.
-
-    JSON may hold half a character (``"\ud83d"``), and streams are cut anywhere. A half whose other half does not come
-    is shown as U+FFFD: no file could hold it.
-    """
-
-    decoder: IncrementalDecoder = field(
-        default_factory=lambda: getincrementaldecoder("utf-16-le")("replace")
-    )
-
-    def add(self, piece: str, *, last: bool = False) -> str:
-        """Return what can be said of the text with this piece; ``last`` lets nothing wait for another half."""
-        return self.decoder.decode(piece.encode("utf-16-le", "surrogatepass"), last)
-
-
 _T = TypeVar("_T")
+# Puts the halves of characters together: JSON may hold one alone (``"\\ud83d"``), and streams are cut anywhere. A half
+# whose other half does not come is shown as U+FFFD: no file could hold it.
+_new_joiner: Final = partial(getincrementaldecoder("utf-16-le"), "replace")
+
+
+def _join(joiner: IncrementalDecoder, piece: str, *, is_last: bool = False) -> str:
+    return joiner.decode(piece.encode("utf-16-le", "surrogatepass"), is_last)
 
 
 class StreamCallbackError(Exception):
     """What the caller's function has raised, on its way past an adapter that would take it for the provider's."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 @dataclass(slots=True)
@@ -75,18 +60,14 @@ class StreamForwarder:
 
     on_text: OnText
     first: float | None = None  # when the first piece came
-    unicode: SurrogateJoiner = field(default_factory=SurrogateJoiner)
-
-    @property
-    def has_begun(self) -> bool:
-        return self.first is not None
+    joiner: IncrementalDecoder = field(default_factory=_new_joiner)
 
     def __call__(self, piece: str) -> None:
         if not isinstance(piece, str):  # the server's fault, not the caller's
             raise TypeError("a piece of the answer is no text")
         self.first = self.first or monotonic()
         try:
-            self.on_text(self.unicode.add(piece))
+            self.on_text(_join(self.joiner, piece))
         except Exception as error:  # noqa: BLE001 - it reaches the caller as it is
             raise StreamCallbackError(error) from None
 
@@ -99,11 +80,21 @@ class Retry:
     # that a provider's own delay is followed; beyond, the error is raised at once
     patience: float = 120.0
 
-    def wait(self, failed: int, error: ProviderError) -> float | None:
+    def wait(self, failed: int, error: ProviderError) -> float:
+        """Return the seconds until the next attempt, after so many failed ones; raise the error where there is none."""
+        asked = error.retry_after
+        if error.retryable and asked is not None and asked > self.patience:
+            limit = f"longer than the limit of {self.patience:,.0f} s"
+            raise ProviderError(
+                f"{error}; it asks to wait {asked:,.0f} s, {limit}: try again later",
+                status=error.status,
+                retry_after=asked,
+                retryable=True,
+            ) from None
         if not error.retryable or failed >= self.attempts:
-            return None
-        if error.retry_after is not None:
-            return error.retry_after if error.retry_after <= self.patience else None
+            raise error
+        if asked is not None:
+            return asked
         # Callers that failed together should not come back together.
         jitter = random.uniform(0.75, 1.0)  # noqa: S311 - no secret
         return doubling_delay(failed, self.first, self.longest) * jitter
@@ -260,11 +251,11 @@ class Client:
                 raise
             raise ProviderError(f"{self.provider} did not answer within {seconds:g} s") from None
         except StreamCallbackError as failure:
-            raise failure.error from None
+            raise failure.args[0] from None
         is_known = self.provider != SCRIPTED  # where nobody was asked nothing was paid
         return replace(
             reply,
-            text=SurrogateJoiner().add(reply.text, last=True),
+            text=_join(_new_joiner(), reply.text, is_last=True),
             price=cost(reply.usage, model, provider=self.provider) if is_known else Decimal(0),
             read_price=plan.policy.read,
             first_piece=forwarder.first - begun if forwarder and forwarder.first else None,
@@ -279,11 +270,8 @@ class Client:
             error.__context__ = None
             has_refused_images = error.status == NO_IMAGES and request.plan.has_images
             is_refused = error.status in MALFORMED or has_refused_images
-            if (
-                not is_refused
-                or request == request.text_only
-                or (forwarder and forwarder.has_begun)
-            ):
+            has_begun = forwarder is not None and forwarder.first
+            if not is_refused or has_begun or request == request.text_only:
                 raise
             reply = await self._ask(request.text_only, forwarder)
             return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
@@ -296,20 +284,10 @@ class Client:
             try:
                 return await self.transport.exchange(request, forwarder)
             except ProviderError as error:
+                if forwarder and forwarder.first:
+                    raise
                 failed += 1
-                if forwarder and forwarder.has_begun:
-                    raise
-                seconds, asked = self.retry.wait(failed, error), error.retry_after
-                if seconds is None and error.retryable and (asked or 0) > self.retry.patience:
-                    limit = f"longer than the limit of {self.retry.patience:,.0f} s"
-                    raise ProviderError(
-                        f"{error}; it asks to wait {asked:,.0f} s, {limit}: try again later",
-                        status=error.status,
-                        retry_after=asked,
-                        retryable=True,
-                    ) from None
-                if seconds is None:
-                    raise
+                seconds = self.retry.wait(failed, error)
                 if self.on_wait:
                     self.on_wait(seconds, error)
                 await asyncio.sleep(seconds)

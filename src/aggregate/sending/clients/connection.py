@@ -12,18 +12,20 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
+from importlib import import_module
 from json import JSONDecodeError
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
 from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
-from aggregate.sending.models import FinishReason
+from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.models import FinishReason, Reply
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -55,22 +57,15 @@ class ApiKey:
         return text
 
 
-def auth_headers(
-    key: ApiKey | None,
-    variable: str,
-    others: tuple[str, ...],
-    omit: Any,  # noqa: ANN401 - whatever mark an SDK has
-) -> dict[str, Any]:
+def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
     """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
 
     SDKs send these wherever their address leads: also to another provider than the one they are meant for. The
     ``variable`` has ``Name: value`` on each line, ``others`` are headers that the SDK makes of other variables, and
-    ``omit`` is its mark for what is left out. Without a key the SDK signs by itself.
+    ``omit`` is its mark for what is left out.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
-    if key is None:
-        return dict.fromkeys(names, omit)
     bearer = f"Bearer {key.value or 'none'}"
     return {
         name: bearer if name.lower() == "authorization" else omit
@@ -91,26 +86,48 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 @dataclass(frozen=True, slots=True)
 class SdkApi:
+    """The adapter of a provider whose SDK is loaded when it is needed.
+
+    ``headers`` name a variable of the environment with headers, and headers that the SDK makes of other variables:
+    these are for the SDK's own provider alone.
+    """
+
     provider: str
     key: ApiKey
     base_url: str | None = None  # ``None`` for the SDK's own
     limits: ConnectionLimits = DEFAULT_LIMITS
-    # Makes another client of the SDK from its module and the arguments
-    connect: Callable[[Any, dict[str, Any]], Any] | None = field(default=None, repr=False)
 
-    def open(self, sdk: Any, class_name: str, variable: str, others: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        """``variable`` and ``others`` name headers of the environment, which are for the SDK's own provider alone."""
-        is_own = class_name.removeprefix("Async").lower() == self.provider
-        signed = None if self.connect else self.key
-        options = {
-            "api_key": self.key.value or "none",
-            "base_url": self.base_url,
-            "http_client": sdk.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
-            "max_retries": 0,
-            "timeout": self.limits.read,  # else Anthropic's refuses long answers that are not streamed
-            "default_headers": None if is_own else auth_headers(signed, variable, others, sdk.omit),
-        }
-        return self.connect(sdk, options) if self.connect else getattr(sdk, class_name)(**options)
+    sdk: ClassVar[str]  # the module
+    package: ClassVar[str]
+    error: ClassVar[str]  # the name of the class of all its errors
+    class_name: ClassVar[str]
+    headers: ClassVar[tuple[str, ...]]
+
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
+        try:
+            module = import_module(self.sdk)
+        except ImportError:
+            raise ClientSetupError(
+                f'{self.provider} needs the package {self.package}: run pip install "manual-slop[ai]"'
+            ) from None
+        with SdkErrorTranslator(self.provider, self.key, getattr(module, self.error)):
+            async with self.open(module) as client:
+                return await self.ask(client, request, on_text)
+
+    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
+        raise NotImplementedError
+
+    def open(self, module: Any) -> Any:  # noqa: ANN401
+        is_own = self.class_name.removeprefix("Async").lower() == self.provider
+        headers = None if is_own else auth_headers(self.key, *self.headers, omit=module.omit)
+        return getattr(module, self.class_name)(
+            api_key=self.key.value or "none",
+            base_url=self.base_url,
+            http_client=module.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
+            max_retries=0,
+            timeout=self.limits.read,  # else Anthropic's refuses long answers that are not streamed
+            default_headers=headers,
+        )
 
 
 class WrongAddressError(Exception):
@@ -322,12 +339,6 @@ def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> Fini
     if not reason:
         raise ValueError("it broke off before its end")
     return stops.get(reason, FinishReason.OTHER)
-
-
-def missing_sdk(provider: str, module: str) -> ClientSetupError:
-    return ClientSetupError(
-        f'{provider} needs the package {module}: run pip install "manual-slop[ai]"'
-    )
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:

@@ -2,22 +2,18 @@
 
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import Message, MessagePart, messages_of
 from aggregate.sending.calls import LoopTurn, read_call
 from aggregate.sending.clients.connection import (
-    DEFAULT_LIMITS,
-    ApiKey,
-    ConnectionLimits,
-    SdkErrorTranslator,
+    SdkApi,
     certificates,
     finish_reason,
     http_client_options,
-    missing_sdk,
 )
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import FinishReason, Reply, Usage, reported_tokens
@@ -32,44 +28,37 @@ _STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fr
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GeminiApi:
-    provider: str
-    key: ApiKey
-    base_url: str | None = None  # with or without its version at the end; ``None`` for Google's own
-    limits: ConnectionLimits = DEFAULT_LIMITS
-    vertex: Mapping[str, Any] | None = field(default=None, repr=False)  # for Vertex AI
+class GeminiApi(SdkApi):
+    """``base_url`` may end with the API's version, or be without one."""
 
-    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
-        try:
-            from google import genai
-            from google.genai import errors, types
-            from httpx2 import AsyncClient as HttpClient
-        except ImportError:
-            raise missing_sdk(self.provider, "google-genai") from None
+    __slots__ = ()
+    sdk, error, package = "google.genai.errors", "APIError", "google-genai"
+
+    @asynccontextmanager
+    async def open(self, _errors: object) -> "AsyncIterator[AsyncClient]":
+        from google.genai import Client, types
+        from httpx2 import AsyncClient as HttpClient
+
         # The SDK wants an address and the API's version that may stand at its end apart.
         match = re.fullmatch(r"(.*?)/(v\d\w*)/?", self.base_url or "")
         address, version = (match[1], match[2]) if match else (self.base_url, None)
         # For a client that the SDK makes beside ours, and never uses.
         for_unused = {"verify": certificates()}
-        with SdkErrorTranslator(self.provider, self.key, errors.APIError):
-            async with HttpClient(**http_client_options(self.limits)) as http:
-                options = types.HttpOptions(
-                    base_url=address,
-                    api_version=version,
-                    httpx_async_client=http,
-                    client_args=for_unused,
-                    async_client_args=for_unused,
-                )
-                client = self._client(genai, options)
-                async with client.aio as session:
-                    return parse_reply(await _ask(session, request_body(request), on_text))
+        async with HttpClient(**http_client_options(self.limits)) as http:
+            options = types.HttpOptions(
+                base_url=address,
+                api_version=version,
+                httpx_async_client=http,
+                client_args=for_unused,
+                async_client_args=for_unused,
+            )
+            # The key is left in no variable of a frame that an error passes through.
+            client = Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
+            async with client.aio as session:
+                yield session
 
-    def _client(self, sdk: Any, options: object) -> Any:  # noqa: ANN401 - the module, loaded when it is needed
-        # The key is left in no variable of a frame that an error passes through.
-        if self.vertex is not None:
-            return sdk.Client(vertexai=True, http_options=options, **self.vertex)
-        return sdk.Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
+    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
+        return parse_reply(await _ask(client, request_body(request), on_text))
 
 
 async def _ask(
@@ -107,14 +96,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
         for message in messages_of(request.plan)
     ]
     if request.tools:
-        declared = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters_json_schema": tool.parameters,
-            }
-            for tool in request.tools
-        ]
+        declared = [tool.declared("parameters_json_schema") for tool in request.tools]
         config["tools"] = [{"function_declarations": declared}]
     return {"model": request.model, "contents": contents, "config": config}
 
@@ -132,9 +114,8 @@ def _loop_parts(message: Message, turn: LoopTurn) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
     for result in turn.results:
         told: dict[str, Any] = {"name": result.call.name, "response": {"result": result.text}}
-        parts.append(
-            {"function_response": told | ({"id": result.call.id} if result.call.id else {})}
-        )
+        known = {"id": result.call.id} if result.call.id else {}
+        parts.append({"function_response": told | known})
     return [*parts, {"text": turn.note}] if turn.note else parts
 
 

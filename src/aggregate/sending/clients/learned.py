@@ -3,19 +3,11 @@
 It lies in the user's own state folder and is no more than a forecast: what was read and paid is taken from the reply.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from aggregate.base.disk.reading import read_text
-from aggregate.base.disk.writing import (
-    exclusive_access,
-    private_folder,
-    replace_own,
-    user_state_folder,
-)
-from aggregate.base.errors import OutputError
+from aggregate.base.disk.writing import user_state_folder
 from aggregate.sending.clients.own_models import (
     HIGHEST,
     LOWEST,
@@ -23,6 +15,7 @@ from aggregate.sending.clients.own_models import (
     reported_ratio,
     shipped_ratio,
 )
+from aggregate.sending.kept import change_kept, read_kept
 from aggregate.sending.models import SCRIPTED, Usage
 
 LEARNED_FILE: Final = "learned_models.json"
@@ -74,9 +67,8 @@ class Learned(NamedTuple):
     misses: float = 0.0  # in a row
     hours: float = 0.0  # expected reads that only an entry of an hour could give
     hours_failed: float = 0.0
-    first_piece: float = (
-        0.0  # seconds until the first piece of an answer came, 0 where none is known
-    )
+    # Seconds until the first piece of an answer came, 0 where none is known
+    first_piece: float = 0.0
 
     @property
     def miss_share(self) -> float:
@@ -109,7 +101,7 @@ class Learned(NamedTuple):
 
     def after_tokens(self, sent: Kinds, usage: Usage) -> "Learned":
         total = sum(sent)
-        reported = min(max(usage.input, total * LOWEST // 1000), total * HIGHEST // 1000)
+        reported = _bounded(usage.input, total)
         a, b, y = sent.code / 1000, sent.words / 1000, reported / 1000
         added = (a * a, a * b, b * b, a * y, b * y)
         pairs = zip(self.squares, added, strict=True)
@@ -140,9 +132,8 @@ NOTHING: Final = Learned()
 
 
 def learned_of(place: Place) -> Learned:
-    path = _path()
-    is_known = path is not None and place.provider not in _UNTOLD
-    return _read(path).get(place, NOTHING) if is_known and path else NOTHING
+    path = _path(place.provider)
+    return _rows(read_kept(path)).get(place, NOTHING) if path else NOTHING
 
 
 def token_ratio(provider: str, model: str, address: str = "") -> TokenRatio:
@@ -163,44 +154,44 @@ def record_usage(
 
     ``learn`` adds what else the request has told.
     """
-    path, kinds = _path(), sent if isinstance(sent, Kinds) else Kinds(sent)
+    path, kinds = _path(provider), sent if isinstance(sent, Kinds) else Kinds(sent)
     total = sum(kinds)
-    if path is None or provider in _UNTOLD or not usage.input or total < _FEWEST_TOKENS:
+    if path is None or not usage.input or total < _FEWEST_TOKENS:
         return ()
     place = Place(provider, model, address)
-    try:
-        private_folder(path.parent)
-        with exclusive_access(path):
-            rows = _read(path)
-            rows[place] = learn(rows.pop(place, NOTHING).after_tokens(kinds, usage))
-            newest = list(rows.items())[-_MOST_MODELS:]
-            models = [{**place._asdict(), **row._asdict()} for place, row in newest]
-            data = {"version": _VERSION, "encoding": "o200k_base", "models": models}
-            replace_own(path, json.dumps(data, indent=1) + "\n")
-    except (OSError, OutputError) as error:
-        return (f"how {provider} counts tokens is not kept: {error}",)
-    if LOWEST * total // 1000 <= usage.input <= HIGHEST * total // 1000:
+
+    def with_request(data: object) -> dict[str, Any]:
+        rows = _rows(data)
+        rows[place] = learn(rows.pop(place, NOTHING).after_tokens(kinds, usage))
+        newest = list(rows.items())[-_MOST_MODELS:]
+        models = [{**place._asdict(), **row._asdict()} for place, row in newest]
+        return {"version": _VERSION, "encoding": "o200k_base", "models": models}
+
+    if problem := change_kept(path, with_request):
+        return (f"how {provider} counts tokens is not kept: {problem}",)
+    reported = _bounded(usage.input, total)
+    if reported == usage.input:
         return ()
-    taken = min(max(usage.input, total * LOWEST // 1000), total * HIGHEST // 1000)
     return (
         f"{provider} reports {usage.input:,} tokens where o200k has {total:,}, which is no matter of its vocabulary: "
-        f"taken as {taken:,}",
+        f"taken as {reported:,}",
     )
 
 
-def _read(path: Path) -> dict[Place, Learned]:
+def _bounded(reported: int, sent: int) -> int:
+    return min(max(reported, sent * LOWEST // 1000), sent * HIGHEST // 1000)
+
+
+def _rows(data: Any) -> dict[Place, Learned]:  # noqa: ANN401 - JSON
     rows: dict[Place, Learned] = {}
     try:
-        data = json.loads(read_text(path))
-        if data["version"] != _VERSION:
-            return {}
-        for row in data["models"][-_MOST_MODELS:]:
+        for row in data["models"] if data["version"] == _VERSION else ():
             place = Place(*(str(row[name]) for name in Place._fields))
             squares = tuple(map(_number, row["squares"]))
             if len(squares) == len(NOTHING.squares):
                 sums = {name: _number(row[name]) for name in Learned._fields if name != "squares"}
                 rows[place] = Learned(**sums, squares=squares)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return {}
     return rows
 
@@ -211,6 +202,6 @@ def _number(value: object) -> float:
     return float(value)
 
 
-def _path() -> Path | None:
+def _path(provider: str) -> Path | None:
     folder = user_state_folder()
-    return folder / LEARNED_FILE if folder else None
+    return folder / LEARNED_FILE if folder and provider not in _UNTOLD else None

@@ -14,12 +14,7 @@ from aggregate.sending.cache.request_plan import (
     messages_of,
 )
 from aggregate.sending.calls import LoopTurn, read_call
-from aggregate.sending.clients.connection import (
-    SdkApi,
-    SdkErrorTranslator,
-    finish_reason,
-    missing_sdk,
-)
+from aggregate.sending.clients.connection import SdkApi, finish_reason
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
@@ -28,7 +23,6 @@ from aggregate.sending.models import (
     FinishReason,
     Reply,
     Usage,
-    api_family,
     reported_fields,
     reported_tokens,
 )
@@ -50,18 +44,13 @@ _STOPS = {
 
 class OpenAiApi(SdkApi):
     __slots__ = ()
+    sdk = package = "openai"
+    error, class_name = "OpenAIError", "AsyncOpenAI"
+    headers = ("OPENAI_CUSTOM_HEADERS", "OpenAI-Organization", "OpenAI-Project")
 
-    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
-        try:
-            import openai
-        except ImportError:
-            raise missing_sdk(self.provider, "openai") from None
+    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
         body = request_body(request, provider=self.provider)
-        with SdkErrorTranslator(self.provider, self.key, openai.OpenAIError):
-            others = ("OpenAI-Organization", "OpenAI-Project")
-            client = self.open(openai, "AsyncOpenAI", "OPENAI_CUSTOM_HEADERS", others)
-            async with client:
-                return parse_reply(await _ask(client, body, on_text))
+        return parse_reply(await _ask(client, body, on_text))
 
 
 async def _ask(
@@ -96,9 +85,9 @@ async def _ask(
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
-    """Only OpenAI itself, also on Azure, knows its newer fields."""
+    """Only OpenAI itself knows its newer fields."""
     plan = request.plan
-    is_openai = api_family(provider, request.model) == "openai"
+    is_openai = provider == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
     body: dict[str, Any] = {"model": request.model, limit: request.max_output}
     form = known_model(provider, request.model).takes.response_format
@@ -123,17 +112,8 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
         else:
             messages.append(_message(message, mark, in_parts=in_parts))
     if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
+        declared = [tool.declared("parameters") for tool in request.tools]
+        body["tools"] = [{"type": "function", "function": tool} for tool in declared]
     if is_object:
         # The provider promises an object and must be told which one.
         words = f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
@@ -197,34 +177,23 @@ def _loop_messages(
 
 def parse_reply(answer: Mapping[str, Any]) -> Reply:
     """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
-    choice = answer["choices"][0]
-    usage = reported_fields(answer.get("usage"))
-    refusal = choice["message"].get("refusal")
-    stop = FinishReason.REFUSED if refusal else finish_reason(choice.get("finish_reason"), _STOPS)
-    raw = {"usage": usage, "finish_reason": choice.get("finish_reason")}
-    if refusal:
+    choice, used = answer["choices"][0], reported_fields(answer.get("usage"))
+    message, reason = choice["message"], choice.get("finish_reason")
+    raw = {"usage": used, "finish_reason": reason}
+    if refusal := message.get("refusal"):
         raw["refusal"] = refusal
-    text = choice["message"].get("content") or ""
+    stop = FinishReason.REFUSED if refusal else finish_reason(reason, _STOPS)
+    text, model = message.get("content") or "", str(answer.get("model") or "")
     if not isinstance(text, str):
         raise TypeError("content is no text")
-    message = choice["message"]
-    made = message.get("tool_calls") or []
     calls = tuple(
         read_call(call.get("id"), call["function"].get("name"), call["function"].get("arguments"))
-        for call in made
+        for call in message.get("tool_calls") or []
         if isinstance(call.get("function"), Mapping)
     )
     # With what it thought, which some want back.
     native = {key: message[key] for key in _NATIVE if message.get(key)}
-    return Reply(
-        text,
-        parse_usage(usage),
-        stop,
-        str(answer.get("model") or ""),
-        raw,
-        calls,
-        native if calls else None,
-    )
+    return Reply(text, parse_usage(used), stop, model, raw, calls, native if calls else None)
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:

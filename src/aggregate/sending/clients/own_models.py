@@ -10,14 +10,12 @@ exact inverses of each other.
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.errors import PromptTooLongError
-from aggregate.project.configuration import global_config_path, load_config, user_config
+from aggregate.project.configuration import global_config_path, user_config
 from aggregate.project.tables import ModelTable
-from aggregate.sending.known_models import AS_OF, known_model, policy_for
+from aggregate.sending.known_models import AS_OF, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
     GATEWAY,
@@ -28,6 +26,8 @@ from aggregate.sending.models import (
 )
 
 if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
+
     from aggregate.sending.cache.request_plan import RequestPlan
 
 _WHOLE: Final = 1000
@@ -82,12 +82,8 @@ _MILLION: Final = 1_000_000
 
 
 def own_model(name: str) -> ModelTable | None:
-    path = global_config_path()
-    try:
-        info = path.stat()
-    except OSError:
-        return None
-    return _tables(path, info.st_mtime_ns, info.st_size).get(name.lower())
+    models = user_config().models.items()
+    return next((table for own, table in models if own.lower() == name.lower()), None)
 
 
 def takes_tools(provider: str, model: str) -> bool:
@@ -95,7 +91,7 @@ def takes_tools(provider: str, model: str) -> bool:
 
 
 def cache_policy(provider: str, model: str) -> CachePolicy:
-    policy = policy_for(provider, model)
+    policy = known_model(provider, model).cache
     table = own_model(model)
     if table is None:
         return policy
@@ -123,18 +119,11 @@ def age_note(provider: str, model: str, today: date) -> str:
     )
 
 
-@lru_cache(maxsize=1)
-def _tables(path: Path, _modified: int, _size: int) -> dict[str, ModelTable]:
-    return {name.lower(): table for name, table in load_config(path).config.models.items()}
-
-
 _PRICE_LIST_IDS = {
     "gemini": "google",
     "gemini-cli": "google",
     "scripted": None,
     "compatible": None,
-    "bedrock": "aws",
-    "vertex": None,
     "gateway": None,
 }
 
@@ -149,19 +138,15 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
         ratio = Decimal(str(policy.long_write)) / Decimal(str(policy.write)) - 1
         surcharge = (short or Decimal(0)) * ratio
     if table is not None and table.input is not None and table.output is not None:
-        read = table.input * policy.read if table.cache_read is None else table.cache_read
-        write = table.input * policy.write if table.cache_write is None else table.cache_write
-        total = (
-            usage.fresh * table.input
-            + usage.cache_read * read
-            + usage.cache_write * write
-            + usage.output * table.output
-        )
+        units = usage.fresh + usage.cache_read * policy.read + usage.cache_write * policy.write
+        total = units * table.input + usage.output * table.output
         return Decimal(str(total / _MILLION)) + surcharge
-    from genai_prices import (
-        Usage as Priced,  # half a second to load
-        calc_price,
-    )
+    listed = _listed(usage, model, provider)
+    return None if listed is None else Decimal(listed.total_price) + surcharge
+
+
+def _listed(usage: Usage, model: str, provider: str = "") -> "PriceCalculation | None":
+    from genai_prices import Usage as Priced, calc_price  # half a second to load
 
     priced = Priced(
         input_tokens=usage.input,
@@ -170,14 +155,12 @@ def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
         output_tokens=usage.output,
     )
     # A gateway writes the maker's name before the model's.
-    listed = bare_model_name(model) if provider == GATEWAY else model
+    name = bare_model_name(model) if provider == GATEWAY else model
+    maker = _PRICE_LIST_IDS.get(provider, provider or None)
     try:
-        price = calc_price(
-            priced, model_ref=listed, provider_id=_PRICE_LIST_IDS.get(provider, provider or None)
-        )
+        return calc_price(priced, model_ref=name, provider_id=maker)
     except (LookupError, ValueError):
         return None
-    return Decimal(price.total_price) + surcharge
 
 
 # Below this size no window is looked up: the price list takes half a second to load.
@@ -186,16 +169,11 @@ _ALWAYS_FITS = 30_000
 
 def context_window(model: str) -> int | None:
     own = own_model(model)
-    if own is not None and own.window is not None:
-        return own.window
-    if known := known_model("", model).window:
+    window = own.window if own else None
+    if known := window or known_model("", model).window:
         return known
-    from genai_prices import Usage as Priced, calc_price
-
-    try:
-        return calc_price(Priced(input_tokens=1), model_ref=model).model.context_window
-    except (LookupError, ValueError):
-        return None
+    listed = _listed(Usage(fresh=1), model)
+    return listed.model.context_window if listed else None
 
 
 # The largest of the models that providers are asked for where nobody names another; a test asks the price list.

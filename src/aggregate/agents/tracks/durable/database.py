@@ -45,71 +45,46 @@ DATABASE = "conductor.sqlite"  # where runs are kept by default, in the project'
 JSON = DBOSPortableJSONSerializer()  # what workflows' inputs, outputs and steps are written with
 
 METADATA = sa.MetaData()
+
+
+def _table(name: str, keys: str, *others: sa.schema.SchemaItem) -> sa.Table:
+    columns = (sa.Column(key, sa.Text, primary_key=True) for key in keys.split())
+    return sa.Table(name, METADATA, *columns, *others)
+
+
+def _column(name: str, kind: type[sa.types.TypeEngine[Any]] = sa.Text) -> sa.Column[Any]:
+    return sa.Column(name, kind, nullable=False)
+
+
 # The runs: DBOS knows tickets (its workflows) only, not that they belong together.
-RUNS = sa.Table(
+RUNS = _table(
     "conductor_runs",
-    METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("project", sa.Text, nullable=False),
-    sa.Column("track", sa.Text, nullable=False),
-    sa.Column("number", sa.Integer, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("tickets", sa.Text, nullable=False),
+    "run_id",
+    *map(_column, ("project", "track")),
+    _column("number", sa.Integer),
+    *map(_column, ("state", "tickets")),
     # Of two processes that begin a run at once, one finds that it is there: see ``RunTable.begin``.
     sa.UniqueConstraint("project", "track", "number"),
 )
 # Who is alive, workers and those who conduct a run: DBOS notices by its hosted service alone that a process has died.
-LEASES = sa.Table(
+LEASES = _table(
     "conductor_leases",
-    METADATA,
-    sa.Column("executor_id", sa.Text, primary_key=True),
-    sa.Column("host", sa.Text, nullable=False),
-    sa.Column("pid", sa.Integer, nullable=False),
-    sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the database's clock
+    "executor_id",
+    _column("host"),
+    _column("pid", sa.Integer),
+    _column("until", sa.Double),  # seconds since 1970 by the database's clock
 )
 # What the tickets of a run are shown: DBOS would keep a copy for each ticket.
-SEGMENTS = sa.Table(
-    "conductor_segments",
-    METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("digest", sa.Text, primary_key=True),
-    sa.Column("segment", sa.Text, nullable=False),
-)
+SEGMENTS = _table("conductor_segments", "run_id digest", _column("segment"))
 # What became of tickets that no worker is asked for: approvals, conditions, lists. The first ending counts.
-ENDINGS = sa.Table(
-    "conductor_endings",
-    METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-)
+ENDINGS = _table("conductor_endings", "run_id key", _column("state"), _column("text"))
 # Which time a ticket is run, for those that were retried: what it came to before stays under its earlier key.
-ROUNDS = sa.Table(
-    "conductor_rounds",
-    METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("ticket", sa.Text, primary_key=True),
-    sa.Column("round", sa.Integer, nullable=False),
-)
-
-
+ROUNDS = _table("conductor_rounds", "run_id ticket", _column("round", sa.Integer))
 # What the tickets of a run have changed: each commit with what it adds to its parents, and names for commits.
-PACKS = sa.Table(
-    "conductor_packs",
-    METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("commit", sa.Text, primary_key=True),
-    sa.Column("parents", sa.Text, nullable=False),
-    sa.Column("data", sa.LargeBinary, nullable=False),
+PACKS = _table(
+    "conductor_packs", "run_id commit", _column("parents"), _column("data", sa.LargeBinary)
 )
-REFS = sa.Table(
-    "conductor_refs",
-    METADATA,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("commit", sa.Text, nullable=False),
-)
+REFS = _table("conductor_refs", "run_id name", _column("commit"))
 
 
 def workflow_table(dialect: str, *columns: str) -> sa.TableClause:

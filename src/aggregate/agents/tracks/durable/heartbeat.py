@@ -28,7 +28,6 @@ from aggregate.agents.tracks.durable.dbos_queue import QUEUE
 from aggregate.agents.tracks.run_files import LEASE_SECONDS
 
 RENEWALS_PER_LEASE = 3  # so that two renewals may fail before others take a process for dead
-_FORGOTTEN_SECONDS = 86_400  # a lease stays, for a person who looks for what has happened
 _STOP_SECONDS = 5.0  # what a renewal that is under way gets when the process ends
 _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
 _SQLITE_CLOCK = (
@@ -116,7 +115,7 @@ class Heartbeat:
             connection.execute(LEASES.update().where(self._is_mine).values(until=0))
 
     def dead(self) -> list[str]:
-        """Return the ids of dead workers that have tickets; leases of a day ago are deleted."""
+        """Return the ids of dead workers that have tickets; leases of those that have none are deleted."""
         columns = workflow_table(self._engine.dialect.name, "executor_id", "status", "queue_name").c
         taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
         with self._engine.begin() as connection:
@@ -125,11 +124,9 @@ class Heartbeat:
             ).scalars()
             working = {str(executor_id) for executor_id in executors if executor_id}
             leases = connection.execute(self._leases()).mappings().all()
-            old = {
-                lease["executor_id"] for lease in leases if lease["remaining"] < -_FORGOTTEN_SECONDS
-            }
-            connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(old - working)))
-        alive = {lease["executor_id"] for lease in leases if self._is_alive(lease)}
+            alive = {lease["executor_id"] for lease in leases if self._is_alive(lease)}
+            over = {lease["executor_id"] for lease in leases} - alive - working
+            connection.execute(LEASES.delete().where(LEASES.c.executor_id.in_(over)))
         return sorted(working - alive - {self.me.executor_id})
 
     def any_alive(self, prefix: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the database has of a track's runs: what is run, what its tickets are shown, and what became of them."""
+"""What the database has of a track's runs: what is run, what tickets are shown, came to and have changed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,8 @@ from sqlalchemy.exc import IntegrityError
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketKeys, ticket_of
 from aggregate.agents.tracks.durable.database import (
     ENDINGS,
+    PACKS,
+    REFS,
     ROUNDS,
     RUNS,
     SEGMENTS,
@@ -22,6 +24,7 @@ from aggregate.agents.tracks.durable.database import (
     retry_while_away,
 )
 from aggregate.agents.tracks.tickets import Tickets, check_tickets
+from aggregate.agents.tracks.trees import Pack
 from aggregate.base.errors import StateError
 from aggregate.prompt.document import Section, Segment, Stability
 
@@ -259,3 +262,46 @@ def _to_json(segment: Segment) -> str:
 
 def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+class PackTable:
+    """What a run has changed: the packs of its commits, and where its line of merged changes stands."""
+
+    def __init__(self, engine: sa.Engine, run_id: str) -> None:
+        self._engine = engine
+        self._run_id = run_id
+
+    def get(self, commit: str) -> Pack | None:
+        query = sa.select(PACKS.c.parents, PACKS.c.data).where(
+            (PACKS.c.run_id == self._run_id) & (PACKS.c["commit"] == commit)
+        )
+        for parents, data in execute(self._engine, query):
+            return Pack(commit, tuple(parents.split()), bytes(data))
+        return None
+
+    def put(self, pack: Pack) -> None:
+        insert = insert_into(self._engine, PACKS).values(
+            run_id=self._run_id, commit=pack.commit, parents=" ".join(pack.parents), data=pack.data
+        )
+        execute(self._engine, insert.on_conflict_do_nothing())
+
+    def ref(self, name: str) -> str:
+        query = sa.select(REFS.c["commit"]).where(self._named(name))
+        return next((str(row[0]) for row in execute(self._engine, query)), "")
+
+    def move(self, name: str, before: str, after: str) -> bool:
+        """Let a name stand for another commit, if it stands where it did; of two processes one moves it."""
+        if before:
+            stands = self._named(name) & (REFS.c["commit"] == before)
+            change = REFS.update().where(stands).values(commit=after)
+        else:
+            values = {"run_id": self._run_id, "name": name, "commit": after}
+            change = insert_into(self._engine, REFS).values(**values).on_conflict_do_nothing()
+        return bool(execute(self._engine, change.returning(REFS.c.name)))
+
+    def forget(self) -> None:
+        for table in (PACKS, REFS):
+            execute(self._engine, table.delete().where(table.c.run_id == self._run_id))
+
+    def _named(self, name: str) -> sa.ColumnElement[bool]:
+        return (REFS.c.run_id == self._run_id) & (REFS.c.name == name)

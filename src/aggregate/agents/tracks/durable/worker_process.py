@@ -31,7 +31,7 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
 )
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
-from aggregate.agents.tracks.durable.pack_table import PackTable
+from aggregate.agents.tracks.durable.run_table import PackTable
 from aggregate.agents.tracks.run_files import LEASE_SECONDS
 from aggregate.agents.tracks.trees import Trees
 from aggregate.agents.tracks.worker import Worker

@@ -1,0 +1,276 @@
+"""The commands of ``chat``, which begin with a slash: each is a function of the rooms below, or of the session."""
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from aggregate.base.messages import did_you_mean
+from aggregate.base.request import AUTO, parse_amount
+from aggregate.cli.chat_session import ChatSession, in_tokens
+from aggregate.cli.clipboard import copy_to_clipboard
+from aggregate.cli.output import counted, is_terminal, say
+from aggregate.project.configuration import user_config
+from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
+from aggregate.prompt import shared_personas
+from aggregate.sending import Attached, Discussion, find_files, provider_for
+from aggregate.sending.clients import NAMES
+
+_PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet
+_AS_CONFIGURED = "none"  # takes a setting of this session back
+
+
+class Leave(Exception):  # noqa: N818 - no error
+    """The session is over."""
+
+
+class _Command(NamedTuple):
+    arguments: str
+    summary: str
+    run: Callable[[ChatSession, str], object]
+    complete: Callable[[ChatSession], Sequence[str]] = lambda _session: ()
+
+
+def run_command(session: ChatSession, line: str) -> None:
+    name, _, rest = line[1:].partition(" ")
+    if name not in _COMMANDS:
+        hint = did_you_mean(f"/{name}", [f"/{known}" for known in _COMMANDS])
+        raise click.UsageError(
+            f"there is no command /{name[:40]}: {hint}; to send it, write a blank before the slash"
+        )
+    _COMMANDS[name].run(session, rest.strip())
+
+
+def completions(session: ChatSession, before: str, word: str) -> dict[str, str]:
+    """Return what may stand for the word behind ``before``, each with what is said of it."""
+    if not before and word.startswith("/"):
+        rows = _COMMANDS.items()
+        return {f"/{name} ": row.summary for name, row in rows if name.startswith(word[1:])}
+    if word.startswith("@"):
+        return {f"@{path}": said for path, said in _found(session, word[1:]).items()}
+    name, blank, _ = before.removeprefix("/").partition(" ")
+    if not before.startswith("/") or not blank or name not in _COMMANDS:
+        return {}
+    if name in ("add", "focus", "attach"):
+        return _found(session, word)
+    known = _COMMANDS[name].complete(session)
+    return dict.fromkeys((each for each in known if each.startswith(word)), "")
+
+
+def _found(session: ChatSession, word: str) -> dict[str, str]:
+    return {path: in_tokens(tokens) for path, tokens in find_files(session.project(), word)}
+
+
+def _help(_session: ChatSession, _text: str) -> None:
+    calls = [f"/{name} {row.arguments}" for name, row in _COMMANDS.items()]
+    width = max(map(len, calls))
+    for call, row in zip(calls, _COMMANDS.values(), strict=True):
+        say(f"{call:<{width}}  {row.summary}")
+    say("Alt-Enter or a trailing backslash begins another line; @path shows a file")
+    say("Ctrl-C stops an answer, Ctrl-D leaves")
+
+
+def _quit(_session: ChatSession, _text: str) -> None:
+    raise Leave
+
+
+def _files(session: ChatSession, text: str) -> None:
+    turn = session.last or session.plan(text or _PLANNED)
+    tokens = turn.file_tokens
+    choices = turn.composition.choices
+    levels = {choice.path: choice.level.value for choice in choices}
+    for path, number in tokens.items():
+        say(f"{number:>10,}  {levels.get(path, ''):<8}  {path}".rstrip())
+    files = counted(len(tokens), "file")
+    say(f"{sum(tokens.values()):>10,}  {files} of {turn.plan.total:,} tokens in all")
+
+
+def _discussion(session: ChatSession, text: str) -> None:
+    if text:
+        session.select(discussion=text)
+    turns = len(Discussion(session.project(), session.discussion).turns(is_new=True).all)
+    say(f'discussion "{session.discussion}", {counted(turns, "turn")}')
+
+
+def _fork(session: ChatSession, text: str) -> None:
+    if not text:
+        raise click.UsageError("name the new discussion: /fork NAME")
+    Discussion(session.project(), session.discussion).fork(text)
+    _discussion(session, text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        raise click.UsageError("a quotation mark has no other one") from None
+
+
+def _ask_model(session: ChatSession, text: str) -> None:
+    words, now = _words(text), session.asked.selection
+    if not words:
+        say(session.select())
+        return
+    if len(words) > 2 or (len(words) == 2 and words[0] not in NAMES):
+        raise click.UsageError("name a model, a provider, or a provider and its model")
+    if words[0] in NAMES:
+        provider, model = words if len(words) == 2 else (words[0], "")
+    else:
+        model = words[0]
+        session.select()
+        provider = provider_for(session.project(), session.provider, model, now.provider)
+    base_url = now.base_url if provider == now.provider else ""
+    say(session.select(provider=provider, model=model, base_url=base_url))
+
+
+def _ask_persona(session: ChatSession, text: str) -> None:
+    changes = {"persona": "" if text == _AS_CONFIGURED else text} if text else {}
+    say(session.select(**changes))
+
+
+def _aliases(session: ChatSession) -> list[str]:
+    return sorted({*session.project().config.send.aliases, *user_config().send.aliases})
+
+
+def _set_budget(session: ChatSession, text: str) -> None:
+    try:
+        budget = parse_amount(text) if text not in ("", _AS_CONFIGURED) else None
+    except ValueError as error:
+        raise click.UsageError(f"the budget {error}") from None
+    if text:
+        session.select(budget=budget)
+    chosen = session.asked.selection.budget
+    say(f"budget: {'as configured' if chosen is None else chosen}")
+
+
+def _pointer(name: str, parse: Callable[[str], Any]) -> Callable[[ChatSession, str], None]:
+    def run(session: ChatSession, text: str) -> None:
+        if text:
+            session.point_at(**{name: parse("" if text == _AS_CONFIGURED else text)})
+        chosen = getattr(session.asked, name)
+        say(f"{name}: {(chosen if isinstance(chosen, str) else ', '.join(chosen)) or 'none'}")
+
+    return run
+
+
+def _paths_of(text: str) -> tuple[str, ...]:
+    if paths := _words(text):
+        return paths
+    raise click.UsageError("name a file: with the command PATH, such as /add src/main.py")
+
+
+def _add(session: ChatSession, text: str) -> None:
+    session.add([session.from_here(path) for path in _paths_of(text)])
+
+
+def _drop(session: ChatSession, text: str) -> None:
+    images = session.asked.selection.attached.images
+    full = {path: os.path.abspath(path) for path in _paths_of(text)}
+    paths = [image if image in images else session.from_here(path) for path, image in full.items()]
+    session.attach(Attached.without, paths)
+    say(f"left out: {', '.join(paths)}")
+
+
+def _attach(session: ChatSession, text: str) -> None:
+    paths = [os.path.abspath(Path(path).expanduser()) for path in _paths_of(text)]
+    session.attach(Attached.with_images, paths)
+    say(f"attached: {', '.join(paths)}")
+
+
+def _edit(session: ChatSession, text: str) -> None:
+    if not is_terminal():
+        raise click.UsageError("/edit needs a terminal")
+    session.draft = (click.edit(text, extension=".md") or "").rstrip("\n")
+
+
+_COMMANDS = {
+    "help": _Command("", "List the commands.", _help),
+    "model": _Command(
+        "[PROVIDER] [NAME]",
+        "Ask another model, by its name or an alias.",
+        _ask_model,
+        lambda session: [*_aliases(session), *NAMES],
+    ),
+    "persona": _Command(
+        "[NAME|none]",
+        "Ask as another persona.",
+        _ask_persona,
+        lambda session: sorted(
+            {*session.project().config.personas, *shared_personas(), _AS_CONFIGURED}
+        ),
+    ),
+    "budget": _Command(
+        "[N|auto|none]",
+        "Show what matters for each message within this many tokens; none: as configured.",
+        _set_budget,
+        lambda _session: (AUTO, "16k", "32k", "60k", _AS_CONFIGURED),
+    ),
+    "focus": _Command(
+        "[PATH[:LINES] ...|none]",
+        "Show these whatever they cost; with a budget.",
+        _pointer("focus", _words),
+    ),
+    "symbol": _Command(
+        "[NAME ...|none]",
+        "Rank from these definitions; with a budget.",
+        _pointer("symbols", _words),
+    ),
+    "since": _Command(
+        "[REV|none]",
+        "Rank from what has changed since then; with a budget.",
+        _pointer("since", str),
+    ),
+    "add": _Command("PATH ...", "Show these files too, in this session.", _add),
+    "drop": _Command(
+        "PATH ...",
+        "Leave these files or images out, in this session.",
+        _drop,
+        lambda session: [
+            *session.asked.selection.attached.files,
+            *session.asked.selection.attached.images,
+            *(session.last.file_tokens if session.last else ()),
+        ],
+    ),
+    "attach": _Command("IMAGE ...", "Send these images too, in this session.", _attach),
+    "edit": _Command("[TEXT]", "Write the next message in $EDITOR.", _edit),
+    "copy": _Command(
+        "",
+        "Copy the last answer to the clipboard.",
+        lambda session, _: say(copy_to_clipboard(session.answer().encode())),
+    ),
+    "files": _Command("", "List the files of the last prompt with their tokens.", _files),
+    "plan": _Command(
+        "[MESSAGE]",
+        "Show what would be sent, read from the cache and paid.",
+        lambda session, text: say(*session.plan(text or _PLANNED).lines),
+    ),
+    "cost": _Command(
+        "",
+        "Say what this session has cost, and how long the cache is warm.",
+        lambda session, _: say(
+            session.totals(), *filter(None, [session.sent.warmth if session.sent else ""])
+        ),
+    ),
+    "undo": _Command(
+        "",
+        "Take back the last question with its answer.",
+        lambda session, _: say(f"taken back: {session.undo()}"),
+    ),
+    "retry": _Command("", "Ask the last question once more.", lambda session, _: session.retry()),
+    "discussion": _Command(
+        "[NAME]",
+        "Go on in another discussion, or begin one.",
+        _discussion,
+        lambda session: [DEFAULT, NO_DISCUSSION, *named_discussions(session.asked.config)],
+    ),
+    "fork": _Command("NAME", "Go on in a copy of this discussion.", _fork),
+    "compact": _Command(
+        "",
+        "Put a summary in the place of the oldest turns; all stay as another one.",
+        lambda session, _: session.compact(),
+    ),
+    "quit": _Command("", "Leave; all is kept, send and chat go on from here.", _quit),
+}
