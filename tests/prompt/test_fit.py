@@ -213,7 +213,7 @@ def test_a_share_gets_its_part_while_others_have_more() -> None:
 
 
 def test_unlikely_files_get_little_before_all_of_the_likely_ones() -> None:
-    """Unlikely files enter for a thousand tokens and a twentieth of what is spent, then last (rule B-6)."""
+    """Unlikely files enter for three hundred tokens and a part of what is spent, then last (rule B-6)."""
     likely = Source("likely words here\n" * 400, tuple((n, n, 0.1) for n in range(1, 401)))
     others = Source("other words here\n" * 400, tuple((n, n, 0.9) for n in range(1, 401)))
     files = [likely.fittable(0), others.fittable(1)]
@@ -223,8 +223,8 @@ def test_unlikely_files_get_little_before_all_of_the_likely_ones() -> None:
         order.spend(step, 10)
         spent[step.file] += 10
         parts.append(tuple(spent))
-    assert parts[93] == (0, 940)
-    assert all(other <= 1_000 + (mine + other) // 20 for mine, other in parts if mine < 4_000)
+    assert parts[24] == (0, 250)
+    assert all(other <= 300 + 0.035 * (mine + other) for mine, other in parts if mine < 4_000)
     assert parts[-1] == (4_000, 4_000)
 
 

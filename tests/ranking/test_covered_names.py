@@ -49,6 +49,8 @@ def test_a_line_is_about_what_stands_before_its_circumstances(
         ("fix cookies that are lost", False),
         ("router: match wildcards", False),
         ("cookies are lost (#12)", False),
+        ("set_cookie() ignores the path of a cookie", False),
+        ("do not keep cookies", False),
         ("cookies are lost\n\nThey were kept before.", False),
         ("", False),
     ],

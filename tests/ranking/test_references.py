@@ -52,7 +52,8 @@ AREA = "def area(shape):\n    sides = shape.sides\n    return sides\n"
 
 def closely(corpus: FakeCorpus) -> Resolver:
     """Return a resolver that has looked closely at all files."""
-    return Resolver(corpus, known=dict(enumerate(corpus.analyses(range(len(corpus.files))))))
+    known = dict(enumerate(corpus.analyses(range(len(corpus.files)))))
+    return Resolver(corpus, PathTable(corpus.files), known)
 
 
 def meant(corpus: FakeCorpus, path: str, name: str, scope: str = "") -> list[str]:
@@ -96,7 +97,8 @@ def test_files_that_are_not_looked_at_closely_make_a_name_unclear() -> None:
             a__one=AREA, c__four="area(1)\n", **{f"{each}__one": AREA for each in others}
         )
         known = dict(enumerate(corpus.analyses([0, 1])))
-        assert list(Resolver(corpus, known=known).resolve(1, reference)) == expected
+        resolver = Resolver(corpus, PathTable(corpus.files), known)
+        assert list(resolver.resolve(1, reference)) == expected
 
 
 def test_self_means_the_same_class() -> None:

@@ -22,19 +22,25 @@ _ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 _QUESTION: Final = re.compile(
-    r"\s*+(?:can|do|does|how|is|what|when|where|which|who|why)\b", re.IGNORECASE
+    r"\s*+(?:can|do(?! not\b)|does|how|is|what|when|where|which|who|why)\b", re.IGNORECASE
+)
+# What a line has that tells of a fault or of how things are to be, and the name of a thing has not.
+_STATING: Final = re.compile(
+    r"^(?!.*\bhow\b).*(?:\b(?:are|can|cannot|could|crash(?:es)?|did|do|does|fails?|had|hangs?|has|have|ignores?|is|must"
+    r"|raises?|returns?|should|was|were|will|would)\b|n't\b)",
+    re.IGNORECASE,
 )
 # First words of a line that tells of a change; those of commits that no list has are taken for a question.
 _CHANGING: Final = COMMIT_WORDS | frozenset(
     """
-    apply avoid bring build check clarify clean clear convert correct create cut declare default define delete deprecate
-    detect disable document don drop enable ensure expose extend extract finish format generate get give guard handle
-    hide ignore implement include increase initialize inline install keep let limit link log mark mention migrate mock
-    move normalize omit only optimize optimise optionally override parse pass pin port prefer prepare prevent print
-    properly publish put raise re read reduce reenable reject rename reorder reorganize replace report require reset
-    respect restore restrict return reuse rewrite run separate set show simplify skip sort specify speed split start
-    stop store switch sync test tidy translate treat trim try turn undo unify upgrade validate warn work workaround
-    wrap write
+    accept apply avoid bring build check clarify clean clear convert correct create cut declare default define delete
+    deprecate detect disable document don drop enable ensure expose extend extract finish format generate get give guard
+    handle hide ignore implement include increase initialize inline install keep let limit link log mark mention migrate
+    mock move normalize omit only optimise optimize optionally override parse pass pin port prefer prepare prevent print
+    properly publish put raise re read reduce reenable reject relax rename reorder reorganize replace report require
+    reset respect restore restrict return reuse rewrite run separate set show simplify skip sort specify speed split
+    start stop store streamline strip switch sync test tidy translate treat trim try turn undo unify upgrade validate
+    warn work workaround wrap write
     """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
 )
 _OF_A_COMMIT: Final = re.compile(r"\(#\d+\)|\bv?\d+\.\d+|\w:\s|\S\n")
@@ -90,7 +96,8 @@ def asks(text: str) -> bool:
         return False
     if _QUESTION.match(text) or text.endswith("?"):
         return True
-    return first[0].lower() not in _CHANGING and not _OF_A_COMMIT.search(text)
+    is_change = first[0].lower() in _CHANGING or _OF_A_COMMIT.search(text)
+    return not (is_change or _STATING.match(text))
 
 
 def _roots(text: str) -> Sequence[str]:

@@ -120,17 +120,13 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "subject": 1.9,  # single pieces against the first line, which is free of side remarks
         "words of the name": 1.7,  # names are chosen to say what a definition is about
         "words of the file's name": 2.5,  # set for questions, and fitted for changes, of which it says less
-        "scope in the path": 1.4,  # ``router: ...`` in projects that write so
         # Mentions: what the task names outright.
         "named in the task": 1.7,  # a definition, surely or not
         "all of the task": 6.0,  # set: who asks by a name alone wants its definition
         "identifier used": 1.0,  # pieces that use what the task names
         "used as written": 4.0,  # set: the only use of ``_exit`` among many of ``exit``
         "file named in the first line": 3.0,
-        "path named in the task": 1.3,
-        "file named in the task": 0.5,  # set: bodies of messages mention files that were not changed
         "place in the task": 8.0,  # set: a traceback's innermost frame stands above all words around it
-        "called before": 7.0,  # set: by a traceback's frames; behind the innermost, before outer ones
         # History.
         "similar changes": 2.3,  # set: fitted 1.5, raised when weak likeness began to count less; files
         "definitions of similar changes": 0.6,
@@ -160,8 +156,6 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         # A second look: somebody who saw the likeliest files and their signatures, by their confidence.
         "picked": 3.0,  # set: 2 and 4 show a fortieth and a hundredth fewer of the lines that change
         "picked definition": 1.5,  # set: 3 shows a fortieth fewer, none a thirtieth
-        # Structure.
-        "references": 0.7,  # says which signatures a body needs more than what changes with it
     }
 )
 

@@ -11,7 +11,7 @@ from aggregate.base.request import Guess, Missing
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
-from aggregate.ranking.mentions import WrittenName
+from aggregate.ranking.mentions import WrittenName, traced_files
 from aggregate.ranking.named_identifiers import CERTAIN
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
@@ -19,8 +19,8 @@ from aggregate.ranking.text_evidence import file_text
 
 # Evidence of which any tells of a place where it is that sure.
 _POINTING: Final = frozenset({
-    "all of the task", "called before", "changed since", "file named in the first line", "file named in the task",
-    "focus", "named in the task", "path named in the task", "place in the task", "symbol", "used as written",
+    "all of the task", "changed since", "file named in the first line", "focus", "named in the task", "symbol",
+    "used as written",
 })  # fmt: skip
 _POINTED: Final = 0.5
 _NAMING: Final = ("words of the file's name", "words of the name")
@@ -38,6 +38,8 @@ def guess_of(
     files: Sequence[RankedFile],
 ) -> Guess | None:
     """Return why an order of files is a guess, with the likeliest names; ``None`` where the task tells of a place."""
+    if traced_files(inquiry):
+        return None
     for evidence in evidences:
         said = (evidence.files, evidence.pieces) if evidence.kind in _POINTING else ()
         if any(value >= _POINTED for values in said for value in values.values()):

@@ -250,7 +250,7 @@ class Inquiry:
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
         corpus = _RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
-        wanted = [*(term.term for term in terms), *question.task.scopes]
+        wanted = frozenset(term.term for term in terms)
         matcher = TermMatcher(wanted)
         return cls(
             corpus,
@@ -260,7 +260,7 @@ class Inquiry:
             PathTable(corpus.files),
             kinds_of(corpus.files),
             similar_commits(question.commits, question.task.change_words, MOST_SIMILAR),
-            _words(question.task.text, frozenset(wanted)),
+            _words(question.task.text, wanted),
             _path_terms(corpus.files, matcher) if wanted else {},
         )
 

@@ -49,7 +49,8 @@ _CHORES: Final = {
     ),
     "a release": re.compile(
         r"^(?:prepare |cut |tag |start )?(?:for )?(?:the )?(?:next )?(?:release|version)\b(?! \w+ \w)"
-        r"|^v?\d+\.\d+[\w.-]*$|\b(?:bump|set|update)\b.*\bversion(?: number)?(?: to)?(?: v?\d[\w.]*)?$",
+        r"|^v?\d+\.\d+[\w.-]*(?: release)?(?: \(#\d+\))?$"
+        r"|\b(?:bump|set|update)\b.*\bversion(?: number)?(?: to)?(?: v?\d[\w.]*)?$",
         re.IGNORECASE,
     ),
     "lint": re.compile(

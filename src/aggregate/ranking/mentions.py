@@ -9,8 +9,7 @@ from aggregate.base.request import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
-from aggregate.ranking.paths import PathKind, PathTable
-from aggregate.ranking.references import Resolver
+from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list, terms_in
 
 _SEPARATORS = re.compile(r"[.#:/\\]+|->")
@@ -30,56 +29,34 @@ class WrittenName(NamedTuple):
         return cls(tuple(parts[-_MOST_PARTS:-1]), parts[-1]) if parts else cls((), "")
 
 
-# Files that hold a name of which those are found that define it, where a pass over their words has found none.
-_MOST_HOLDING = 100
+_Definition = tuple[int, int]  # a file, and its place among the file's
 
 
-def files_that_may_define(corpus: Corpus, written: WrittenName) -> Sequence[int]:
-    """Return the files that seem to define a name, or where none does that hold it, unless they are too many."""
-    if not written.name:
-        return ()
-    defining = corpus.files_defining(written.name)
-    terms = () if defining else term_list(written.name)
-    holding = sorted(corpus.files_with(terms[0])) if terms else ()
-    return defining or (holding if len(holding) <= _MOST_HOLDING else ())
+def _definitions(
+    inquiry: Inquiry, candidates: Candidates, text: str
+) -> tuple[Sequence[_Definition], Sequence[_Definition]]:
+    """Return the definitions of a name in the candidates' programs, and those of them that stand in what it says.
 
-
-def definitions_named(
-    inquiry: Inquiry, candidates: Candidates, written: WrittenName
-) -> list[tuple[int, int]]:
-    """Return ``(file, place of the definition)`` for each definition of a name in the candidates' programs."""
-    return [
+    That are definitions around them, else modules; where it says nothing, all do.
+    """
+    scopes, name = WrittenName.parse(text)
+    named = [
         (file, place)
         for file, analysis in candidates.items()
         if inquiry.files[file].is_code
-        for place in analysis.named.get(written.name, ())
+        for place in analysis.named.get(name, ())
     ]
-
-
-def in_scope(
-    definitions: Sequence[tuple[int, int]],
-    written: WrittenName,
-    *,
-    candidates: Candidates,
-    paths: PathTable,
-) -> Sequence[tuple[int, int]]:
-    """Return those definitions that stand in what the name says: definitions around them, else modules."""
-    if not written.scopes:
-        return definitions
-    for begin in range(len(written.scopes)):  # ``package.Class.name``: packages are no definitions
-        path = (*written.scopes[begin:], written.name)
+    for begin in range(len(scopes)):  # ``package.Class.name``: packages are no definitions
+        path = (*scopes[begin:], name)
         inside = [
             (file, place)
-            for file, place in definitions
+            for file, place in named
             if tuple(candidates[file].definitions[place].path[-len(path) :]) == path
         ]
         if inside:
-            return inside
-    return [
-        (file, place)
-        for file, place in definitions
-        if file in paths.by_stem.get(written.scopes[-1], ())
-    ]
+            return named, inside
+    modules = inquiry.paths.by_stem.get(scopes[-1], ()) if scopes else range(len(inquiry.files))
+    return named, [each for each in named if each[0] in modules]
 
 
 def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, float]]:
@@ -93,50 +70,25 @@ _MOST_NAMESAKES = 40  # definitions of one name: where more share it, the name t
 _NO_SCOPE = 0.5
 _MODULE = 0.7
 _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
-# Words of a task that are compared with files' names: as many as a long ticket has.
-_MOST_WORDS = 5_000
 
 
-def named_files(inquiry: Inquiry) -> tuple[Evidence, Evidence, Evidence]:
-    text = inquiry.question.task.text
-    subject = text.lstrip().partition("\n")[0]
-    in_subject: dict[int, float] = {}
-    by_path: dict[int, float] = {}
-    by_name: dict[int, float] = {}
-    for word in _words(subject):
-        _note_names(inquiry, word, in_subject)
-    for word in _words(text):
-        _note_names(inquiry, word, by_name)
-        if "/" in word:
-            match = inquiry.paths.meant_by(word)
-            lift(by_path, match.files, match.share / sqrt(max(1, len(match.files))))
-    return (
-        _of_names("file named in the first line", inquiry, in_subject),
-        _of_names("path named in the task", inquiry, by_path),
-        _of_names("file named in the task", inquiry, by_name),
-    )
-
-
-def _words(text: str) -> Sequence[str]:
-    words: dict[str, None] = {}
-    for match in _WRITTEN_PATH.finditer(text):
+def named_files(inquiry: Inquiry) -> Evidence:
+    """Return the files that the task's first line names, or as ``pkg.module``; what the rest names are places."""
+    values: dict[int, float] = {}
+    subject = inquiry.question.task.text.lstrip().partition("\n")[0][:_LONGEST]
+    for match in _WRITTEN_PATH.finditer(subject):
         word = match[0].replace("\\", "/").strip("./-@+") or match[0]
-        words[word] = None
-        if len(words) == _MOST_WORDS:
-            break
-    return list(words)
-
-
-def _note_names(inquiry: Inquiry, word: str, values: dict[int, float]) -> None:
-    # By their whole names, or ``pkg.module`` for ``pkg/module.py``.
-    name = word.rpartition("/")[2]
-    if name == word and name.islower() and name.isalpha():
-        return  # a word of prose, as which a script may be called
-    files = inquiry.paths.by_name.get(name, ())
-    value = 1.0
-    if not files and "." in name:
-        files, value = _modules(inquiry, name), _MODULE
-    lift(values, files, value / sqrt(max(1, len(files))))
+        name = word.rpartition("/")[2]
+        if name == word and name.islower() and name.isalpha():
+            continue  # a word of prose, as which a script may be called
+        files = inquiry.paths.by_name.get(name, ())
+        value = 1.0
+        if not files and "." in name:
+            files, value = _modules(inquiry, name), _MODULE
+        lift(values, files, value / sqrt(max(1, len(files))))
+    # Unscaled, since a doubtful name is no better for being the only one.
+    matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
+    return Evidence("file named in the first line", files=values, matched=matched)
 
 
 def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
@@ -151,12 +103,6 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
         if files:
             return files
     return ()
-
-
-def _of_names(kind: str, inquiry: Inquiry, values: Mapping[int, float]) -> Evidence:
-    # Unscaled, since a doubtful name is no better for being the only one.
-    matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
-    return Evidence(kind, files=values, matched=matched)
 
 
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
@@ -176,13 +122,11 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
-        written = WrittenName.parse(text)
-        definitions = definitions_named(inquiry, candidates, written)
-        if not definitions or len(definitions) > _MOST_NAMESAKES:
+        named, scoped = _definitions(inquiry, candidates, text)
+        if len(named) > _MOST_NAMESAKES:
             continue
-        scoped = in_scope(definitions, written, candidates=candidates, paths=inquiry.paths)
         value = certainty if scoped else certainty * _NO_SCOPE
-        meant = scoped or definitions
+        meant = scoped or named
         for file, place in meant:
             matched.setdefault(file, text)
             lift(values, keys(file, pieces_of(candidates[file], place)), value / sqrt(len(meant)))
@@ -196,12 +140,11 @@ _NAMESPACES = frozenset({"module", "namespace", "package"})
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return the pieces of the definitions whose name is all that the task says, in the source where there are any."""
     name = inquiry.question.task.sole
-    written = WrittenName.parse(name)
-    named = definitions_named(inquiry, candidates, written) if name else []
-    named = [*in_scope(named, written, candidates=candidates, paths=inquiry.paths)] or named
-    sources = [each for each in named if inquiry.kinds[each[0]] is PathKind.SOURCE]
+    named, scoped = _definitions(inquiry, candidates, name) if name else ((), ())
+    meant = scoped or named
+    sources = [each for each in meant if inquiry.kinds[each[0]] is PathKind.SOURCE]
     values: dict[PieceKey, float] = {}
-    for file, place in sources or named:
+    for file, place in sources or meant:
         definitions = candidates[file].definitions
         outer = definitions[place].outer
         is_within = outer >= 0 and definitions[outer].kind not in _NAMESPACES
@@ -253,15 +196,25 @@ _INNER = 0.6
 
 def seed_files(inquiry: Inquiry) -> frozenset[int]:
     """Return the files that the user points at; before their analyses are loaded."""
-    files = {file for path, _, _ in inquiry.question.focus for file in _files_at(inquiry, path)}
-    files.update(
-        file for change in inquiry.question.changes for file in _files_at(inquiry, change.path)
-    )
+    paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
+    files = {file for path in paths for file in _files_at(inquiry, path)}
     for symbol in inquiry.question.symbols:
-        written = WrittenName.parse(symbol)
-        loaded = inquiry.load(files_that_may_define(inquiry.corpus, written))
-        files.update(file for file, _ in definitions_named(inquiry, loaded, written))
+        loaded = inquiry.load(_files_that_may_define(inquiry.corpus, symbol))
+        files.update(file for file, _ in _definitions(inquiry, loaded, symbol)[0])
     return frozenset(files)
+
+
+# Files that hold a name of which those are found that define it, where a pass over their words has found none.
+_MOST_HOLDING = 100
+
+
+def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
+    """Return the files that seem to define a name, or where none does that hold it, unless they are too many."""
+    name = WrittenName.parse(text).name
+    defining = corpus.files_defining(name) if name else ()
+    terms = () if defining else term_list(name)
+    holding = sorted(corpus.files_with(terms[0])) if terms else ()
+    return defining or (holding if len(holding) <= _MOST_HOLDING else ())
 
 
 def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
@@ -269,12 +222,12 @@ def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
     return inquiry.paths.meant_by(path).files if number is None else (number,)
 
 
-def seeds(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    changes = [(change.path, change.first, change.last) for change in inquiry.question.changes]
+def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
+    question = inquiry.question
     return (
-        _places(inquiry, candidates, kind="focus", places=inquiry.question.focus),
+        _places(inquiry, candidates, kind="focus", places=question.focus),
         _symbols(inquiry, candidates),
-        _places(inquiry, candidates, kind="changed since", places=changes),
+        _places(inquiry, candidates, kind="changed since", places=question.changes),
     )
 
 
@@ -307,9 +260,7 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     matched: dict[int, str] = {}
     unknown: list[str] = []
     for symbol in inquiry.question.symbols:
-        written = WrittenName.parse(symbol)
-        definitions = definitions_named(inquiry, candidates, written)
-        meant = in_scope(definitions, written, candidates=candidates, paths=inquiry.paths)
+        _, meant = _definitions(inquiry, candidates, symbol)
         if not meant:
             unknown.append(symbol)
         for file, place in meant:
@@ -329,12 +280,6 @@ _MOST_PLACES = 40  # places of a traceback that are looked at, the most telling 
 # What the next frame of a traceback counts of the one before: the innermost is the nearest to the fault.
 _NEXT_PLACE = 0.6
 _REST_OF_TRACED = 0.25
-# What the calls of the next frame count of those of the one before: what an outer function made is used within.
-_NEXT_FRAME = 0.9
-# What a call above the frame's line in the same function counts of one on it.
-_EARLIER_LINE = 0.5
-# Calls that are followed, the innermost frame's first: those of a few dozen frames in the project.
-_MOST_CALLS = 40
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[NamedPlace, Sequence[int], float]]:
@@ -401,51 +346,3 @@ def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
     if not in_function or set(at_line) & set(in_function):
         return at_line
     return in_function
-
-
-class TracedCall(NamedTuple):
-    """A definition that a frame of a traceback had called."""
-
-    file: int
-    definition: int
-    value: float  # how much that says, 1 for a call on the line of the innermost frame
-    caller: str  # the place of the call, in words for the audit
-
-
-def traced_calls(inquiry: Inquiry, resolver: Resolver) -> tuple[TracedCall, ...]:
-    """Return what the calls on and above the frames' lines mean, where it is clear."""
-    calls: list[TracedCall] = []
-    value = 1.0
-    for place, files, _ in traced_files(inquiry):
-        if not place.line or len(files) > 1:
-            continue
-        file = files[0]
-        # Calls on the line, then those above it in the same definition, the nearest first.
-        analysis, line = resolver.analysis(file), place.line
-        made = [reference for reference in analysis.references if reference.kind == "call"]
-        holding = enumerate(analysis.definitions)
-        around = max((n for n, each in holding if each.first <= line <= each.last), default=None)
-        above = [each for each in made if each.definition == around and each.line < line]
-        for reference in [*(each for each in made if each.line == line), *reversed(above)]:
-            if len(calls) >= _MOST_CALLS:
-                return tuple(calls)
-            resolver.load_definers(reference.name)
-            targets = resolver.resolve(file, reference)
-            share = 1.0 if reference.line == place.line else _EARLIER_LINE
-            caller = f"called at {inquiry.files[file].path}:{reference.line}"
-            calls += [
-                TracedCall(*target, value * share / len(targets), caller) for target in targets
-            ]
-        value *= _NEXT_FRAME
-    return tuple(calls)
-
-
-def called_before(candidates: Candidates, calls: tuple[TracedCall, ...]) -> Evidence:
-    pieces: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for call in calls:
-        if call.file not in candidates:
-            continue
-        matched.setdefault(call.file, call.caller)
-        lift(pieces, keys(call.file, pieces_of(candidates[call.file], call.definition)), call.value)
-    return Evidence("called before", pieces=pieces, matched=matched)

@@ -1,11 +1,10 @@
 """The whole way from a question to files in order: each evidence asked, and all of them weighed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import nsmallest
 from itertools import accumulate
-from math import exp, fsum, inf, log, log1p
+from math import exp, fsum, log, log1p
 
 from aggregate.base.request import Missing
 from aggregate.ranking.companions import COMPANIONS, companions
@@ -13,13 +12,11 @@ from aggregate.ranking.covered_names import definition_names, file_names
 from aggregate.ranking.evidence import (
     WEIGHTS,
     Evidence,
-    PieceKey,
     Ranking,
     add_to_files,
     add_to_pieces,
     best_keys,
     in_order,
-    lift,
     probabilities,
     reasons,
     scaled,
@@ -33,7 +30,7 @@ from aggregate.ranking.history_evidence import (
     last_changes,
     message_text,
 )
-from aggregate.ranking.inquiry import Candidates, Inquiry, Question, keys
+from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import (
     file_kinds,
     file_sizes,
@@ -43,23 +40,21 @@ from aggregate.ranking.kind_evidence import (
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
-    called_before,
     files_with_named_definitions,
     named_definitions,
     named_files,
     pointed_files,
     seed_files,
-    seeds,
+    seeded_pieces,
     sole_definitions,
-    traced_calls,
     traced_files,
     traced_places,
     used_identifiers,
 )
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.picked import picked
-from aggregate.ranking.references import MOST_SOURCES, Resolver, references
-from aggregate.ranking.text_evidence import file_text, path_scopes, piece_texts
+from aggregate.ranking.references import near_seeds
+from aggregate.ranking.text_evidence import file_text, piece_texts
 
 # Files whose pieces are scored. Of 108 commits of two projects of 800 and 2,000 files, 300 showed as many files and
 # lines and one definition more, 150 fewer files.
@@ -70,9 +65,6 @@ _MOST_SEEDED = 300  # further files that are candidates because the question poi
 _MOST_COMPANIONS = 10
 # How surely a definition must be named for its file to be a candidate whatever else is said about it.
 _CERTAIN = 0.3
-# In the logarithm of odds: pieces that far behind the likeliest are no place to start from.
-_FAR = 12.0
-_SEEDS = frozenset({"focus", "symbol", "changed since", "place in the task"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +79,21 @@ class Observation:
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Gather all evidences; weights decide which files are looked at closely."""
-    to_be_shown = seed_files(inquiry) | pointed_files(inquiry)
+    pointed_at = seed_files(inquiry)
     whole = [
         file_text(inquiry),
         file_names(inquiry),
-        path_scopes(inquiry),
-        *named_files(inquiry),
+        named_files(inquiry),
         changed_files(inquiry),
         message_text(inquiry),
         last_changes(inquiry),
-        *file_kinds(inquiry, to_be_shown),
+        *file_kinds(inquiry, pointed_at | pointed_files(inquiry)),
         inner_files(inquiry),
         language_share(inquiry),
         file_sizes(inquiry),
     ]
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
-    sources = dict.fromkeys(sorted(seed_files(inquiry))[:_MOST_SEEDED], 1.0)
+    sources = dict.fromkeys(sorted(pointed_at)[:_MOST_SEEDED], 1.0)
     if inquiry.question.task.terms:
         for rank, file in enumerate(best_keys(dict(enumerate(files)), _MOST_COMPANIONS)):
             if inquiry.kinds[file] is PathKind.SOURCE:
@@ -112,50 +103,33 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     penalties = {e.kind: e.files for e in whole if e.kind in ("test", "auxiliary")}
     belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
     files = add_to_files(files, belonging, weights)
-    best = inquiry.load(_best_files(inquiry, files, weights))
-    calls = traced_calls(inquiry, Resolver(inquiry.corpus, inquiry.paths, known=best))
     own = (file for evidence in belonging for file in evidence.files)
-    candidates = inquiry.load([*best, *(call.file for call in calls), *own])
+    candidates = inquiry.load([*_best_files(inquiry, files, weights, pointed_at), *own])
+    places, seeds = traced_places(inquiry, candidates), seeded_pieces(inquiry, candidates)
     closely = [
         *piece_texts(inquiry, candidates),
         definition_names(inquiry, candidates),
         named_definitions(inquiry, candidates),
         sole_definitions(inquiry, candidates),
         *used_identifiers(inquiry, candidates),
-        traced_places(inquiry, candidates),
+        places,
         *changed_definitions(inquiry, candidates),
         *piece_shapes(candidates),
-        *seeds(inquiry, candidates),
-        called_before(candidates, calls),
+        *seeds,
         *picked(inquiry, candidates),
     ]
     given = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
-    pieces = add_to_pieces(given, closely, weights)
-    resolver = Resolver(inquiry.corpus, inquiry.paths, known=candidates)
-    pointed: dict[PieceKey, float] = {}
-    for evidence in closely:
-        if evidence.kind not in _SEEDS:
-            continue
-        for key, value in evidence.pieces.items():
-            lift(pointed, [key], value)
-        for file, value in evidence.files.items():
-            if value == 1.0 and file in candidates:
-                whole_file = keys(file, range(len(candidates[file].pieces)))
-                pointed.update(dict.fromkeys(whole_file, 1.0))
-    near = references(inquiry, candidates, resolver=resolver, likely=pointed, kind="near a seed")
-    pieces = add_to_pieces(pieces, [near], weights)
-    likely = _likely(pieces)
-    referred = references(inquiry, candidates, resolver=resolver, likely=likely, kind="references")
+    near = near_seeds(inquiry, candidates, (places, *seeds))
     return Observation(
-        [*whole, together, *belonging, *closely, near, referred],
+        [*whole, together, *belonging, *closely, near],
         candidates,
-        add_to_files(files, [*closely, near, referred], weights),
-        add_to_pieces(pieces, [referred], weights),
+        add_to_files(files, [*closely, near], weights),
+        add_to_pieces(given, [*closely, near], weights),
     )
 
 
 def _best_files(
-    inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float]
+    inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float], seeds: Set[int]
 ) -> Sequence[int]:
     named = files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
@@ -168,7 +142,7 @@ def _best_files(
         if file in rough:
             rough[file] += weight * value
     pointed = [file for _, files, _ in traced_files(inquiry) for file in files]
-    pointed += sorted(seed_files(inquiry))
+    pointed += sorted(seeds)
     pointed += [inquiry.paths.numbers[pick.path] for pick in inquiry.question.picks]
     pointed += [file for file in best_keys(named) if named[file] >= _CERTAIN]
     seeded = list(dict.fromkeys(file for file in pointed if file in rough))[:_MOST_SEEDED]
@@ -186,19 +160,6 @@ def _best_files(
 def _logarithm_of_count(count: int) -> float:
     """Return what ``count`` equal pieces add to the logarithm of their file's chance."""
     return log(max(1, count))
-
-
-def _likely(pieces: Mapping[int, Sequence[float]]) -> Mapping[PieceKey, float]:
-    best = max((max(values, default=-inf) for values in pieces.values()), default=-inf)
-    near = [
-        (-value, file, place)
-        for file, values in pieces.items()
-        for place, value in enumerate(values)
-        if value > best - _FAR
-    ]
-    return {
-        (file, place): exp(-value - best) for value, file, place in nsmallest(MOST_SOURCES, near)
-    }
 
 
 # Characters of a language's files below which it is no surprise that they define nothing.

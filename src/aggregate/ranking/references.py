@@ -22,34 +22,17 @@ class Resolver:
     """Resolve references among the files that are looked at closely; what was looked up is kept."""
 
     def __init__(
-        self,
-        corpus: Corpus,
-        paths: PathTable | None = None,
-        *,
-        known: Mapping[int, FileAnalysis] | None = None,
+        self, corpus: Corpus, paths: PathTable, analyses: Mapping[int, FileAnalysis]
     ) -> None:
         self._corpus = corpus
-        self._paths = paths or PathTable(corpus.files)
-        self.analyses: dict[int, FileAnalysis] = dict(known or {})
+        self._paths = paths
+        self.analyses = analyses
         self._named: dict[str, list[tuple[int, int]]] = {}
+        for file in sorted(analyses):
+            for name, places in analyses[file].named.items() if corpus.files[file].is_code else ():
+                self._named.setdefault(name, []).extend((file, place) for place in places)
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
-
-    def analysis(self, file: int) -> FileAnalysis:
-        if file not in self.analyses:
-            self.load([file])
-        return self.analyses[file]
-
-    def load(self, files: Sequence[int]) -> None:
-        self.analyses.update(zip(files, self._corpus.analyses(files), strict=True))
-        self._named.clear()
-
-    def load_definers(self, name: str) -> None:
-        """Look closely at the files that seem to define a name too, where they are few enough to tell by it."""
-        files = self._corpus.files_defining(name)
-        unknown = [file for file in files if file not in self.analyses]
-        if unknown and len(files) <= MOST_NAMESAKES:
-            self.load(unknown)
 
     def module(self, file: int, module: str) -> frozenset[int]:
         key = (file, module)
@@ -60,14 +43,14 @@ class Resolver:
 
     def resolve(self, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
         """Return ``(file, definition)`` for what ``reference`` of ``file`` may mean; nothing where it is unclear."""
-        named = self._definitions(reference.name)
+        named = self._named.get(reference.name, ())
         if not named or len(named) > _MOST_DEFINITIONS:
             return ()
         if reference.kind == "import":
             return self._within(named, self.module(file, reference.scope))
         own = [(number, place) for number, place in named if number == file]
         if len(own) > 1:  # those of the same class where the scope is ``self``
-            definitions = self.analysis(file).definitions
+            definitions = self.analyses[file].definitions
             owner = reference.definition
             around = definitions[owner].path[:-1] if owner >= 0 else ()
             scope = around[-1:] if reference.scope in _ITSELF else (reference.scope,)
@@ -77,7 +60,7 @@ class Resolver:
         if file not in self._imports:
             self._imports[file] = {
                 other.name: other.scope
-                for other in reversed(self.analysis(file).references)
+                for other in reversed(self.analyses[file].references)
                 if other.kind == "import"
             }
         match = _FIRST_PART.match(reference.scope)
@@ -94,17 +77,6 @@ class Resolver:
             return beside if len(beside) <= MOST_NAMESAKES else ()
         others = set(self._corpus.files_defining(reference.name)) - self.analyses.keys()
         return named if len(named) + len(others) <= MOST_NAMESAKES else ()
-
-    def _definitions(self, name: str) -> Sequence[tuple[int, int]]:
-        if (
-            not self._named
-        ):  # all at once: a question asks for hundreds of names in hundreds of files
-            for file in sorted(self.analyses):
-                if self._corpus.files[file].is_code:
-                    for own, places in self.analyses[file].named.items():
-                        named = self._named.setdefault(own, [])
-                        named += [(file, place) for place in places]
-        return self._named.get(name, ())
 
     @staticmethod
     def _within(
@@ -158,16 +130,19 @@ class _Spread:
             self.matched[file] = (value, how)
 
 
-def references(
-    inquiry: Inquiry,
-    candidates: Candidates,
-    *,
-    resolver: Resolver,
-    likely: Mapping[PieceKey, float],
-    kind: str,
-) -> Evidence:
-    """Return what is connected with likely pieces by references, in one or two steps."""
-    sources = _sources(candidates, likely)
+def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidence]) -> Evidence:
+    """Return what is connected by references, in one or two steps, with pieces that the user points at."""
+    pointed: dict[PieceKey, float] = {}
+    for evidence in seeds:
+        for key, value in evidence.pieces.items():
+            lift(pointed, [key], value)
+        for file, value in evidence.files.items():
+            if value == 1.0 and file in candidates:
+                pointed |= dict.fromkeys(keys(file, range(len(candidates[file].pieces))), 1.0)
+    if not pointed:
+        return Evidence("near a seed")
+    resolver = Resolver(inquiry.corpus, inquiry.paths, candidates)
+    sources = _sources(candidates, pointed)
     spread = _Spread()
     for source in sources:
         _follow(inquiry, resolver, spread=spread, source=source)
@@ -182,9 +157,9 @@ def references(
     for (file, definition), value in spread.definitions.items():
         if file in candidates:
             own = keys(file, pieces_of(candidates[file], definition))
-            lift(pieces, (key for key in own if key not in likely), value)
+            lift(pieces, (key for key in own if key not in pointed), value)
     matched = {file: how for file, (_, how) in spread.matched.items()}
-    return Evidence(kind, files=spread.files, pieces=scaled(pieces), matched=matched)
+    return Evidence("near a seed", files=spread.files, pieces=scaled(pieces), matched=matched)
 
 
 def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequence[_Source]:
@@ -198,7 +173,7 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
 
 def _used_by(resolver: Resolver, source: _Source) -> Sequence[Reference]:
     # Short definitions in it have no pieces of their own.
-    analysis = resolver.analysis(source.file)
+    analysis = resolver.analyses[source.file]
     own = {piece.definition for piece in analysis.pieces}
     used: list[Reference] = []
     for reference in analysis.references:
@@ -236,7 +211,7 @@ def _find_users(
         if source.definition < 0:
             continue
         target = (source.file, source.definition)
-        path = resolver.analysis(source.file).definitions[source.definition].path
+        path = resolver.analyses[source.file].definitions[source.definition].path
         name = path[-1] if path else ""
         users = _users(resolver, name)
         if len(users) > _MOST_USERS:
@@ -267,7 +242,7 @@ def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:
     file, place = target
     if place < 0:
         return inquiry.files[file].path.rpartition("/")[2]
-    return ".".join(resolver.analysis(file).definitions[place].path)
+    return ".".join(resolver.analyses[file].definitions[place].path)
 
 
 # First parts that name no folder of their own.

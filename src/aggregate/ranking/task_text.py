@@ -41,32 +41,6 @@ def plain_symbol(text: str) -> str:
     return ".".join(names[-2:]) if has_class else names[-1]
 
 
-_HEADER: Final = re.compile(r"(?:---|\+\+\+) (?:[abciow]/)?(?P<path>[^\t\n]{1,400})")
-_HUNK: Final = re.compile(r"@@ -(?P<line>\d{1,7})(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})? @@")
-_NO_FILE: Final = "/dev/null"
-
-
-def diff_places(text: str) -> Iterator[NamedPlace]:
-    """Yield for each hunk of a unified diff the first line that it changes; of a new file line 1."""
-    if "\n@@ -" not in text:
-        return
-    path, line = "", 0  # the hunk's next line, 0 where its first change was told
-    for written in text.split("\n"):
-        if line and written.startswith(("+", "-")):
-            yield NamedPlace(path, line)
-            line = 0
-        elif line and written[:1] in ("", " "):
-            line += 1
-        elif header := _HEADER.match(written):
-            # Of a file that is renamed the old name, which comes first, is the one that is there.
-            if header["path"] != _NO_FILE and (written.startswith("-") or not path):
-                path = header["path"]
-        elif written.startswith("diff "):
-            path = ""
-        elif path and (hunk := _HUNK.match(written)):
-            line = max(int(hunk["line"]), 1)
-
-
 # Places that are told: a traceback of a recursion has a thousand frames, and the first of them say it all.
 MOST_PLACES: Final = 200
 # Characters of a line that is read at once; messages with longer paths are rare, minified code is not.
@@ -149,8 +123,7 @@ class _Line(NamedTuple):
 def named_places(text: str) -> tuple[NamedPlace, ...]:
     """Return the places that ``text`` names, the most telling first, each once and at most ``MOST_PLACES``."""
     places: dict[tuple[str, int], NamedPlace] = {}
-    plain = _TERMINAL_COLOURS.sub("", text)
-    for place in (*diff_places(plain), *_ordered(plain)):
+    for place in _ordered(_TERMINAL_COLOURS.sub("", text)):
         key = place.path, place.line
         if place.symbol or key not in places:
             before = places.get(key)

@@ -39,18 +39,6 @@ def file_text(inquiry: Inquiry) -> Evidence:
     return scaled_evidence("file text", files=values, matched=matched)
 
 
-def path_scopes(inquiry: Inquiry) -> Evidence:
-    scopes = tuple(dict.fromkeys(inquiry.question.task.scopes))
-    values: dict[int, float] = {}
-    matched: dict[int, str] = {}
-    for file, counts in inquiry.path_terms.items() if scopes else ():
-        named = [scope for scope in scopes if scope in counts]
-        if named:
-            values[file] = len(named) / len(scopes)
-            matched[file] = ", ".join(inquiry.words.get(scope, scope) for scope in named[:3])
-    return scaled_evidence("scope in the path", files=values, matched=matched)
-
-
 def average_of(lengths: Sequence[float]) -> float:
     return max(1.0, fsum(lengths) / len(lengths)) if lengths else 1.0
 
