@@ -181,9 +181,9 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     tools = ["anvil", "drill", *(f"tool{number}" for number in range(20))]
     big = "".join(map(module_about, tools))
     (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
-    say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=5_000)
+    say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=4_000)
     made, done = say(
-        folder, "What does drill_lower do in the lower part of the drill?", budget=5_000
+        folder, "What does drill_lower do in the lower part of the drill?", budget=4_000
     )
     assert "len('drill lower')" in made.prompt.markdown
     assert "src/a_tools.py" in made.ordered.older
@@ -192,7 +192,7 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     gone = [line.removeprefix("-").strip() for line in lines if line.startswith("-")]
     assert all(re.fullmatch(r"# \.\.\.\d+", line) for line in gone)
     assert "or more of them is shown now" in made.prompt.markdown
-    assert made.plan.total <= 5_000
+    assert made.plan.total <= 4_000
     audit = read_audit(done.path)
     assert audit is not None
     assert audit.source_map is not None

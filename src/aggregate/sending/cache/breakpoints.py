@@ -3,7 +3,7 @@
 An entry of a cache ends at a breakpoint, and a later request reads the longest entry whose bytes it repeats. So one
 breakpoint stands at the end, for the next turn, and others in the body for the turn in which something there changes:
 at its end, and behind parts of it. Where to set them by how likely each file changes was tried: it costs about a
-hundredth less; before the first thing that is expected to change it costs more.
+hundredth less; before what a question adds to the files it costs more.
 
 An entry that lives for an hour costs more when it is written, and saves writing it again after each pause that an entry
 of five minutes does not survive. What is written seldom and read often, such as the files, earns that soon; what only
@@ -20,7 +20,7 @@ from itertools import accumulate, takewhile
 from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
-from aggregate.prompt.document import Section
+from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache.file_order import TURNS
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.models import CachePolicy
@@ -106,7 +106,9 @@ class Outline:
     ends: frozenset[int]  # behind which blocks end in any case
     body: int  # behind it the request only grows
     markable: Collection[int]  # places where a breakpoint may stand
-    head: int = 0  # behind instructions and tools, where these are pieces of their own
+    head: int = (
+        0  # behind what others begin with too: instructions and tools, or what tickets share
+    )
     fixed: frozenset[int] = frozenset()  # where others have set one, which counts
 
     @classmethod
@@ -118,7 +120,12 @@ class Outline:
         body = 1 + sum(1 for _ in stable)
         # Each excerpt of the discussion is a block of its own: it only grows, so none of them is ever cut anew.
         ends = frozenset((1, body, *range(body, number + 1), *image_ends(prompt)))
-        return cls(fingerprint.digests, tokens, ends, body, range(1, number + 1))
+        slow = (
+            place
+            for place, part in enumerate(prompt.segments, start=1)
+            if part.segment.stability is Stability.SLOW
+        )
+        return cls(fingerprint.digests, tokens, ends, body, range(1, number + 1), next(slow, 0))
 
 
 def layout_with_breakpoints(
