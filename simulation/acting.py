@@ -128,7 +128,7 @@ class SimulatedWorker:
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Answer a ticket without tools, of which there is none."""
-        raise NotImplementedError
+        raise AssertionError(f"{assignment.ticket} has no tools, and each was given some")
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Act on a ticket."""

@@ -6,7 +6,7 @@ Git is asked each time which commits there are, which is quick, and what they ho
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -97,11 +97,9 @@ def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]
         missing = Missing("history", reason or _NO_COMMITS)
         return lambda: CommitHistory(folder, None, missing=missing)
     kept = _KeptBlocks(head, ids, index)
-    recent = ids[:RECENT]
-    if len(kept.unknown) <= _LARGEST_BLOCK:
-        answer: Callable[[], object] = lambda: (_digested(folder, kept.unknown), {})  # noqa: E731
-    else:
-        answer = begin_in_child(_read, folder, head, kept.unknown, recent)
+    answer: Callable[[], object] = partial(_read, folder, head, kept.unknown, ())
+    if len(kept.unknown) > _LARGEST_BLOCK:
+        answer = begin_in_child(_read, folder, head, kept.unknown, ids[:RECENT])
 
     def history() -> CommitHistory:
         # A child that was given up has read nothing.
