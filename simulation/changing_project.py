@@ -268,10 +268,11 @@ class ChangingProject:
 
     def written(self) -> dict[str, bytes]:
         """Return what commands have written, by its path."""
-        form = re.compile(r"\.?demo_[0-9]+\.(md|chain\.json|audit\.json)")
+        # Without a configuration a prompt is called like its folder.
+        form = re.compile(r"\.?(demo|project)_[0-9]+\.(md|chain\.json|audit\.json)")
         paths = [
             path
-            for path in self.folder.rglob("*demo_*")
+            for path in self.folder.rglob("*_*")
             if form.fullmatch(path.name) and path.is_file()
         ]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}

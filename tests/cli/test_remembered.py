@@ -115,6 +115,7 @@ def spoilt_prompt(project: Path) -> None:
 CASES = {
     "nothing": Case(lambda _: None),
     "nothing after an odd name was added": Case(lambda _: None, with_added_name),
+    "nothing but prompts": Case(lambda _: None, base="out"),
     "a new file at the top": Case(edit("new.py")),
     "a new file below": Case(edit("lib/new.py")),
     "an edited file": Case(edit("lib/b.py")),

@@ -18,7 +18,7 @@ from aggregate.code.views import is_the_text
 from aggregate.project.files import FolderListing, ResolvedPath, display_path, display_prefix
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
-from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, TooManyRulesError
+from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, Scope, TooManyRulesError
 from aggregate.prompt.request import focus_paths
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     selection = resolve_entries(
         base_dir,
         request.entries,
-        is_left_out=lambda path: is_ours(path) or is_excluded(path),
+        is_ours=is_ours,
+        is_excluded=is_excluded,
         listing=listing or FolderListing(request.scope),
     )
     selection = _redact_names(selection, request.redaction)
@@ -125,30 +126,42 @@ def resolve_entries(
     base_dir: Path,
     entries: Iterable[Entry],
     *,
-    is_left_out: Callable[[str], bool] = lambda _: False,
+    is_ours: Callable[[str], bool] = lambda _: False,
+    is_excluded: Callable[[str], bool] = lambda _: False,
     listing: FolderListing | None = None,
 ) -> Selection:
     """Resolve ``entries`` below ``base_dir``.
 
     A file stands once, where it is first named. An entry without wildcards decides how it is
-    shown, before any glob; of two entries of one kind the later one decides. ``is_left_out`` is
-    asked for files that a glob stands for. An entry that may not be read, and a glob that stands
+    shown, before any glob; of two entries of one kind the later one decides. ``is_ours`` and
+    ``is_excluded`` are asked for files that a glob stands for. An entry that may not be read, and a glob that stands
     for nothing or meets secrets, stands there with the reason.
     """
     listing = listing or FolderListing()
     files: dict[str, ResolvedFile] = {}
     skipped: dict[str, str] = {}
+
+    def ignored(glob: str, prefix: str) -> str:
+        names = listing.ignored(base_dir, glob)
+        return next((name for name in names if not is_ours(prefix + name)), "")
+
     for entry in entries:
         resolved = listing.resolve(base_dir, entry.item.path)
         if resolved.is_glob:
             prefix = display_prefix(resolved.folder, base_dir)
             skipped |= {prefix + name: reason for name, reason in resolved.skipped}
             names, secrets = (
-                [name for name in some if not is_left_out(prefix + name)]
+                [
+                    name
+                    for name in some
+                    if not (is_ours(prefix + name) or is_excluded(prefix + name))
+                ]
                 for some in (resolved.names, resolved.secrets)
             )
             _add_matches(files, entry, resolved.folder, prefix, names)
-            if remark := _glob_remark(entry, resolved, prefix, names, secrets, listing, base_dir):
+            if remark := _glob_remark(
+                entry, resolved, prefix, names, secrets, listing.scope, ignored
+            ):
                 files[remark.path] = remark
             continue
         for name in resolved.names:
@@ -183,24 +196,23 @@ def _glob_remark(
     prefix: str,
     names: Sequence[str],
     secrets: Sequence[str],
-    listing: FolderListing,
-    base_dir: Path,
+    scope: Scope,
+    find_ignored: Callable[[str, str], str],
 ) -> ResolvedFile | None:
     """Return what is said of a glob that meets secrets, may not be read or stands for no file."""
     glob = entry.item.path
     if secrets:
-        hint = "" if listing.scope.is_fixed else _NAME_SECRETS
+        hint = "" if scope.is_fixed else _NAME_SECRETS
         paths = [prefix + name for name in secrets]
         return omission_remark(entry, "secret-looking", paths, hint=hint)
     if resolved.refused:
         return ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
     if names:
         return None
-    ignored = listing.ignored(base_dir, glob)
     problem = "no file matches this pattern"
-    if ignored:
+    if ignored := find_ignored(glob, prefix):
         why = "all files that match this pattern are ignored or excluded"
-        problem = f"{why}, such as {ignored[0]}; name one to take it"
+        problem = f"{why}, such as {ignored}; name one to take it"
     return ResolvedFile(glob, "", entry, problem=problem)
 
 

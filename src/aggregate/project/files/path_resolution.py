@@ -233,7 +233,7 @@ class FolderListing:
         return taken
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
-        """Return some files that a glob matches, whatever ignores them, up to three; a large folder is not searched."""
+        """Return the files that a glob matches, whatever ignores them; of a large folder those that come first."""
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base_dir, root))
         if folder not in self._searched:
@@ -246,7 +246,7 @@ class FolderListing:
                     break
             self._searched[folder] = MatchedPaths(files)
         names = self._searched[folder].matching(pattern)
-        return [name for name in names if not (is_history(name) or is_secret(name))][:3]
+        return [name for name in names if not (is_history(name) or is_secret(name))]
 
     def problems(self) -> list[tuple[str, str]]:
         walks = self._walked.items()
