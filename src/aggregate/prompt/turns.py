@@ -48,9 +48,8 @@ _SPOKEN = re.compile(
     re.DOTALL,
 )
 
-_INVISIBLE = re.compile(
-    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
+# Not compiled before it is used, which takes as long as all others here.
+_INVISIBLE = "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 
 # What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown.
 _MARKS = frozenset("#-+*>`~=|<[_")
@@ -190,7 +189,7 @@ def as_seen(text: str) -> str:
     """Return a text as a reader sees it: one kind of line break, no invisible characters, no wide or styled letters."""
     if text.isascii():
         return RARE_BREAKS.sub("\n", text)
-    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", RARE_BREAKS.sub("\n", text)))
+    return unicodedata.normalize("NFKC", re.sub(_INVISIBLE, "", RARE_BREAKS.sub("\n", text)))
 
 
 def _name(role: str) -> str:

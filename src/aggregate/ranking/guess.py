@@ -4,9 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rapidfuzz import process
-from rapidfuzz.distance import DamerauLevenshtein
-
 from aggregate.base.request import Guess, Missing
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
@@ -91,6 +88,9 @@ def spelt(inquiry: Inquiry) -> Question:
     ]
     if not unknown:
         return question
+    from rapidfuzz import process  # 10 ms, and few tasks misspell a name
+    from rapidfuzz.distance import DamerauLevenshtein
+
     known = _defined_near(inquiry)
     meant: dict[str, str] = {}
     for name in unknown[:_MOST_MISSPELT]:

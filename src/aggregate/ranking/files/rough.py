@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, NamedTuple
 
 from aggregate.base.text import generated_reason
@@ -95,9 +96,8 @@ def look_roughly(path: str, text: str) -> RoughFile:
 
 
 def _names(language: str, text: str) -> frozenset[int]:
-    expressions = _EXPRESSIONS[_FAMILIES.get(language, _BY_KEYWORD)]
     names: set[str] = set()
-    for expression in expressions:
+    for expression in _expressions(_FAMILIES.get(language, _BY_KEYWORD)):
         names.update(expression.findall(text))
     return frozenset(map(term_hash, names))
 
@@ -138,22 +138,19 @@ _ASSIGNED_FUNCTION: Final = (
 )
 _BY_KEYWORD, _PYTHON, _C, _SCRIPT, _SHELL = "keyword", "python", "c", "script", "shell"
 _EXPRESSIONS: Final = {
-    kind: tuple(re.compile(expression, re.MULTILINE) for expression in expressions)
-    for kind, expressions in {
-        _PYTHON: (
-            r"^[ \t]*+(?:async[ \t]++)?(?:def|class)[ \t]++(\w+)",
-            r"^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)",
-        ),
-        _BY_KEYWORD: (_BEHIND_KEYWORD,),
-        _C: (
-            _BEHIND_KEYWORD,
-            _FUNCTION_HEAD,
-            r"^[ \t]*#[ \t]*define[ \t]+(\w+)",
-            r"^\}[ \t]*(\w+)[ \t]*;",
-        ),
-        _SHELL: (r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)",),
-        _SCRIPT: (_BEHIND_KEYWORD, _METHOD_HEAD, _ASSIGNED_FUNCTION),
-    }.items()
+    _PYTHON: (
+        r"^[ \t]*+(?:async[ \t]++)?(?:def|class)[ \t]++(\w+)",
+        r"^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)",
+    ),
+    _BY_KEYWORD: (_BEHIND_KEYWORD,),
+    _C: (
+        _BEHIND_KEYWORD,
+        _FUNCTION_HEAD,
+        r"^[ \t]*#[ \t]*define[ \t]+(\w+)",
+        r"^\}[ \t]*(\w+)[ \t]*;",
+    ),
+    _SHELL: (r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)",),
+    _SCRIPT: (_BEHIND_KEYWORD, _METHOD_HEAD, _ASSIGNED_FUNCTION),
 }  # by the family of a language what stands before its names
 _FAMILIES: Final = {
     "python": _PYTHON,
@@ -161,3 +158,8 @@ _FAMILIES: Final = {
     **dict.fromkeys(("c", "cpp", "csharp", "dart", "groovy", "java", "objectivec"), _C),
     **dict.fromkeys(("javascript", "svelte", "tsx", "typescript", "vue"), _SCRIPT),
 }
+
+
+@cache  # a later question needs none of them, and compiling them takes 4 ms
+def _expressions(family: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(expression, re.MULTILINE) for expression in _EXPRESSIONS[family])
