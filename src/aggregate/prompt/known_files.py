@@ -40,6 +40,8 @@ _GROUPS_AT_ONCE: Final = 16  # Of which the index is asked at once
 _SIZE: Final = Struct("=I")
 # Characters of a text that does not wait for the others of its group, but is looked at at once.
 _LARGE: Final = 200_000
+# Characters of files that are looked at here: about 10 ms, in which no process has begun.
+_MOST_AT_ONCE: Final = 100_000
 # What to look at: a file's path and its text.
 Named = tuple[str, str]
 
@@ -245,12 +247,13 @@ class KnownFiles:
                 count = len(group.unknown)
                 files = self._new_part(group)
                 size = sum(len(file[1]) for file in files if file)
-                yield Call((group, count), tables_of if files else None, (files,), size)
+                is_large = size > _MOST_AT_ONCE
+                yield Call((group, count), tables_of if is_large else None, (files,), size)
 
         with closing(in_children(calls())) as answered:
             for call in answered:
                 group, count = call.about
-                if call.function:
+                if call.arguments[0]:
                     made = call.answer if isinstance(call.answer, tuple) else None
                     self._keep(group.parts[-1], *(made or tables_of(*call.arguments)))
                 self._index.remember_group(group.name, group.marks, group.pack())
