@@ -60,7 +60,7 @@ _OPTIONS = (
         "--provider",
         metavar="NAME",
         default="",
-        help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
+        help="Ask this provider: anthropic, gemini, deepseek, minimax, openai, compatible (your own "
         "server), gateway (of others' models), or scripted; by default the persona's, else "
         "that of [send].",
     ),

@@ -208,8 +208,7 @@ class PersonaTable(Table):
     """Who is asked, and how the prompt is made for it."""
 
     provider: str = key(
-        "anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
-        default="",
+        "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
     )
     model: str = key(
         "The provider's name of the model; the provider's usual one by default.", default=""
@@ -303,8 +302,7 @@ class SendTable(Table):
     """How prompts are sent, and to whom where neither an option nor a persona says so."""
 
     provider: str = key(
-        "anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
-        default="",
+        "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
     )
     model: str = key(
         "The provider's name of the model, or an alias; the provider's usual one by default.",

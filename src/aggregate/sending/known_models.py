@@ -114,7 +114,7 @@ _VISION, _COUNTS, _WINDOWS = "documentation of images", "comparisons of texts", 
 ROWS: Final = tuple(Row(*row) for row in (
     ("anthropic scripted", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 4096, "write": 1.25, "long_seconds": 3600}),
     ("openai", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "step": 128}),
-    ("gemini gemini-cli", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 4096}),
+    ("gemini", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 4096}),
     ("deepseek", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 64, "step": 64, "seconds": 3600, "read": 0.02}),
     ("minimax", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 512, "write": 1.25}),
     # An hour is not passed on by all of them.
@@ -159,7 +159,7 @@ ROWS: Final = tuple(Row(*row) for row in (
     ("minimax", "", _API, "2026-11-20", {"response_format": _TEXT_IN, "lowest_temperature": 0.01}),
     (f"{COMPATIBLE} {SCRIPTED}", "", _API, "2026-11-20", {"response_format": _SCHEMA, "lowest_temperature": 0.0, "takes_effort": True}),
     (f"anthropic openai gemini deepseek minimax {COMPATIBLE} {GATEWAY} {SCRIPTED}", "", _API, "2026-11-27", {"takes_tools": True}),
-    # A model that is not known to take images gets none: DeepSeek's, MiniMax's and the program ``gemini`` read text.
+    # A model that is not known to take images gets none: DeepSeek's and MiniMax's read text.
     (f"anthropic {SCRIPTED}", "", _VISION, "2026-11-22", {"images": _FINE}),
     ("anthropic", "claude-3 claude-haiku-4 claude-sonnet-4 claude-opus-4", _VISION, "2026-11-22", {"images": _COARSE}),
     ("anthropic", "claude-opus-4-7 claude-opus-4-8", _VISION, "2026-11-22", {"images": _FINE}),
@@ -174,7 +174,6 @@ ROWS: Final = tuple(Row(*row) for row in (
     (ANY, "claude-haiku-5 claude-sonnet-5 claude-opus-4-7 claude-opus-4-8 claude-opus-5 claude-fable claude-mythos", _COUNTS, "2026-11-22", {"ratio": 1500}),
     (ANY, "deepseek", _COUNTS, "2026-11-22", {"ratio": 1100}),
     (ANY, "gemini", _COUNTS, "2026-11-22", {"ratio": 1150}),
-    ("gemini-cli", "", _COUNTS, "2026-11-22", {"ratio": 1150}),  # it chooses a model by itself
     (ANY, "minimax", _COUNTS, "2026-11-22", {"ratio": 1050}),
     # Context windows that the price list lacks or has wrong.
     (ANY, "gemini-2.5 gemini-3", _WINDOWS, "2026-11-20", {"window": 1_048_576}),

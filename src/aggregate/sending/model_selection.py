@@ -143,7 +143,7 @@ def provider_for(project: Project, asked: str, model: str, usual: str) -> str:
     if model in project.config.send.aliases or model in user_config().send.aliases:
         return ""
     maker = provider_of_model(model)
-    is_others = asked in _COMPANIES and maker and maker != asked.removesuffix("-cli")
+    is_others = asked in _COMPANIES and maker and maker != asked
     return maker if is_others else usual
 
 
@@ -225,10 +225,8 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
         if not source.model:
             continue
         maker = provider_of_model(source.model)
-        if source.provider:
-            fits = source.provider == asked
-        else:
-            fits = not maker or maker == asked.removesuffix("-cli") or asked not in _COMPANIES
+        is_makers = not maker or maker == asked or asked not in _COMPANIES
+        fits = source.provider == asked if source.provider else is_makers
         # An option goes through as it is with a provider of the same rank; a persona and an option of lower rank are
         # looked at.
         if fits or (source is option and (provider.name == OPTION or has_address)):

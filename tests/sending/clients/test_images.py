@@ -153,7 +153,7 @@ def test_a_header_that_names_billions_of_pixels_blocks_no_request(provider: str)
     assert "4,294,967,295 x 4,294,967,295 pixels" in warning
 
 
-@pytest.mark.parametrize("provider", ["deepseek", "minimax", "gemini-cli"])
+@pytest.mark.parametrize("provider", ["deepseek", "minimax"])
 def test_models_without_eyes(provider: str) -> None:
     """Models that take text alone get the links, and the user is told."""
     assert accepted_images(IMAGES, provider, "m") == (

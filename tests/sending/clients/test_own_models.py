@@ -129,7 +129,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("anthropic", "claude-opus-5", 1.5),
         ("compatible", "anthropic/claude-opus-5", 1.5),
         ("gemini", "gemini-3.5-flash", 1.15),
-        ("gemini-cli", "", 1.15),
         ("compatible", "nobody-knows", 1.0),
         ("scripted", "claude-opus-5", 1.0),
     ],
@@ -187,7 +186,6 @@ def test_odd_reports_are_bounded(reported: int, ratio: float) -> None:
         ("anthropic", 10_000, 0),  # nothing was reported
         ("anthropic", 150, 200),  # what stands around a message weighs too much
         ("scripted", 10_000, 12_000),
-        ("gemini-cli", 10_000, 19_000),  # it adds thousands of tokens of its own
     ],
 )
 def test_what_says_nothing_is_not_kept(

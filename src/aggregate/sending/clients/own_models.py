@@ -119,13 +119,7 @@ def age_note(provider: str, model: str, today: date) -> str:
     )
 
 
-_PRICE_LIST_IDS = {
-    "gemini": "google",
-    "gemini-cli": "google",
-    "scripted": None,
-    "compatible": None,
-    "gateway": None,
-}
+_PRICE_LIST_IDS = {"gemini": "google", "scripted": None, "compatible": None, "gateway": None}
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
