@@ -1,7 +1,6 @@
 """What the user's own configuration and the reports of providers say goes before the shipped tables."""
 
 import json
-from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from aggregate.sending.clients.own_models import (
     LOWEST,
     OWN_COUNT,
     TokenRatio,
-    age_note,
     check_window,
     reported_ratio,
 )
@@ -87,28 +85,6 @@ def test_a_project_says_nothing_of_models(users: Path) -> None:
     amount = cost(Usage(fresh=1_000_000), "claude-opus-5", provider="scripted")
     assert amount is not None
     assert amount > 0
-
-
-@pytest.mark.parametrize(
-    ("provider", "model", "today", "is_old"),
-    [
-        ("anthropic", "claude-opus-5", date(2027, 2, 18), False),
-        ("anthropic", "claude-opus-5", date(2027, 2, 19), True),
-        ("anthropic", "my-model", date(2027, 2, 19), False),
-        ("compatible", "m", date(2030, 1, 1), False),
-        ("scripted", "claude-opus-5", date(2030, 1, 1), False),
-    ],
-)
-def test_old_tables_are_said(
-    users: Path, provider: str, model: str, today: date, is_old: bool
-) -> None:
-    """After 90 days, where the tables matter and the user has not written what holds now (S-8)."""
-    note = age_note(provider, model, today)
-    assert bool(note) is is_old
-    if is_old:
-        assert note.startswith(
-            "prices, windows and rules of caches are those of 2026-11-20, 91 days ago: "
-        )
 
 
 MODEL = "claude-sonnet-4-5"
