@@ -271,10 +271,6 @@ class PromptMeter:
 
             self._source_map = SourceMapBuilder()
 
-    @property
-    def digests(self) -> tuple[str, ...]:
-        return tuple(measured.digest for measured in self._hashes)
-
     def tokens(self) -> "PromptTokens | None":
         if self._counter is None:
             return None
