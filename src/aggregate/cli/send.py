@@ -68,7 +68,7 @@ _OPTIONS = (
         "--model",
         metavar="NAME",
         default="",
-        help="Ask this model, by the provider's name of it or an alias; by default the persona's, else that of [send], "
+        help="Ask this model, by the provider's name of it; by default the persona's, else that of [send], "
         "else the provider's usual one.",
     ),
     click.option(
