@@ -37,11 +37,19 @@ from aggregate.cli.options import (
     redact_option,
     scope_options,
 )
-from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
+from aggregate.cli.output import (
+    progress,
+    say,
+    warn,
+    warn_all,
+    write_path,
+    write_pieces,
+    write_result,
+)
 from aggregate.cli.program import HELP_ALL, BriefCommand, is_sentence
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
-from aggregate.cli.written_prompt import WrittenPrompt, copy_prompt
+from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt, for_reader, read_instructions, request_for
@@ -263,7 +271,11 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
             return
         path, written = _compose(asked, request, index, context)
     if path and asked.copies:
-        copy_prompt(path.read_bytes(), quiet=asked.quiet)
+        from aggregate.cli.clipboard import copy_to_clipboard  # seldom asked for
+
+        how = copy_to_clipboard(path.read_bytes())
+        if not asked.quiet:
+            say(how)
     if not asked.quiet and index.warning:
         warn(index.warning)
     is_usual = index.is_used and not (asked.copies or asked.verify)

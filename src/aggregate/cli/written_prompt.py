@@ -146,11 +146,3 @@ class WrittenPrompt:
             ],
             "warnings": warnings,
         }
-
-
-def copy_prompt(data: bytes, *, quiet: bool) -> None:
-    from aggregate.cli.clipboard import copy_to_clipboard  # seldom asked for
-
-    how = copy_to_clipboard(data)
-    if not quiet:
-        say(how)

@@ -89,10 +89,8 @@ _OWN_SERVER: Final = ImageRules(_patches(28, most=4096), most=100)
 _GEMINI_2: Final = ImageRules(_tiles_of_768, together=20_000_000)
 _GEMINI_3: Final = ImageRules(lambda _width, _height: 1120, together=20_000_000)
 
-ANY, KNOWN = (
-    "",
-    "*",
-)  # providers of a row: any at all, or all that have a row, but servers of one's own
+# Providers of a row: any at all, or all that have a row, but servers of one's own.
+ANY, KNOWN = "", "*"
 _TEXT_IN, _OBJECT, _SCHEMA = ResponseFormat.TEXT, ResponseFormat.OBJECT, ResponseFormat.SCHEMA
 _MARKS, _PREFIX = CacheLookup.BREAKPOINTS, CacheLookup.PREFIX
 

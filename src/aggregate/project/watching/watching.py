@@ -159,9 +159,7 @@ class TreeWatch:
             except OSError as error:
                 if not is_limit(error):
                     raise
-                self._is_limited = (
-                    True  # this may be a thread of the backend: whoever waits is told
-                )
+                self._is_limited = True  # this may be a thread of the backend
                 self._changes.put(None)
 
     def _on_entry(self, entry: Entry | None) -> None:
