@@ -34,8 +34,6 @@ SETTINGS = """
     name = "demo"
     [files]
     paths = ["*.py"]
-    [send.aliases]
-    big = "scripted/claude-opus-5"
     [personas.brief]
     provider = "scripted"
     system_prompt = "Be brief."
@@ -108,7 +106,7 @@ def test_a_session_writes_what_send_writes(folder: Path) -> None:
 def test_commands(folder: Path) -> None:
     """Model, persona, budget and what is pointed at hold for the turns behind; nothing of it is an answer (S-7)."""
     lines = [
-        "/model big", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none",
+        "/model scripted claude-opus-5", "/persona brief", "/budget 3k", "/focus b.py", "/symbol name_7", "/since none",
         "What is this?", "/files", "/plan And?", "/cost", "/model", "/budget none", "/focus none", "/symbol none", "/quit",
         "never",
     ]  # fmt: skip
@@ -243,7 +241,7 @@ def test_completion(folder: Path) -> None:
     Path("manual_slop.deep_history.toml").write_text("history = []\n", encoding="utf-8")
     session = ChatSession(AskedTurn(Path("manual_slop.toml"), ModelSelection()))
     assert list(completions(session, "", "/pe")) == ["/persona "]
-    assert list(completions(session, "/model ", "bi")) == ["big"]
+    assert list(completions(session, "/model ", "dee")) == ["deepseek"]
     assert list(completions(session, "/persona ", "")) == ["brief", "none"]
     assert list(completions(session, "/discussion ", "de")) == ["default", "deep"]
     assert list(completions(session, "/focus ", "b")) == ["b.py"]

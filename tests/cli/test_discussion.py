@@ -133,11 +133,9 @@ def test_the_list(config: Path) -> None:
     assert rows[2][4] == "goes on from a"
 
 
-def test_rename_and_delete(config: Path) -> None:
-    """A renamed discussion goes on as it was; a deleted one is gone after a question (S-5)."""
-    send("One?", "a")
-    assert aggregate("discussion", "rename", "a", "b")[:2] == (0, "manual_slop.b_history.toml\n")
-    assert "(appended)" in send("Two?", "b")
+def test_delete(config: Path) -> None:
+    """A deleted discussion is gone after a question (S-5)."""
+    send("One?", "b")
     code, _, err = aggregate("discussion", "delete", "b")
     assert (code, "add --yes" in err) == (2, True)
     assert aggregate("discussion", "delete", "b", "--yes")[:2] == (
@@ -157,7 +155,6 @@ def test_rename_and_delete(config: Path) -> None:
         (["discussion", "fork", "a", "a"], "there is a discussion of this name already"),
         (["discussion", "fork", "a", "default"], 'there is a discussion "default" already'),
         (["discussion", "fork", "none", "b"], '"none" is no discussion'),
-        (["discussion", "rename", "default", "b"], "1 of its turns stand in the configuration"),
         (["discussion", "delete", "default", "-y"], 'the discussion "default" has no file of its own'),
         (["send", "x", "--provider", "scripted", "--discussion", "a b"], "cannot be called 'a b'"),
     ],
@@ -192,7 +189,7 @@ def test_a_link_that_leads_out(config: Path, tmp_path: Path, command: list[str])
 
 
 def test_a_folder_without_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ``send --budget`` began in such a folder can be listed, shown, forked, renamed and deleted (S-4, T-6)."""
+    """What ``send --budget`` began in such a folder can be listed, shown, forked and deleted (S-4, T-6)."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     monkeypatch.chdir(project(tmp_path / "p", {"a.py": CODE}))
     code, _, err = aggregate("discussion", "list")
@@ -201,7 +198,7 @@ def test_a_folder_without_a_configuration(tmp_path: Path, monkeypatch: pytest.Mo
     assert aggregate(*question)[0] == 0
     assert "a\t2 turns" in aggregate("discussion", "list")[1]
     assert "Why?" in aggregate("discussion", "show", "a")[1]
-    for arguments in (("fork", "a", "b"), ("rename", "b", "c"), ("delete", "c", "--yes")):
+    for arguments in (("fork", "a", "b"), ("delete", "b", "--yes")):
         code, _, err = aggregate("discussion", *arguments)
         assert code == 0, err
     assert names_in(Path()) == ["manual_slop.a_history.toml"]

@@ -124,11 +124,6 @@ def test_standard_input_is_attached(folder: Path, monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_attached_and_watched_exclude_each_other(folder: Path) -> None:
-    """A command that writes files would never come to an end (rule T-8)."""
-    assert "exclude each other" in refused(folder, *TASK, "--watch", "--attach", "true")
-
-
 def test_edited_lines_keep_their_numbers(folder: Path) -> None:
     """A run after an edit numbers lines as the first one does, and each is located (rules T-8, L-2)."""
     project(folder, {"manual_slop.toml": '[files]\npaths = ["src/*"]\n'})

@@ -129,9 +129,9 @@ def test_what_cannot_be_fetched_is_one_sentence(tmp_path: Path) -> None:
     assert ended.err.startswith("aggregate: https://localhost:1/boat cannot be fetched: ")
 
 
-@pytest.mark.parametrize("option", [["-c", "x.toml"], ["--allow-outside"], ["--watch"]])
+@pytest.mark.parametrize("option", [["-c", "x.toml"], ["--allow-outside"]])
 def test_what_does_not_go_with_it_is_a_mistake(option: list[str], tmp_path: Path) -> None:
-    """It has no configuration, nothing outside of it is read, and it is fetched once."""
+    """It has no configuration, and nothing outside of it is read."""
     ended = fetched(tmp_path / "here", "ada/boat", *option)
     assert ended.code == 2
-    assert "leave out --config, --allow-outside, --watch" in ended.err
+    assert "leave out --config and --allow-outside" in ended.err

@@ -86,15 +86,8 @@ def test_only_the_user_has_a_model_asked(folder: Path) -> None:
     assert "second look" not in start(folder, "run").err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["run", "--pick", "scripted"], "--pick says what a budget shows for a task: add both"),
-        ([*TASK, "--pick", "scripted", "--watch"], "--watch and --pick exclude each other: each save would ask again"),
-    ],
-)  # fmt: skip
-def test_mistakes(folder: Path, arguments: list[str], sentence: str) -> None:
-    """What cannot be done is a sentence, and nobody is asked."""
-    ended = start(folder, *arguments)
+def test_a_pick_without_a_task_is_a_mistake(folder: Path) -> None:
+    """It is a sentence, and nobody is asked."""
+    ended = start(folder, "run", "--pick", "scripted")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.endswith(f"Error: {sentence}\n")
+    assert ended.err.endswith("Error: --pick says what a budget shows for a task: add both\n")

@@ -121,12 +121,10 @@ def test_a_plan_names_the_address_and_needs_no_key(
     arguments = [*named[:2], *named[-2:], "--dry-run"]
     for name, provider in PROVIDERS.items():
         monkeypatch.delenv(provider.keys[0], raising=False)
-        url = (
-            [] if name == "gemini-cli" else ["--base-url", "http://me:pass@localhost:1/v1?key=abc"]
-        )
-        code, out, _ = aggregate(*arguments, "--provider", name, "--model", "m", *url)
+        url = "http://me:pass@localhost:1/v1?key=abc"
+        code, out, _ = aggregate(*arguments, "--provider", name, "--model", "m", "--base-url", url)
         assert code == 0
-        assert name == "gemini-cli" or "at http://localhost:1/v1\n" in out
+        assert "at http://localhost:1/v1\n" in out
 
 
 @pytest.mark.parametrize(

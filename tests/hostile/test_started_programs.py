@@ -50,7 +50,6 @@ HERE: Mapping[tuple[str, ...], int] = {
     ("run", "--copy"): 1,
     ("run", "-c", "big.toml"): 0,
     ("send", "Hello?", "--provider", "scripted"): 0,
-    ("send", "Hello?", "--provider", "gemini-cli"): 2,
     ("send", "Hello?", "--provider", "openai", "--model", "gpt-5", "--base-url", "{server}"): 1,
     ("chat", "--provider", "scripted"): 0,
     ("discussion", "list"): 0,

@@ -225,18 +225,13 @@ def test_another_connection_knows_nothing(folder: Path) -> None:
             assert "unchanged" not in ask("read", path="src/retry.py").text
 
 
-def test_a_change_is_told_by_its_diff(tmp_path: Path) -> None:
-    """Of a file that was shown whole only what has changed is sent; then that counts as shown."""
-    lines = [f"value_{number} = {number}\n" for number in range(100)]
-    project(tmp_path, {"a.py": "".join(lines)})
+def test_what_has_changed_is_shown_again(tmp_path: Path) -> None:
+    """Of another content nothing was shown yet; then that counts as shown."""
+    project(tmp_path, {"a.py": "a = 1\nb = 2\n"})
     with asking(tmp_path) as ask:
         ask("read", path="a.py")
-        lines[50] = "value_50 = 'changed'\n"
-        (tmp_path / "a.py").write_text("".join(lines))
-        changed = ask("read", path="a.py")
-        assert changed.text.startswith("a.py has changed since you were shown all of it:\n")
-        assert "-value_50 = 50\n+value_50 = 'changed'\n" in changed.text
-        assert "value_99" not in changed.text
+        (tmp_path / "a.py").write_text("a = 1\nb = 3\n")
+        assert ask("read", path="a.py").text == "a.py lines 1-2 of 2\na = 1\nb = 3\n"
         assert "unchanged since your call 2" in ask("read", path="a.py").text
 
 
@@ -432,18 +427,6 @@ def test_a_change_forgets_what_was_shown() -> None:
     ledger.record("a.py", "new\ny\n", [1], call=2)
     assert ledger.call_of("a.py", "new\ny\n", [1]) == 2
     assert not ledger.call_of("a.py", "new\ny\n", [2])
-    assert ledger.earlier_text("a.py", "newer") == ""
-
-
-def test_texts_are_kept_within_bounds() -> None:
-    """Of many files the oldest texts go; that their lines were shown stays known."""
-    ledger = Ledger()
-    texts = [f"{number}" * 1_000_000 for number in range(10)]
-    for number, text in enumerate(texts):
-        ledger.record(f"{number}.py", text, [1], call=number + 1)
-    assert not ledger.earlier_text("0.py", "other")
-    assert ledger.earlier_text("9.py", "other")
-    assert ledger.call_of("0.py", texts[0], [1]) == 1
 
 
 def test_a_task_finds_a_sheet_to_pick_from(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.panel.draft import ConflictError, merge
+from aggregate.panel.draft import ConflictError
 from aggregate.project.configuration import changing
 from tests.panel.opened import CONFIG, FILES, Opened, opened
 
@@ -83,42 +83,33 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
     assert panel.get("state")["config_problem"] == ""
 
 
-@pytest.mark.parametrize(
-    ("theirs", "named", "is_told"),
-    [
-        (CONFIG.replace('"small"', '"tiny" # theirs'), ": project.name", True),
-        (CONFIG.replace("# what we show", "# theirs"), "", True),  # no key's
-        (f"{CONFIG}[task]\ntext = 'theirs'\n", ": task.text", False),  # it counts what is there now
-    ],
-)
-def test_edits_to_other_keys_are_merged(
-    panel: Opened, theirs: str, named: str, *, is_told: bool
-) -> None:
-    """Saving keeps what others have written meanwhile, says so, and the draft is then what was saved (E-4)."""
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_file_that_was_changed_is_not_overwritten(panel: Opened, *, is_told: bool) -> None:
+    """One sentence says so, whether the change was noticed before or not, and reloading takes the file (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
+    theirs = CONFIG.replace("# what we show", "# theirs")
     if is_told:
         panel.change("manual_slop.toml", theirs)
         assert panel.get("state")["outside"] is True
     else:
         (panel.folder / "manual_slop.toml").write_text(theirs)
-    saved = panel.post("save")
-    assert saved["sentence"].endswith(f", with what was changed on the disk{named}")
-    assert "theirs" in panel.config
-    assert '{path = "src/a.py", view_mode = "outline"}' in panel.config
-    assert (saved["state"]["outside"], saved["state"]["dirty"]) == (False, False)
-
-
-def test_edits_to_one_key_are_refused(panel: Opened) -> None:
-    """The same key is never overwritten: one sentence says so, and reloading takes theirs (E-4)."""
-    panel.edit(op="view", paths=["src/a.py"], mode="outline")
-    theirs = CONFIG.replace("outline", "summary")
-    panel.change("manual_slop.toml", theirs)
     answer = panel.post("save")
     assert answer["conflict"] is True
-    assert "files.paths was changed here and on the disk" in answer["error"]
+    assert answer["error"].startswith("manual_slop.toml was changed on the disk: reload it")
     assert panel.config == theirs
     panel.post("reload")
     assert panel.draft == theirs
+    panel.edit(op="task", task="mend")
+    assert panel.post("save")["state"]["dirty"] is False
+
+
+def test_a_preset_is_saved_beside_other_edits(panel: Opened) -> None:
+    """The file has the preset at once; the other edits stay, and are saved behind it (E-4)."""
+    panel.edit(op="task", task="mend")
+    panel.post("preset/save", name="mine")
+    assert "mend" not in panel.config
+    assert panel.post("save")["state"]["dirty"] is False
+    assert all(part in panel.config for part in ("mine", "mend"))
 
 
 def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,30 +139,27 @@ def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
     assert (tmp_path / "victim.toml").read_text() == ""
 
 
-def test_configurations_are_merged_key_by_key() -> None:
-    """Tables of both stand with their comments; equal changes are none, and what was removed here is changed there."""
-    base, config = "[task]\ntext = 'a'\n", Path("manual_slop.toml")
-    theirs = "[budget] # ours\ntokens = 9\n"
-    assert merge("", base, theirs, path=config) == (f"{theirs}\n{base}", ("budget.tokens",))
-    same = "[task]\ntext = 'b' # theirs\n"
-    assert merge(base, "[task]\ntext = 'b'\n", same, path=config)[0] == same
-    with pytest.raises(ConflictError):
-        merge(base, "", "[task]\ntext = 'b'\n", path=config)
-
-
 def test_two_programs_that_save_at_once_lose_nothing(panel: Opened) -> None:
-    """Saving waits for another program of ours that is changing the configuration, and merges what that has done."""
+    """Saving waits for another program of ours that is changing the configuration, and then sees the change."""
     panel.edit(op="task", task="mend")
     config = panel.folder / "manual_slop.toml"
+    refused: list[ConflictError] = []
+
+    def save() -> None:
+        try:
+            panel.session.save()
+        except ConflictError as error:
+            refused.append(error)
+
     with changing(config):
-        saving = threading.Thread(target=panel.session.save)
+        saving = threading.Thread(target=save)
         saving.start()
         saving.join(0.1)
         assert saving.is_alive()
         config.write_text(CONFIG + "[budget]\ntokens = 9000\n")
     saving.join(20)
+    assert len(refused) == 1
     assert "9000" in panel.config
-    assert "mend" in panel.config
 
 
 def test_secrets_in_labels_of_slices_stay_in_the_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Learning what changes below a folder, and waiting until git is done."""
+"""Learning what changes below a folder."""
 
 import errno
 import os
@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread, Timer
+from threading import Event, Thread
 
 import pytest
 
 from aggregate import ConfigError
-from aggregate.project.watching import Changes, GitActivity, TreeWatch
+from aggregate.project.watching import TreeWatch
 from aggregate.project.watching.watch_backends import (
     Backend,
     Entry,
@@ -70,25 +70,19 @@ def test_changes_of_files_and_new_folders_are_told(
 
 @BACKENDS
 def test_what_no_prompt_shows_is_not_watched(tmp_path: Path, backend: partial[Backend]) -> None:
-    """Ignored folders and files, dependencies, objects of git and what is skipped are no news; named files are."""
-    for folder in ("node_modules/a", "logs", "src", "md_gen", "env/lib"):
+    """Ignored folders and files, dependencies, and objects of git are no news; named files are."""
+    for folder in ("node_modules/a", "logs", "src", "env/lib"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / ".gitignore").write_text("logs/\n*.tmp\n")
     (tmp_path / "env/pyvenv.cfg").write_text("")
     git(tmp_path, "init", "-q", "-b", "main")
-    output = str((tmp_path / "md_gen").resolve())
-    skips = partial(_is_below, output)
-    with TreeWatch(tmp_path, skips=skips, make_backend=backend) as watch:
+    with TreeWatch(tmp_path, make_backend=backend) as watch:
         watch.watch_files([tmp_path / "logs/named.log"])
-        hidden = ("node_modules/a/x.js", "logs/x.log", "src/x.tmp", "md_gen/1.md", "env/lib/x.py")
+        hidden = ("node_modules/a/x.js", "logs/x.log", "src/x.tmp", "env/lib/x.py")
         for name in (*hidden, ".git/objects/x", ".git/description", "logs/named.log", "src/z.py"):
             (tmp_path / name).write_text("x")
         seen = _seen(watch, tmp_path, "src/z.py", "logs/named.log")
         assert seen == {"src/z.py", "logs/named.log"}
-
-
-def _is_below(folder: str, path: str) -> bool:
-    return path.startswith(folder)
 
 
 def test_commits_and_branches_are_told(tmp_path: Path) -> None:
@@ -314,63 +308,3 @@ def test_a_backend_takes_folders_while_it_reports(
     assert not was_added
     added.set()
     watched.close()
-
-
-def _repository(folder: Path) -> Path:
-    git(folder, "init", "-q", "-b", "main")
-    return folder.resolve()
-
-
-def test_what_comes_while_git_holds_the_index_is_one_change(tmp_path: Path) -> None:
-    """Changes are gathered until the lock is gone."""
-    root = _repository(tmp_path)
-    lock = root / ".git/index.lock"
-    with TreeWatch(root) as watch:
-        lock.touch()
-        (root / "a.py").write_text("a")
-        first = watch.wait(5)
-        assert first is not None
-        write = Timer(0.2, (root / "b.py").write_text, ["b"])
-        end = Timer(0.4, lock.unlink)
-        for timer in (write, end):
-            timer.start()
-        changes = GitActivity(watch).settle(first)
-        for timer in (write, end):
-            timer.join()
-    assert changes == Changes((f"{root}/a.py", f"{root}/b.py"))
-
-
-def test_a_lock_that_was_left_behind_is_waited_for_once(tmp_path: Path) -> None:
-    """What a killed git leaves holds up one change for the most seconds, and none after; a new lock does again."""
-    root = _repository(tmp_path)
-    lock = root / ".git/index.lock"
-    lock.touch()
-    with _Counted(root) as watch:
-        activity = GitActivity(watch, most_seconds=0.3)
-        assert len(_waits(watch, activity)) > 1
-        assert _waits(watch, activity) == [0]
-        lock.unlink()
-        lock.write_text("of another git")
-        assert len(_waits(watch, activity)) > 1
-
-
-def test_a_rebase_that_has_stopped_for_a_person_is_no_reason_to_wait(tmp_path: Path) -> None:
-    """Where nothing changes for a moment, the change is told although the rebase is not over."""
-    root = _repository(tmp_path)
-    (root / ".git/rebase-merge").mkdir()
-    with _Counted(root) as watch:
-        assert _waits(watch, GitActivity(watch)) == [0, 0.3]
-
-
-class _Counted(TreeWatch):
-    waits: list[float]
-
-    def wait(self, seconds: float | None = None) -> Changes | None:
-        self.waits.append(-1 if seconds is None else seconds)
-        return super().wait(seconds)
-
-
-def _waits(watch: _Counted, activity: GitActivity) -> list[float]:
-    watch.waits = []
-    assert activity.settle(Changes(("a",))) == Changes(("a",))
-    return watch.waits

@@ -104,47 +104,6 @@ def test_an_address_alone_is_of_no_default_provider(tmp_path: Path) -> None:
     assert asked(tmp_path, PROJECTS, base_url=address, model="m") == ("compatible", "m")
 
 
-ALIASES = '[send.aliases]\nfast = "anthropic/claude-haiku-4-5"\nlocal = "compatible/org/model"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "named", "expected"),
-    [
-        ("", {"model": "fast"}, ("anthropic", "claude-haiku-4-5")),
-        (PROJECTS, {"model": "fast"}, ("anthropic", "claude-haiku-4-5")),
-        ('[send]\nmodel = "fast"', {}, ("anthropic", "claude-haiku-4-5")),
-        ("", {"model": "local", "base_url": "http://localhost:1/v1"}, ("compatible", "org/model")),
-        ('[personas.p]\nmodel = "fast"', {"persona": "p"}, ("anthropic", "claude-haiku-4-5")),
-    ],
-)
-def test_aliases(
-    tmp_path: Path, text: str, named: dict[str, str], expected: tuple[str, str]
-) -> None:
-    """A short name stands for a model with its provider wherever a model is named (S-3)."""
-    by_user(ALIASES)
-    assert asked(tmp_path, text, **named) == expected
-
-
-def test_an_alias_of_another_provider_is_refused(tmp_path: Path) -> None:
-    """Provider and alias that contradict each other are one sentence (S-3)."""
-    by_user(ALIASES)
-    said = '"fast" stands for claude-haiku-4-5 of anthropic, not of openai'
-    with pytest.raises(ClientSetupError, match=said):
-        asked(tmp_path, provider="openai", model="fast")
-
-
-def test_a_projects_alias_does_not_redefine_the_users(tmp_path: Path) -> None:
-    """The user's alias holds; one that only the project has is said (S-3)."""
-    by_user(ALIASES)
-    theirs = '[send.aliases]\nfast = "anthropic/claude-opus-5"\nbest = "anthropic/claude-opus-5"\n'
-    assert asked(tmp_path, theirs, model="fast") == ("anthropic", "claude-haiku-4-5")
-    client, chosen = select(tmp_path, theirs, model="best")
-    assert client.model == "claude-opus-5"
-    assert chosen.warnings == (
-        '"best" is anthropic/claude-opus-5 by the project\'s [send.aliases]',
-    )
-
-
 def test_what_a_project_decides_is_said(tmp_path: Path) -> None:
     """Provider, model, persona, budget and length of the answer from a project's file are one warning (S-2)."""
     text = '[send]\nprovider = "anthropic"\nmax_output = 64000\nbudget = "100k"\n'

@@ -13,7 +13,6 @@ from aggregate.base.request import AUTO, parse_amount
 from aggregate.cli.chat_session import ChatSession, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import counted, is_terminal, say
-from aggregate.project.configuration import user_config
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import shared_personas
 from aggregate.sending import Attached, Discussion, find_files, provider_for
@@ -121,7 +120,7 @@ def _ask_model(session: ChatSession, text: str) -> None:
     else:
         model = words[0]
         session.select()
-        provider = provider_for(session.project(), session.provider, model, now.provider)
+        provider = provider_for(session.provider, model, now.provider)
     base_url = now.base_url if provider == now.provider else ""
     say(session.select(provider=provider, model=model, base_url=base_url))
 
@@ -129,10 +128,6 @@ def _ask_model(session: ChatSession, text: str) -> None:
 def _ask_persona(session: ChatSession, text: str) -> None:
     changes = {"persona": "" if text == _AS_CONFIGURED else text} if text else {}
     say(session.select(**changes))
-
-
-def _aliases(session: ChatSession) -> list[str]:
-    return sorted({*session.project().config.send.aliases, *user_config().send.aliases})
 
 
 def _set_budget(session: ChatSession, text: str) -> None:
@@ -189,10 +184,7 @@ def _edit(session: ChatSession, text: str) -> None:
 _COMMANDS = {
     "help": _Command("", "List the commands.", _help),
     "model": _Command(
-        "[PROVIDER] [NAME]",
-        "Ask another model, by its name or an alias.",
-        _ask_model,
-        lambda session: [*_aliases(session), *NAMES],
+        "[PROVIDER] [NAME]", "Ask another model.", _ask_model, lambda _session: NAMES
     ),
     "persona": _Command(
         "[NAME|none]",

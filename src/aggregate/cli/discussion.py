@@ -1,4 +1,4 @@
-"""``discussion``: list, show, fork, rename and delete the discussions of a project."""
+"""``discussion``: list, show, fork and delete the discussions of a project."""
 
 import time
 from pathlib import Path
@@ -18,7 +18,7 @@ from aggregate.sending import Discussion
 
 @click.group(cls=Described)
 def discussion() -> None:
-    """List, show, fork, rename and delete discussions."""
+    """List, show, fork and delete discussions."""
 
 
 @discussion.command("list")
@@ -55,24 +55,6 @@ def fork(old: str, new: str, config: Path) -> None:
     What the provider's cache holds of OLD is read by NEW, too.
     """
     write_path(Discussion(open_project_here(config), old).fork(new))
-
-
-@discussion.command()
-@click.argument("old")
-@click.argument("new")
-@config_option
-def rename(old: str, new: str, config: Path) -> None:
-    """Give the discussion OLD the name NEW; print the path of its file."""
-    renamed = Discussion(open_project_here(config), old)
-    turns = renamed.turns()
-    if turns.configured:
-        raise ConfigError(
-            f'{len(turns.configured)} of its turns stand in the configuration: use "aggregate discussion fork"',
-            path=str(config),
-        )
-    path = renamed.fork(new)
-    renamed.delete()
-    write_path(path)
 
 
 @discussion.command()

@@ -88,7 +88,7 @@ _USUAL = EngineLimits()
     metavar="NAME",
     default="scripted",
     show_default=True,
-    help="Ask this provider: scripted, anthropic, gemini, gemini-cli, deepseek, minimax, openai, or compatible (your "
+    help="Ask this provider: scripted, anthropic, gemini, deepseek, minimax, openai, or compatible (your "
     "own server).",
 )
 @click.option(

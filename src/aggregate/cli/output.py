@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import select
 import sys
 import threading
 from collections import Counter
@@ -126,18 +125,6 @@ def warn_all(sentences: Sequence[str], *, more: str = "") -> None:
 def is_terminal(*, err: bool = False) -> bool:
     stream = sys.stderr if err else sys.stdout
     return stream is not None and stream.isatty()
-
-
-def is_reader_gone() -> bool:
-    """Tell whether nobody will read what is written, as behind ``| head -1``; only POSIX systems tell so of a pipe."""
-    if sys.stdout is None or not hasattr(select, "poll"):
-        return False
-    poll = select.poll()
-    try:
-        poll.register(sys.stdout.fileno(), 0)  # an error and a hang-up are told unasked
-        return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-    except (OSError, ValueError):
-        return False  # a host has put a stream without a descriptor in its place
 
 
 def write_to_terminal(sequence: str) -> bool:

@@ -57,7 +57,7 @@ COMMANDS: Mapping[str, Row] = {
         "costs",
         "Show what your requests have cost, by day, project and model, and what providers' caches have saved.",
     ),
-    "discussion": Row("discussion", "List, show, fork, rename and delete discussions."),
+    "discussion": Row("discussion", "List, show, fork and delete discussions."),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row(
         "conduct.group", "Run the tickets of a track by many workers, and look after such runs."

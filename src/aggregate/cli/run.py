@@ -37,11 +37,19 @@ from aggregate.cli.options import (
     redact_option,
     scope_options,
 )
-from aggregate.cli.output import progress, warn, warn_all, write_path, write_pieces, write_result
+from aggregate.cli.output import (
+    progress,
+    say,
+    warn,
+    warn_all,
+    write_path,
+    write_pieces,
+    write_result,
+)
 from aggregate.cli.program import HELP_ALL, BriefCommand, is_sentence
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
-from aggregate.cli.written_prompt import WatchedRun, WrittenPrompt, copy_prompt, watch_run
+from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt, for_reader, read_instructions, request_for
@@ -84,7 +92,6 @@ class AskedRun:
     no_history: bool
     to_stdout: bool
     copies: bool
-    watches: bool
     generated: str | None
     redact: bool | None
     no_cache: bool
@@ -189,12 +196,6 @@ class AskedRun:
 )
 @click.option("--copy", "copies", is_flag=True, help="Put the prompt onto the clipboard too.")
 @click.option(
-    "--watch",
-    "watches",
-    is_flag=True,
-    help="Write the next prompt whenever something that counts has changed, until interrupted.",
-)
-@click.option(
     "--pick",
     metavar="PROVIDER[:MODEL]",
     default="",
@@ -245,35 +246,17 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         "--explain": asked.explain,
         "--json": asked.as_json,
         "--copy": asked.copies,
-        "--watch": asked.watches,
     }
-    if asked.watches and asked.pick:
-        raise click.UsageError("--watch and --pick exclude each other: each save would ask again")
     for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
-    if asked.remote is not None and (asked.watches or asked.allow_outside or is_named("config")):
+    if asked.remote is not None and (asked.allow_outside or is_named("config")):
         raise click.UsageError(
-            "--remote takes the files of a repository as they are fetched: leave out --config, --allow-outside, --watch"
+            "--remote takes the files of a repository as they are fetched: leave out --config and --allow-outside"
         )
-    if asked.watches and asked.attach:
-        raise click.UsageError("--watch and --attach exclude each other: a command is run once")
     recording = Recording(context.obj)
     asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
-    if asked.watches:
-        with index:
-            watch_run(
-                WatchedRun(
-                    asked.open,
-                    asked.request,
-                    index,
-                    copies=asked.copies,
-                    as_json=asked.as_json,
-                    quiet=asked.quiet,
-                )
-            )
-        return
     project = asked.open()
     request = asked.request(project)
     if asked.diff and not (request.task and request.budget):
@@ -288,7 +271,11 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
             return
         path, written = _compose(asked, request, index, context)
     if path and asked.copies:
-        copy_prompt(path.read_bytes(), quiet=asked.quiet)
+        from aggregate.cli.clipboard import copy_to_clipboard  # seldom asked for
+
+        how = copy_to_clipboard(path.read_bytes())
+        if not asked.quiet:
+            say(how)
     if not asked.quiet and index.warning:
         warn(index.warning)
     is_usual = index.is_used and not (asked.copies or asked.verify)

@@ -60,7 +60,7 @@ _OPTIONS = (
         "--provider",
         metavar="NAME",
         default="",
-        help="Ask this provider: anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible (your own "
+        help="Ask this provider: anthropic, gemini, deepseek, minimax, openai, compatible (your own "
         "server), gateway (of others' models), or scripted; by default the persona's, else "
         "that of [send].",
     ),
@@ -68,7 +68,7 @@ _OPTIONS = (
         "--model",
         metavar="NAME",
         default="",
-        help="Ask this model, by the provider's name of it or an alias; by default the persona's, else that of [send], "
+        help="Ask this model, by the provider's name of it; by default the persona's, else that of [send], "
         "else the provider's usual one.",
     ),
     click.option(

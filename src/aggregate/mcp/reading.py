@@ -24,7 +24,6 @@ from aggregate.mcp.workspace import (
 )
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import FileCorpus, render_files
-from aggregate.prompt.sections import unified_diff
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
 
@@ -62,13 +61,6 @@ def read(
     shown = 0 if asked.again else ledger.call_of(key, text, page.lines)
     if shown:
         return f"{heading}: unchanged since your call {shown} showed it\n{page.rest}"
-    earlier = "" if asked.again else ledger.earlier_text(key, text)
-    if earlier:
-        diff = "\n".join(unified_diff(earlier.split("\n"), text.split("\n")))
-        said = f"{name} has changed since you were shown all of it:\n{diff}\n"
-        if workspace.count(said) < workspace.count(page.text):
-            ledger.record(key, text, range(1, len(lines) + 1), call=call)
-            return said
     ledger.record(key, text, page.lines, call=call)
     return f"{heading}\n{page.text}{page.rest}"
 

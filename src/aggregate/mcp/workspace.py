@@ -41,8 +41,6 @@ def _rest(number: int, more: str) -> str:
     return f"[{number:,} more {'line' if number == 1 else 'lines'}: {more}]\n"
 
 
-# Of texts that are kept to make diffs from; beyond, the files that were shown longest ago are sent whole again.
-_MOST_CHARACTERS: Final = 8_000_000
 _MOST_PROMPTS: Final = 32  # composed prompts that are kept to be read in parts
 _PREFIX, _DIGITS = "p-", 8
 
@@ -57,7 +55,6 @@ def is_handle(text: str) -> bool:
 class _Shown:
     digest: str
     calls: dict[int, int] = field(default_factory=dict)  # the first that showed a line, by line
-    text: str = ""  # where all of it was shown
 
 
 class Ledger:
@@ -67,23 +64,12 @@ class Ledger:
         self._shown: dict[str, _Shown] = {}
 
     def record(self, name: str, text: str, lines: Iterable[int], *, call: int) -> None:
-        """Note that lines of a text were shown; once all were, a diff can lead from it to what it becomes."""
-        digest = _digest(text)
-        shown = self._shown.pop(name, None)
-        if shown is None or shown.digest != digest:
-            shown = _Shown(digest)
-        self._shown[name] = shown  # as the newest
+        """Note that lines of a text were shown."""
+        shown = self._shown.get(name)
+        if shown is None or shown.digest != _digest(text):
+            shown = self._shown[name] = _Shown(_digest(text))
         for line in lines:
             shown.calls.setdefault(line, call)
-        if len(shown.calls) < len(text.splitlines()):
-            return
-        shown.text = text
-        kept = sum(len(each.text) for each in self._shown.values())
-        for each in self._shown.values():
-            if kept <= _MOST_CHARACTERS:
-                break
-            kept -= len(each.text)
-            each.text = ""
 
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
         """Return the last call that showed some of these lines, if all were shown as they are; ``0`` if not."""
@@ -92,10 +78,6 @@ class Ledger:
             return 0
         calls = [shown.calls.get(line, 0) for line in lines]
         return max(calls, default=0) if all(calls) else 0
-
-    def earlier_text(self, name: str, text: str) -> str:
-        shown = self._shown.get(name)
-        return shown.text if shown is not None and shown.digest != _digest(text) else ""
 
 
 def _digest(text: str) -> str:

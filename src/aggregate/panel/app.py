@@ -87,7 +87,6 @@ def state_data(session: Session) -> dict[str, Any]:
         "dirty": edited.is_dirty,
         "can_undo": bool(edited.undoable),
         "can_redo": bool(edited.redoable),
-        "unsaved": now.unsaved,
         "outside": edited.outside,
         "config_problem": edited.problem,
         "views": list(get_args(ViewModeName)),
@@ -255,8 +254,6 @@ class Panel:
             self._change("undo", lambda _: session.undo()),
             self._change("redo", lambda _: session.redo()),
             self._change("reload", lambda _: session.reload()),
-            self._change("draft/restore", lambda _: session.restore()),
-            self._change("draft/forget", lambda _: session.forget()),
             self._change("preset/save", self._save_preset),
             self._change(
                 "preset/apply",

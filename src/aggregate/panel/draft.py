@@ -1,29 +1,17 @@
-"""What the page has changed and nobody has saved: edited in memory, kept for the next start, merged when saved."""
+"""What the page has changed and nobody has saved: edited in memory, and lost with the server."""
 
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from json import dumps
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import tomlkit
-from pydantic import TypeAdapter
 
-from aggregate.base.disk.reading import confined, read_text
-from aggregate.base.disk.writing import replace_own, replace_text, state_folder
-from aggregate.base.errors import AggregateError, ConfigError, OutputError, ToolError
+from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import replace_text
+from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.redaction import Redaction
 from aggregate.base.request import Place, Task
-from aggregate.base.text import printable
-from aggregate.project.configuration import (
-    MOST_BYTES,
-    Project,
-    changing,
-    parse_toml,
-    read_toml_text,
-    validate,
-)
+from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
 from aggregate.project.presets import TABLE, ContextPreset, budget_in_force
 from aggregate.prompt import (
     Request,
@@ -86,25 +74,10 @@ class Draft:
 
 # Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most.
 _MOST_STEPS: Final = 200
-_NAMED: Final = 5  # Keys that a sentence names
-_MOST_KEY: Final = 60  # Characters of each of them: a configuration may hold any
-# Characters of a kept draft: two configurations, of which JSON may make six of one, and what belongs to none.
-_MOST_KEPT: Final = 12 * MOST_BYTES
-
-Key = tuple[str, ...]
 
 
 class ConflictError(AggregateError):
-    """The same key was changed in the draft and on the disk."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnsavedDraft:
-    """A draft that was not saved, and the text of the file it was made of, ``None`` where there was none."""
-
-    config: str
-    base: str | None
-    draft: Draft
+    """The file was changed on the disk since the draft was made of it."""
 
 
 class ConfigDraft:
@@ -129,25 +102,6 @@ class ConfigDraft:
     @property
     def is_dirty(self) -> bool:
         return self.current.text != (self._base or "")
-
-    @property
-    def unsaved(self) -> UnsavedDraft | None:
-        """The draft with what it was made of, ``None`` where it has no edits."""
-        return UnsavedDraft(self.path.name, self._base, self.current) if self.is_dirty else None
-
-    def restore(self, unsaved: UnsavedDraft) -> None:
-        """Take a draft that was not saved before; what the file has changed since is merged when it is saved."""
-        if self.is_dirty:
-            raise ToolError(
-                "there are edits here already: save or undo them before you take others"
-            )
-        if unsaved.base == self._base:
-            self.take(unsaved.draft)
-        else:
-            self._go(unsaved.draft, (), ())
-            self._base = unsaved.base
-        with suppress(ConfigError):  # the page is told of it as a problem
-            self.follow()
 
     def take(self, draft: Draft, *, step: str = "") -> bool:
         """Go on with a draft, to be undone in one with what was taken just before by the same name of a step."""
@@ -205,19 +159,16 @@ class ConfigDraft:
             return False
 
     def save(self) -> str:
-        """Write the draft to the configuration, with what the disk has changed meanwhile; return what is told of it."""
-        root = self._checked_root()
-        mine = self.current.text
+        """Write the draft to the configuration; return what is told of it."""
+        root, text = self._checked_root(), self.current.text
         with changing(self.path):
-            text, keys = merge(self._base or "", mine, self._read() or "", path=self.path)
+            if self._read() not in (self._base, text):
+                raise ConflictError(
+                    f"{self.path.name} was changed on the disk: reload it, which drops the changes of this page"
+                )
             replace_text(self.path, text, within=root)
-        sentence = f"saved {self.path.name}"
-        if text == mine:
-            self._base, self.outside, self.problem = text, False, ""
-            return sentence
-        self._rebase(text)
-        named = f": {', '.join(keys[:_NAMED])}" if keys else ""
-        return f"{sentence}, with what was changed on the disk{named}"
+        self._base, self.outside, self.problem = text, False, ""
+        return f"saved {self.path.name}"
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
         """Store the files, screenshots and budget of the draft as a preset; the rest of the draft stays unsaved."""
@@ -227,6 +178,7 @@ class ConfigDraft:
         files = [entry.item for entry in request.entries]
         preset = ContextPreset(name, files, list(request.screenshots), description, budget)
         self._checked_root()
+        is_as_read = self.is_as_read()
         presets_of(project).save_preset(preset, scope=scope)
         if scope != "project":
             return
@@ -234,9 +186,9 @@ class ConfigDraft:
         if not self.is_dirty:
             self._rebase(text)
             return
-        # What else the file holds now was not seen, and is merged when the draft is saved.
         draft = replace(self.current, text=_with_preset(self.current.text, name, text))
-        self._base = _with_preset(self._base or "", name, text)
+        if is_as_read:  # else what the file holds besides was not seen
+            self._base = text
         self._go(draft, (), ())
 
     def _rebase(self, text: str | None) -> None:
@@ -264,111 +216,3 @@ def _with_preset(text: str, name: str, source: str) -> str:
     presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
     presets[name] = tomlkit.parse(source)[TABLE][name]
     return tomlkit.dumps(document)
-
-
-class KeptDraft:
-    """The draft that was not saved when a project's panel ended last, and where the one of now is kept."""
-
-    def __init__(self, config: Path) -> None:
-        self._file = state_folder(config.parent) / "panel_draft.json"
-        self._written: UnsavedDraft | None = None
-        self.last: UnsavedDraft | None = None
-        self.sentence = ""
-        try:
-            text = read_text(self._file, limit=_MOST_KEPT, is_own=True)
-            last = TypeAdapter(UnsavedDraft).validate_json(text, strict=True)
-            if last.config != config.name:
-                return
-            texts = last.base or "", last.draft.text
-            keys = _changes(*(_leaves(parse_toml(text, config)) for text in texts))
-            last.draft.project(config)
-        except (OSError, ValueError, AggregateError):  # none, damaged, or no configuration any more
-            return
-        more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-        named = [printable(".".join(key)[:_MOST_KEY]) for key in keys[:_NAMED]]
-        names = ", ".join(named) or "its comments"
-        self.last = last
-        self.sentence = f"edits that were not saved when the panel ended: {names}{more}"
-
-    def keep(self, unsaved: UnsavedDraft | None) -> None:
-        """Keep the draft of now for the next start, ``None`` where it has no edits, in place of what was kept before.
-
-        Where there are no edits and none were kept since the start, those of the last time are offered again. Where it
-        cannot be written, edits are lost with the server.
-        """
-        if unsaved == self._written and (unsaved is None or self._file.exists()):
-            return  # another panel of this project keeps its own in the same place
-        self._written = unsaved
-        with suppress(OSError, OutputError):
-            if unsaved is None:
-                self._file.unlink(missing_ok=True)
-            else:
-                replace_own(self._file, dumps(asdict(unsaved), default=sorted))
-
-    def taken(self) -> None:
-        self._written, self.last, self.sentence = self.last, None, ""
-
-    def forget(self) -> None:
-        self.last, self.sentence = None, ""
-        if self._written is None:
-            with suppress(OSError):  # it is offered again at the next start
-                self._file.unlink(missing_ok=True)
-
-
-def merge(base: str, mine: str, theirs: str, *, path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return ``theirs`` with what ``mine`` has changed of ``base``, and the keys that ``theirs`` has changed, dotted.
-
-    Comments and order are theirs.
-    """
-    if theirs == base:
-        return mine, ()
-    if theirs == mine:
-        return theirs, ()
-    before, wanted, now = (_leaves(parse_toml(text, path)) for text in (base, mine, theirs))
-    changed_here, changed_there = _changes(before, wanted), _changes(before, now)
-    missing = object()
-    for key in changed_here:
-        if key in changed_there:
-            clashes = wanted.get(key, missing) != now.get(key, missing)
-        else:  # somebody else may have changed what stands above it or below it
-            clashes = any(
-                other[: len(key)] == key or key[: len(other)] == other for other in changed_there
-            )
-        if clashes:
-            raise ConflictError(
-                f"{path.name}: {'.'.join(key)} was changed here and on the disk: undo it here, or reload the file, "
-                "which drops the changes of this page"
-            )
-    document, source = tomlkit.parse(theirs), tomlkit.parse(mine)
-    for *tables, name in changed_here:
-        reached: Any = source
-        for table in tables:
-            reached = reached.get(table, {})
-        target: Any = document
-        for table in tables:
-            if table not in target and name in reached:
-                target[table] = tomlkit.table()
-            target = target.get(table, {})
-        if name in reached:
-            target[name] = reached[name]
-        else:
-            target.pop(name, None)
-    text = tomlkit.dumps(document)
-    validate(parse_toml(text, path), path=path, text=text)
-    return text, tuple(map(".".join, changed_there))
-
-
-def _leaves(table: Mapping[str, Any], above: Key = ()) -> dict[Key, object]:
-    leaves: dict[Key, object] = {}
-    for key, value in table.items():
-        if isinstance(value, Mapping) and value:
-            leaves |= _leaves(value, (*above, key))
-        else:
-            leaves[*above, key] = value
-    return leaves
-
-
-def _changes(before: Mapping[Key, object], now: Mapping[Key, object]) -> list[Key]:
-    missing = object()
-    changed = [key for key, value in now.items() if before.get(key, missing) != value]
-    return [*changed, *(key for key in before if key not in now)]

@@ -22,9 +22,6 @@ from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 # What the page asks for; each change below says which keys count beside ``op``.
 Edit = Mapping[str, Any]
 
-_MOST_EDITS: Final = 100  # Edits of one step: the page makes one, of as many files as it likes
-# Characters of a task: a log that somebody pastes has that many at most.
-_MOST_TEXT: Final = 200_000
 _WORTH_A_GLOB: Final = 4  # Files of a folder from which one glob says it for all of them
 _VIEWS: Final[tuple[str, ...]] = get_args(ViewModeName)
 _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
@@ -53,7 +50,7 @@ class Editor:
 
     def text(self, key: str) -> str:
         value = self.edit.get(key)
-        if not isinstance(value, str) or len(value) > _MOST_TEXT:
+        if not isinstance(value, str):
             raise ToolError(f'the edit "{self.edit.get("op")}" needs a text as "{key}"')
         if not _is_unicode(value):
             raise ToolError(f'the edit "{self.edit.get("op")}": "{key}" is no Unicode text')
@@ -141,8 +138,6 @@ def _is_unicode(text: str) -> bool:
 
 
 def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Draft:
-    if len(edits) > _MOST_EDITS:
-        raise ToolError(f"these are {len(edits):,} edits at once: {_MOST_EDITS} is the most")
     for edit in edits:
         change = _CHANGES.get(str(edit.get("op")))
         if change is None:

@@ -121,9 +121,8 @@ class Row(NamedTuple):
     tokens: int
     whole: int  # of the whole file, 0 where not known yet
     score: float | None
-    state: (
-        str  # the first of error, stale, secret, changed since the last prompt, binary, generated
-    )
+    # The first of error, stale, secret, changed since the last prompt, binary, generated
+    state: str
     why: str
 
 

@@ -20,7 +20,7 @@ from aggregate.panel.composing import (
     is_own,
     read_listed,
 )
-from aggregate.panel.draft import ConfigDraft, Draft, KeptDraft
+from aggregate.panel.draft import ConfigDraft, Draft
 from aggregate.panel.edits import Edit, Surroundings, apply_edits
 from aggregate.panel.file_data import add_image, file_data, images_of
 from aggregate.panel.prompt_data import CacheMarks, FileTable, cache_marks, prompt_data
@@ -53,7 +53,6 @@ class SessionState(NamedTuple):
     revision: int
     edited: ConfigDraft
     view: View
-    unsaved: str  # the edits that were not saved when the panel ended last, in a sentence
 
 
 class Session:
@@ -68,7 +67,6 @@ class Session:
     Attributes:
         version: Random, another one for each start.
         revision: Counts each change of the draft and of the disk, and what is shown anew without one.
-        kept: The edits that were not saved when the panel ended last.
         models: What prompts are compared with, as ``priced_models`` gives them; empty until they are known.
         is_closed: Whether the work in the background has ended, or is about to.
         problem: What goes wrong beside the prompt, ``""`` for nothing.
@@ -88,7 +86,6 @@ class Session:
         self.on_event = on_event
         self.index = index or user_index()
         self.draft = ConfigDraft(config)
-        self.kept = KeptDraft(config)
         self.view = View()
         self.models: list[dict[str, Any]] = []
         self.problem = ""
@@ -115,7 +112,7 @@ class Session:
 
     def now(self) -> SessionState:
         with self._lock:
-            return SessionState(self.revision, copy(self.draft), self.view, self.kept.sentence)
+            return SessionState(self.revision, copy(self.draft), self.view)
 
     def edit(self, edits: list[Edit], *, step: str = "") -> None:
         """Change the draft; what has the same ``step``, while somebody types, is undone in one."""
@@ -150,23 +147,6 @@ class Session:
         with self._lock:
             self.draft.save_preset(name, description=description, scope=scope)
             self._is_written()
-
-    def restore(self) -> None:
-        with self._lock:
-            if self.kept.last is None:
-                raise ToolError("there are no edits from before")
-            self.draft.restore(self.kept.last)
-            self.kept.taken()
-            self._is_taken()
-
-    def forget(self) -> None:
-        with self._lock:
-            self.kept.forget()
-        self._tell("draft")
-
-    def keep_draft(self) -> None:
-        with self._lock:
-            self.kept.keep(self.draft.unsaved)
 
     def add_image(self, encoded: str, name: str) -> str:
         """Write a new screenshot into the project and show it; return its path as the page shows it."""
@@ -242,7 +222,7 @@ class Session:
     # --- single files
 
     def file(self, path: str, mode: str) -> dict[str, Any]:
-        revision, edited, view, _ = self.now()
+        revision, edited, view = self.now()
         draft, project, composed = edited.current, edited.project, view.composed
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
@@ -289,7 +269,6 @@ class Session:
         run_in_thread("composing for the panel", self._work)
 
     def close(self) -> None:
-        self.keep_draft()
         self.is_closed = True
         self._wanted.set()
 
@@ -342,7 +321,6 @@ class Session:
             if self.is_closed:
                 return
             self._wanted.clear()
-            self.keep_draft()
             self.compose()
             self._price_models()
 

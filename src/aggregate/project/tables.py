@@ -208,8 +208,7 @@ class PersonaTable(Table):
     """Who is asked, and how the prompt is made for it."""
 
     provider: str = key(
-        "anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
-        default="",
+        "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
     )
     model: str = key(
         "The provider's name of the model; the provider's usual one by default.", default=""
@@ -293,22 +292,14 @@ class TrustTable(Table):
     projects: list[str] = key("Absolute paths of the projects' roots.", default_factory=list)
 
 
-def _alias(model: str) -> str:
-    if not model.strip() or not model.isprintable() or len(model) > _NAME_BYTES:
-        raise ValueError('must be a model, such as "anthropic/claude-haiku-4-5"')
-    return model
-
-
 class SendTable(Table):
     """How prompts are sent, and to whom where neither an option nor a persona says so."""
 
     provider: str = key(
-        "anthropic, gemini, gemini-cli, deepseek, minimax, openai, compatible or scripted.",
-        default="",
+        "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
     )
     model: str = key(
-        "The provider's name of the model, or an alias; the provider's usual one by default.",
-        default="",
+        "The provider's name of the model; the provider's usual one by default.", default=""
     )
     persona: str = key("Who is asked where no persona is named.", default="")
     base_url: str = key(
@@ -320,9 +311,6 @@ class SendTable(Table):
     )
     budget: TokenAmount | None = key(
         'The most tokens of a whole request, such as 32000, "32k" or "auto".', default=None
-    )
-    aliases: dict[str, Annotated[str, Check("AfterValidator", _alias)]] = key(
-        'Short names of models, such as fast = "anthropic/claude-haiku-4-5".', default_factory=dict
     )
     effort: Literal["low", "medium", "high"] | None = key(
         "How long the model thinks before it answers; its own choice by default.", default=None

@@ -18,12 +18,6 @@ from aggregate.base.monitor import get_monitor
 _LEFTOVER_SECONDS = 3600
 
 
-def is_output(name: str, namespace: str) -> bool:
-    numbered = r"_[0-9]+(?:\.reply)?\.md|_[0-9]+\.(?:chain|audit)\.json"
-    temporary = rf"(?:_[0-9]+\.(?:chain|audit)\.json)?-[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}"
-    return bool(re.fullmatch(rf"\.*{re.escape(namespace)}(?:{numbered}|{temporary})", name))
-
-
 def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
     """Tell whether a name is the number or the path of a prompt that was written."""
     if re.fullmatch(r"[0-9]+", name):

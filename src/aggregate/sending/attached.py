@@ -20,6 +20,7 @@ from aggregate.prompt import ALL_FILES, Request, find_screenshots, read_images, 
 from aggregate.sending.clients.images import LARGEST_FILE
 
 _MOST_COUNTED: Final = 300_000  # bytes of a file whose tokens are counted while one types
+_MOST_FOUND: Final = 12  # files that are offered for a word
 _MENTION: Final = re.compile(r"(?<!\S)@(\S+)")
 
 
@@ -91,13 +92,13 @@ def _entry(project: Project, path: str) -> str:
     return path
 
 
-def find_files(project: Project, word: str, most: int = 12) -> list[tuple[str, int | None]]:
+def find_files(project: Project, word: str) -> list[tuple[str, int | None]]:
     """Return files with ``word`` in their paths and their tokens; those whose names begin with it come first."""
     base, word = project.folder / project.config.files.base_dir, word.lower()
     names = FolderListing(scope_of(project)).resolve(base, ALL_FILES).names
     found = [name for name in names if word in name.lower()]
     found.sort(key=lambda name: (f"/{word}" not in f"/{name.lower()}", len(name), name))
-    return [(name, file_tokens(base / name)) for name in found[:most]]
+    return [(name, file_tokens(base / name)) for name in found[:_MOST_FOUND]]
 
 
 def mentioned_paths(message: str) -> list[str]:

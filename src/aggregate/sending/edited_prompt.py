@@ -76,10 +76,6 @@ class EditedPrompt:
         return cls(rows, warnings, counts, earlier, old, texts, fingerprint)
 
     @property
-    def digests(self) -> tuple[str, ...]:
-        return self._fingerprint.digests[1:]
-
-    @property
     def pieces(self) -> Iterator[bytes]:
         """The prompt's bytes, all but its new segments from the old one."""
         start = end = 0

@@ -4,7 +4,6 @@ import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -21,7 +20,7 @@ from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.learned import NOTHING, Kinds, Learned, Place
-from aggregate.sending.clients.own_models import age_note, cost
+from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.model_selection import OPTION, ModelSelection
 from aggregate.sending.models import LONG_LIFETIME, NO_REPLY, SCRIPTED, Reply, Usage, dollars
@@ -78,11 +77,10 @@ class Exchange:
 
     @property
     def notes(self) -> Sequence[str]:
-        age = age_note(self.client.provider, self.client.model, date.today())
         name = self.request.discussion
         is_first = name not in ("", NO_DISCUSSION) and len(self.request.history) == 1
         begins = f'the discussion "{name}" begins' if is_first else ""
-        return tuple(filter(None, (begins, *self.looked, age)))
+        return tuple(filter(None, (begins, *self.looked)))
 
     @property
     def place(self) -> Place:

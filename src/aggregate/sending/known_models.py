@@ -66,33 +66,16 @@ def _patches(
     return tokens
 
 
-def _tiles_of_512(width: int, height: int) -> int:
-    """Return the tokens by OpenAI's older rule: fitted into 2,048 pixels, the short side scaled to 768."""
-    scale = min(1.0, 2048 / max(width, height))
-    scale *= min(1.0, 768 / (min(width, height) * scale))
-    return 85 + 170 * ceil(width * scale / 512) * ceil(height * scale / 512)
-
-
-def _tiles_of_768(width: int, height: int) -> int:
-    """Return the tokens by Gemini's rule before 3: 258 for a small image, else for each tile."""
-    if max(width, height) <= 384:
-        return 258
-    return 258 * ceil(width / 768) * ceil(height / 768)
-
-
 # Where pages disagree, the smaller limit and the larger count are taken.
 _COARSE: Final = ImageRules(_patches(28, edge=1568, most=1568), 5_000_000, 8000, 20, 24_000_000)
 _FINE: Final = ImageRules(_patches(28, edge=2576, most=4784), 5_000_000, 8000, 20, 24_000_000)
 _PATCHES: Final = ImageRules(_patches(32, most=2500, factor=1.2))
 # Servers of one's own differ; most of their models see patches of 28 pixels.
 _OWN_SERVER: Final = ImageRules(_patches(28, most=4096), most=100)
-_GEMINI_2: Final = ImageRules(_tiles_of_768, together=20_000_000)
-_GEMINI_3: Final = ImageRules(lambda _width, _height: 1120, together=20_000_000)
+_GEMINI: Final = ImageRules(lambda _width, _height: 1120, together=20_000_000)
 
-ANY, KNOWN = (
-    "",
-    "*",
-)  # providers of a row: any at all, or all that have a row, but servers of one's own
+# Providers of a row: any at all, or all that have a row, but servers of one's own.
+ANY, KNOWN = "", "*"
 _TEXT_IN, _OBJECT, _SCHEMA = ResponseFormat.TEXT, ResponseFormat.OBJECT, ResponseFormat.SCHEMA
 _MARKS, _PREFIX = CacheLookup.BREAKPOINTS, CacheLookup.PREFIX
 
@@ -114,7 +97,7 @@ _VISION, _COUNTS, _WINDOWS = "documentation of images", "comparisons of texts", 
 ROWS: Final = tuple(Row(*row) for row in (
     ("anthropic scripted", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 4096, "write": 1.25, "long_seconds": 3600}),
     ("openai", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "step": 128}),
-    ("gemini gemini-cli", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 4096}),
+    ("gemini", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 4096}),
     ("deepseek", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 64, "step": 64, "seconds": 3600, "read": 0.02}),
     ("minimax", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 512, "write": 1.25}),
     # An hour is not passed on by all of them.
@@ -159,14 +142,12 @@ ROWS: Final = tuple(Row(*row) for row in (
     ("minimax", "", _API, "2026-11-20", {"response_format": _TEXT_IN, "lowest_temperature": 0.01}),
     (f"{COMPATIBLE} {SCRIPTED}", "", _API, "2026-11-20", {"response_format": _SCHEMA, "lowest_temperature": 0.0, "takes_effort": True}),
     (f"anthropic openai gemini deepseek minimax {COMPATIBLE} {GATEWAY} {SCRIPTED}", "", _API, "2026-11-27", {"takes_tools": True}),
-    # A model that is not known to take images gets none: DeepSeek's, MiniMax's and the program ``gemini`` read text.
+    # A model that is not known to take images gets none: DeepSeek's and MiniMax's read text.
     (f"anthropic {SCRIPTED}", "", _VISION, "2026-11-22", {"images": _FINE}),
     ("anthropic", "claude-3 claude-haiku-4 claude-sonnet-4 claude-opus-4", _VISION, "2026-11-22", {"images": _COARSE}),
     ("anthropic", "claude-opus-4-7 claude-opus-4-8", _VISION, "2026-11-22", {"images": _FINE}),
     ("openai", "", _VISION, "2026-11-22", {"images": _PATCHES}),
-    ("openai", "gpt-4o gpt-4.1", _VISION, "2026-11-22", {"images": ImageRules(_tiles_of_512)}),
-    ("gemini", "", _VISION, "2026-11-22", {"images": _GEMINI_3}),
-    ("gemini", "gemini-2", _VISION, "2026-11-22", {"images": _GEMINI_2}),
+    ("gemini", "", _VISION, "2026-11-22", {"images": _GEMINI}),
     (COMPATIBLE, "", _VISION, "2026-11-22", {"images": _OWN_SERVER}),
     (ANY, "chatgpt codex gpt- o1 o3 o4", "its vocabulary", "2026-11-22", {"ratio": 1000}),
     # Up to Claude 4.6 1.16 for English prose, 1.2 to 1.3 for code; of later ones notes speak of up to 1.35 times more.
@@ -174,7 +155,6 @@ ROWS: Final = tuple(Row(*row) for row in (
     (ANY, "claude-haiku-5 claude-sonnet-5 claude-opus-4-7 claude-opus-4-8 claude-opus-5 claude-fable claude-mythos", _COUNTS, "2026-11-22", {"ratio": 1500}),
     (ANY, "deepseek", _COUNTS, "2026-11-22", {"ratio": 1100}),
     (ANY, "gemini", _COUNTS, "2026-11-22", {"ratio": 1150}),
-    ("gemini-cli", "", _COUNTS, "2026-11-22", {"ratio": 1150}),  # it chooses a model by itself
     (ANY, "minimax", _COUNTS, "2026-11-22", {"ratio": 1050}),
     # Context windows that the price list lacks or has wrong.
     (ANY, "gemini-2.5 gemini-3", _WINDOWS, "2026-11-20", {"window": 1_048_576}),

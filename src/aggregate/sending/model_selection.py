@@ -29,7 +29,6 @@ OPTION: Final = "option"
 USUAL: Final = "the provider's usual one"
 # The providers that have models of their own only.
 _COMPANIES: Final = frozenset(NAMES) - {COMPATIBLE, GATEWAY, SCRIPTED}
-_SHOWN = 60  # characters of an alias that a sentence shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class ModelSelection:
     """Who is asked; empty fields are taken from the persona, then from ``[send]``, then from the provider."""
 
     provider: str = ""
-    model: str = ""  # the provider's name of it, or an alias of ``[send.aliases]``
+    model: str = ""  # the provider's name of it
     persona: str = ""
     base_url: str = ""
     max_output: int | None = None
@@ -62,7 +61,7 @@ class _Source:
     name: str  # what the plan calls it
     says: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
     provider: str = ""  # with an address alone it is ``compatible``
-    model: str = ""  # aliases resolved
+    model: str = ""
     base_url: str = ""
     key: str = ""  # where the address stands in a project's file, if one has named it
     # whether a project's own file has chosen, which somebody else may have written
@@ -138,12 +137,10 @@ def request_of(selection: ModelSelection) -> ChatRequest:
     )
 
 
-def provider_for(project: Project, asked: str, model: str, usual: str) -> str:
-    """Return whom to ask for another model than the ``asked`` provider's, nobody by name for an alias."""
-    if model in project.config.send.aliases or model in user_config().send.aliases:
-        return ""
+def provider_for(asked: str, model: str, usual: str) -> str:
+    """Return whom to ask for another model than the ``asked`` provider's."""
     maker = provider_of_model(model)
-    is_others = asked in _COMPANIES and maker and maker != asked.removesuffix("-cli")
+    is_others = asked in _COMPANIES and maker and maker != asked
     return maker if is_others else usual
 
 
@@ -176,24 +173,7 @@ def _sources(project: Project, selection: ModelSelection) -> _Sources:
         ),
         source("[send] of your configuration", users),
     )
-    named = [_without_alias(each, projects, users) for each in in_order]
-    return _Sources(project, selection, users, persona_name, persona, is_strangers, named)
-
-
-def _without_alias(source: _Source, projects: SendTable, users: SendTable) -> _Source:
-    """Return a source whose model is no alias; those of the user go before those of a project."""
-    target = users.aliases.get(source.model) or projects.aliases.get(source.model)
-    if not target:
-        return source
-    provider, slash, model = target.partition("/")
-    if not slash or provider not in NAMES:
-        return replace(source, model=target)
-    if source.provider not in ("", provider):
-        raise ClientSetupError(
-            f'"{source.model[:_SHOWN]}" stands for {model} of {provider}, not of {source.provider}: leave out the '
-            "provider, or name the model itself"
-        )
-    return replace(source, provider=provider, model=model)
+    return _Sources(project, selection, users, persona_name, persona, is_strangers, in_order)
 
 
 def _provider(sources: Sequence[_Source]) -> _Source:
@@ -225,10 +205,8 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
         if not source.model:
             continue
         maker = provider_of_model(source.model)
-        if source.provider:
-            fits = source.provider == asked
-        else:
-            fits = not maker or maker == asked.removesuffix("-cli") or asked not in _COMPANIES
+        is_makers = not maker or maker == asked or asked not in _COMPANIES
+        fits = source.provider == asked if source.provider else is_makers
         # An option goes through as it is with a provider of the same rank; a persona and an option of lower rank are
         # looked at.
         if fits or (source is option and (provider.name == OPTION or has_address)):
@@ -269,12 +247,8 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
 
 
 def _unfollowed(asked: _Sources, provider: str) -> tuple[str, ...]:
-    """Tell of an alias that the project alone explains, and of what is named for nothing."""
+    """Tell of what is named for nothing."""
     warnings: tuple[str, ...] = ()
-    name = asked.selection.model or asked.users.model
-    target = asked.projects.aliases.get(name)
-    if asked.is_strangers and target is not None and name not in asked.users.aliases:
-        warnings += (f'"{name[:_SHOWN]}" is {target} by the project\'s [send.aliases]',)
     option, persona, *_ = asked.in_order
     names = []
     if persona.model and not option.model:

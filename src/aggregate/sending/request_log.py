@@ -31,7 +31,7 @@ from aggregate.sending.cache.fingerprint import (
 from aggregate.sending.kept import change_kept, read_kept
 
 if TYPE_CHECKING:
-    from aggregate.prompt import Composition, PromptTokens, Request, SegmentCounter
+    from aggregate.prompt import Composition, PromptTokens, SegmentCounter
     from aggregate.sending.cache.breakpoints import BlockLayout
 
 _FILE: Final = "sent_requests.json"
@@ -256,7 +256,7 @@ class PromptMeter:
 
     def __init__(
         self,
-        request: "Request",
+        request: Request,
         counter: "SegmentCounter | None" = None,
         *,
         has_account: bool = False,
@@ -265,15 +265,10 @@ class PromptMeter:
         self._hashes: list[SegmentHash] = []
         self._source_map = None
         if has_account:
-            from aggregate.prompt.source_map import (
-                SourceMapBuilder,  # prompts without an account need none
-            )
+            # Prompts without an account need none.
+            from aggregate.prompt.source_map import SourceMapBuilder
 
             self._source_map = SourceMapBuilder()
-
-    @property
-    def digests(self) -> tuple[str, ...]:
-        return tuple(measured.digest for measured in self._hashes)
 
     def tokens(self) -> "PromptTokens | None":
         if self._counter is None:

@@ -48,7 +48,7 @@ def look_again(
 
     The answer is kept: the same model is not asked again for the same task and files of the same contents; without
     ``asks`` nobody is. Without a task and a budget, and after a failure, the request is as it was. ``asked`` is a
-    client, or ``PROVIDER[:MODEL]`` or an alias of the user's own configuration.
+    client, or ``PROVIDER[:MODEL]``, or a model.
     """
     task = request.task
     if task is None or request.budget is None or not task.text.strip():

@@ -168,7 +168,7 @@ def test_calls_as_text(root: Path, knows_tools: bool) -> None:
             raise ProviderError("tools are not supported", status=400)
         return turns(request)
 
-    made = attempt(root, model, provider="compatible" if knows_tools else "gemini-cli")
+    made = attempt(root, model, provider="compatible" if knows_tools else "unheard-of")
     assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
     text = whole_text(turns.asked[0])
     assert "write one JSON object in a fenced block" in text

@@ -108,8 +108,6 @@ class FakePanel:
             return
         for edit in body.get("edits", []):
             self._edit(edit)
-        if name in ("draft/restore", "draft/forget"):
-            self.state["unsaved"] = ""
         if name == "screenshot":
             self.state["screenshots"].append(_NEW_SCREENSHOT)
         self.changed_on_disk()
@@ -214,7 +212,7 @@ def _state() -> dict[str, Any]:
     turn = {"id": 0, "tokens": 9, "on": True, **said}
     return {
         "version": "v", "revision": 1, "composed": 1, "project": "shop", "root": "/shop", "config": "manual_slop.toml", "exists": True,
-        "dirty": False, "can_undo": False, "can_redo": False, "unsaved": "", "outside": False, "config_problem": "", "views": VIEWS, "strategy": "auto",
+        "dirty": False, "can_undo": False, "can_redo": False, "outside": False, "config_problem": "", "views": VIEWS, "strategy": "auto",
         "strategies": ["auto", "summarize", "full"], "preset": "",
         "presets": [{"name": "backend", "description": "", "files": 2}],
         "discussion": {"name": "", "names": [], "turns": [turn]}, "beads": {"on": True, "text": "- a bead", "tokens": 4},

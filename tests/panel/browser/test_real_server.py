@@ -112,23 +112,3 @@ def test_pages_that_nobody_sees_take_no_connection(shop: Page, server: Server) -
     (server.root / "src/till.py").write_text("def pay():\n    return 77\n", "utf-8")
     shop.evaluate(hide % "false" + seen)
     _line(shop, "return 77")
-
-
-def test_edits_that_were_not_saved_are_offered_after_a_restart(shop: Page, server: Server) -> None:
-    """Whoever had edits is told after a restart of the server, and one button brings them back."""
-    shop.locator(ROWS, has_text="shop.py").click()
-    shop.locator("#tree").focus()
-    shop.keyboard.press("4")
-    expect(shop.locator("#dirty")).to_be_visible()
-    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
-    server.stop()
-    server.start()
-    _line(shop, "return 2")
-    expect(shop.locator("#unsaved")).to_contain_text("files", timeout=15_000)
-    assert "outline" not in (server.root / "manual_slop.toml").read_text("utf-8")
-
-    shop.get_by_role("button", name="Apply again").click()
-
-    expect(shop.locator("#prompt .rows")).not_to_contain_text("return 2")
-    expect(shop.locator("#unsaved")).to_be_hidden()
-    expect(shop.locator("#dirty")).to_be_visible()

@@ -107,12 +107,8 @@ def test_images_are_counted_and_hashed(provider: str) -> None:
         ("anthropic", "claude-sonnet-4-5", (1000, 1000), 1296),
         ("anthropic", "claude-sonnet-4-5", (4000, 3000), 1560),
         ("anthropic", "claude-opus-5", (4000, 3000), 4783),
-        ("openai", "gpt-4o", (1024, 1024), 765),
-        ("openai", "gpt-4o", (2048, 4096), 1105),
         ("openai", "gpt-5.6", (1024, 1024), 1229),
         ("openai", "gpt-5.6", (8000, 8000), 3000),
-        ("gemini", "gemini-2.5-flash", (384, 384), 258),
-        ("gemini", "gemini-2.5-flash", (1000, 700), 516),
         ("gemini", "gemini-3.5-flash", (4000, 3000), 1120),
     ],
 )
@@ -145,15 +141,13 @@ def test_what_is_too_large_is_only_named(images: list[Image], warnings: list[str
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai", "gemini", "compatible"])
 def test_a_header_that_names_billions_of_pixels_blocks_no_request(provider: str) -> None:
-    """Such an image is only named in the prompt: its tokens would exceed every window."""
+    """Whatever a header says, an image has no more tokens than the provider makes of the largest one."""
     bomb = Image("bomb.png", "image/png", b"a", 2**32 - 1, 2**32 - 1)
-    model = {"gemini": "gemini-2.5-flash", "openai": "gpt-4o"}.get(provider, "claude-sonnet-5")
-    taken, (warning,) = accepted_images([bomb, *IMAGES], provider, model)
-    assert [*taken] == [*IMAGES]
-    assert "4,294,967,295 x 4,294,967,295 pixels" in warning
+    taken, _ = accepted_images([bomb], provider, "m")
+    assert sum(taken.values()) <= 5_000
 
 
-@pytest.mark.parametrize("provider", ["deepseek", "minimax", "gemini-cli"])
+@pytest.mark.parametrize("provider", ["deepseek", "minimax"])
 def test_models_without_eyes(provider: str) -> None:
     """Models that take text alone get the links, and the user is told."""
     assert accepted_images(IMAGES, provider, "m") == (

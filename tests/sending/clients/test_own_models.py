@@ -1,7 +1,6 @@
 """What the user's own configuration and the reports of providers say goes before the shipped tables."""
 
 import json
-from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from aggregate.sending.clients.own_models import (
     LOWEST,
     OWN_COUNT,
     TokenRatio,
-    age_note,
     check_window,
     reported_ratio,
 )
@@ -89,28 +87,6 @@ def test_a_project_says_nothing_of_models(users: Path) -> None:
     assert amount > 0
 
 
-@pytest.mark.parametrize(
-    ("provider", "model", "today", "is_old"),
-    [
-        ("anthropic", "claude-opus-5", date(2027, 2, 18), False),
-        ("anthropic", "claude-opus-5", date(2027, 2, 19), True),
-        ("anthropic", "my-model", date(2027, 2, 19), False),
-        ("compatible", "m", date(2030, 1, 1), False),
-        ("scripted", "claude-opus-5", date(2030, 1, 1), False),
-    ],
-)
-def test_old_tables_are_said(
-    users: Path, provider: str, model: str, today: date, is_old: bool
-) -> None:
-    """After 90 days, where the tables matter and the user has not written what holds now (S-8)."""
-    note = age_note(provider, model, today)
-    assert bool(note) is is_old
-    if is_old:
-        assert note.startswith(
-            "prices, windows and rules of caches are those of 2026-11-20, 91 days ago: "
-        )
-
-
 MODEL = "claude-sonnet-4-5"
 
 
@@ -129,7 +105,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("anthropic", "claude-opus-5", 1.5),
         ("compatible", "anthropic/claude-opus-5", 1.5),
         ("gemini", "gemini-3.5-flash", 1.15),
-        ("gemini-cli", "", 1.15),
         ("compatible", "nobody-knows", 1.0),
         ("scripted", "claude-opus-5", 1.0),
     ],
@@ -187,7 +162,6 @@ def test_odd_reports_are_bounded(reported: int, ratio: float) -> None:
         ("anthropic", 10_000, 0),  # nothing was reported
         ("anthropic", 150, 200),  # what stands around a message weighs too much
         ("scripted", 10_000, 12_000),
-        ("gemini-cli", 10_000, 19_000),  # it adds thousands of tokens of its own
     ],
 )
 def test_what_says_nothing_is_not_kept(

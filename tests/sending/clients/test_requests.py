@@ -18,7 +18,7 @@ from aggregate import (
     Usage,
     open_client,
 )
-from aggregate.sending.clients import anthropic_api, cost, gemini_api, gemini_cli, openai_api
+from aggregate.sending.clients import anthropic_api, cost, gemini_api, openai_api
 from aggregate.sending.known_models import ResponseFormat, known_model
 from tests.fakes.prompts import (
     Policy,
@@ -48,7 +48,6 @@ TABLE: list[tuple[str, str, float | None, ResponseFormat]] = [
     ("openai", "gpt-4o-mini", 0.0, ResponseFormat.SCHEMA),
     ("gemini", "gemini-2.5-flash", 0.0, ResponseFormat.SCHEMA),
     ("gemini", "models/gemini-3.5-flash", None, ResponseFormat.SCHEMA),
-    ("gemini-cli", "gemini-2.5-flash", None, ResponseFormat.TEXT),
     ("deepseek", "deepseek-flash", 0.0, ResponseFormat.OBJECT),
     ("minimax", "MiniMax-M2.7", 0.01, ResponseFormat.TEXT),
     ("compatible", "whatever", 0.0, ResponseFormat.SCHEMA),
@@ -183,21 +182,6 @@ def test_gemini_request() -> None:
         "contents": [{"role": "user", "parts": [{"text": FIRST + SECOND + HEADING + EXCERPT}]}],
         "config": {"max_output_tokens": 500, "system_instruction": "Be brief."},
     }
-
-
-def test_gemini_cli_request() -> None:
-    """The program's arguments and its standard input; a slash at the start would be a command."""
-    asked = request(PREFIX, system="/help me", message="Why?")
-    assert gemini_cli.command_arguments(asked) == [
-        "--output-format",
-        "stream-json",
-        "--skip-trust",
-        "--model",
-        "some-model",
-    ]
-    text = FIRST + SECOND + HEADING + "\n\n### Discussion Excerpt 1\n\nhello"
-    assert gemini_cli.input_text(asked.plan) == f"Prompt:\n\n/help me\n\n{text}\n\nWhy?"
-    assert gemini_cli.input_text(request(PREFIX).plan) == text
 
 
 def typed(rules: Policy) -> ChatRequest:
@@ -376,41 +360,6 @@ def test_gemini_blocks_a_prompt() -> None:
         [{"prompt_feedback": {"block_reason": "PROHIBITED_CONTENT"}, "candidates": None}]
     )
     assert (reply.text, reply.stop) == ("", FinishReason.REFUSED)
-
-
-def test_gemini_cli_answer() -> None:
-    """Events of a run: the deltas make the text, the result holds the usage."""
-    events: list[dict[str, Any]] = [
-        {"type": "init", "session_id": "s", "model": "gemini-3.5-flash"},
-        {"type": "message", "role": "user", "content": "…"},
-        {"type": "message", "role": "assistant", "content": "Ye", "delta": True},
-        {"type": "error", "severity": "warning", "message": "slow"},
-        {"type": "message", "role": "assistant", "content": "s.", "delta": True},
-        {
-            "type": "result",
-            "status": "success",
-            "stats": {
-                "total_tokens": 9020,
-                "input_tokens": 9000,
-                "output_tokens": 20,
-                "cached": 8192,
-                "input": 808,
-            },
-        },
-    ]
-    reply, failure = gemini_cli.parse_reply(events)
-    assert (reply.text, reply.usage, reply.model, failure) == (
-        "Yes.",
-        Usage(808, 0, 8192, 20),
-        "gemini-3.5-flash",
-        "",
-    )
-    assert gemini_cli.parse_reply(events[:5])[1] == "it ended without a result"
-    broken = [
-        *events[:5],
-        {"type": "result", "status": "error", "error": {"message": "429 exhausted"}},
-    ]
-    assert gemini_cli.parse_reply(broken)[1] == "429 exhausted"
 
 
 def test_openai_cache_key() -> None:

@@ -12,7 +12,7 @@ from aggregate.base.errors import ConfigError
 # The most bytes of a file with a discussion: no model takes a tenth of that.
 HISTORY_BYTES = 20_000_000
 _KEY = "history"
-# The key of the discussion that one goes on from: a fork, or one that was renamed.
+# The key of the discussion that one goes on from: a fork.
 CONTINUES = "continues"
 # Begins a file that no user has written: a prompt that ``send`` does not make shows its turns only when asked.
 BEGUN_BY_SEND: Final = 'begun_by = "send"\n'

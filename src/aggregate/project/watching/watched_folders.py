@@ -77,10 +77,6 @@ def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
     return folders
 
 
-def is_of_git(folder: WatchedFolder) -> bool:
-    return folder.names is not None and folder.names >= _GIT_FILES
-
-
 def folder_of_file(path: str, folders: Folders) -> tuple[str, WatchedFolder]:
     folder, name = os.path.split(path)
     known = folders.get(folder)

@@ -1,8 +1,8 @@
-"""Telling what has changed below a folder, a moment after it did: for whoever composes again, or shows it live."""
+"""Telling what has changed below a folder, a moment after it did: for whoever shows it live."""
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -24,7 +24,6 @@ from aggregate.project.watching.watched_folders import (
     folder_of_file,
     folders_below,
     folders_of_project,
-    is_of_git,
 )
 
 # Without a further change a batch is over: what a program does at once comes within a few milliseconds.
@@ -60,15 +59,8 @@ class TreeWatch:
     watched, that is a ``ConfigError``, also of a wait. It is a context, which ends with its threads.
     """
 
-    def __init__(
-        self,
-        root: Path | str,
-        *,
-        skips: Callable[[str], bool] | None = None,
-        make_backend: MakeBackend = system_backend,
-    ) -> None:
+    def __init__(self, root: Path | str, *, make_backend: MakeBackend = system_backend) -> None:
         self._root = real_path(root)
-        self._skips = skips or (lambda _path: False)
         self._changes: SimpleQueue[str | None] = SimpleQueue()
         self._lock = RLock()
         self._files: set[str] = set()
@@ -121,10 +113,6 @@ class TreeWatch:
                 self._look_at_places()
         return None
 
-    def git_folders(self) -> list[str]:
-        with self._lock:
-            return [path for path, watched in self._folders.items() if is_of_git(watched)]
-
     def close(self) -> None:
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
@@ -171,9 +159,7 @@ class TreeWatch:
             except OSError as error:
                 if not is_limit(error):
                     raise
-                self._is_limited = (
-                    True  # this may be a thread of the backend: whoever waits is told
-                )
+                self._is_limited = True  # this may be a thread of the backend
                 self._changes.put(None)
 
     def _on_entry(self, entry: Entry | None) -> None:
@@ -186,7 +172,7 @@ class TreeWatch:
             if not entry.name and entry.folder in self._places:
                 self._places[entry.folder] = _GONE
             path = os.path.join(entry.folder, entry.name)
-            if watched is None or not entry.name or self._is_closed or self._skips(path):
+            if watched is None or not entry.name or self._is_closed:
                 return
             counts = watched.counts(entry.name, is_folder=entry.is_folder)
             if not counts and path not in self._files:
@@ -214,8 +200,7 @@ class TreeWatch:
             with suppress(OSError):  # gone again
                 for entry in os.scandir(folder):
                     is_file = not entry.is_dir(follow_symlinks=False)
-                    counts = is_file and watched.counts(entry.name, is_folder=False)
-                    if counts and not self._skips(entry.path):
+                    if is_file and watched.counts(entry.name, is_folder=False):
                         self._changes.put(entry.path)
 
     def _unwatch(self, path: str) -> None:
@@ -246,57 +231,3 @@ def _identity(path: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return info.st_dev, info.st_ino
-
-
-# Is there from before a checkout, merge, stash or reset touches the first file until behind the last.
-_LOCK: Final = "index.lock"
-# Are there while commits are applied one after another, and while a person mends one that could not be.
-_STEPS: Final = ("rebase-merge", "rebase-apply")
-# A checkout of 100,000 files takes less; a lock that is older was left behind by a git that was killed.
-_MOST_SECONDS: Final = 10.0
-# Between two looks at a lock, and behind the last: the head moves a moment after it.
-_LOCK_SECONDS: Final = 0.05
-# Without a change for so long a rebase has stopped for a person: a commit takes a tenth, its hooks somewhat more.
-_STEP_SECONDS: Final = 0.3
-
-
-class GitActivity:
-    def __init__(self, watch: TreeWatch, *, most_seconds: float = _MOST_SECONDS) -> None:
-        self._watch = watch
-        self._most_seconds = most_seconds
-        self._left_behind: set[tuple[str, int, int]] = set()
-
-    def settle(self, changes: Changes) -> Changes:
-        """Return changes with all that came behind them, once git is done: a checkout or a rebase is one change."""
-        batches = [changes, *filter(None, self._later_changes())]
-        paths = {path for batch in batches for path in batch.paths}
-        return Changes(tuple(sorted(paths)), any(batch.is_incomplete for batch in batches))
-
-    def _later_changes(self) -> Iterator[Changes | None]:
-        # Without git one more batch: a file that is written all the time would bring ever more.
-        yield self._watch.wait(0)
-        folders, end = self._watch.git_folders(), time.monotonic() + self._most_seconds
-        if not (_locks(folders) - self._left_behind or _is_rebasing(folders)):
-            return
-        while time.monotonic() < end:
-            changes = self._watch.wait(_STEP_SECONDS if _is_rebasing(folders) else _LOCK_SECONDS)
-            yield changes
-            if changes is None and not _locks(folders) - self._left_behind:
-                return
-        self._left_behind = _locks(folders)
-
-
-def _is_rebasing(git_folders: list[str]) -> bool:
-    steps = (os.path.join(folder, name) for folder in git_folders for name in _STEPS)
-    return any(map(os.path.isdir, steps))
-
-
-def _locks(git_folders: list[str]) -> set[tuple[str, int, int]]:
-    """Return the locks that are there, each with what tells it from a later one in its place."""
-    locks: set[tuple[str, int, int]] = set()
-    for folder in git_folders:
-        path = os.path.join(folder, _LOCK)
-        with suppress(OSError):
-            info = os.stat(path)  # noqa: PTH116 - looked at again and again
-            locks.add((path, info.st_ino, info.st_mtime_ns))
-    return locks

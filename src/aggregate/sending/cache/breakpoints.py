@@ -106,9 +106,8 @@ class Outline:
     ends: frozenset[int]  # behind which blocks end in any case
     body: int  # behind it the request only grows
     markable: Collection[int]  # places where a breakpoint may stand
-    head: int = (
-        0  # behind what others begin with too: instructions and tools, or what tickets share
-    )
+    # Behind what others begin with too: instructions and tools, or what tickets share
+    head: int = 0
     fixed: frozenset[int] = frozenset()  # where others have set one, which counts
 
     @classmethod

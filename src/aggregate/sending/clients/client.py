@@ -234,7 +234,7 @@ class Client:
     async def _exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         request = self.planned(request)
         plan, model, seconds = request.plan, request.model, request.seconds
-        if not model and self.provider != "gemini-cli":
+        if not model:
             raise ClientSetupError(
                 f"{self.provider}: no model is named: add --model, or model in the persona"
             )

@@ -78,7 +78,6 @@ class ConnectionLimits:
     connect: float = 10.0  # a server that is there accepts one within a second
     read: float = 600.0  # models that think send nothing for minutes where it is not streamed
     size: int = 100_000_000  # 128,000 tokens take 40 MB where each comes in an event of its own
-    event: int = 10_000_000  # an SDK takes minutes for a line of 100 MB
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -153,30 +152,25 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
         request.headers["accept-encoding"] = "identity"
 
     async def limit_size(response: "Response") -> None:
-        stream = cast("AsyncByteStream", response.stream)
-        is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-        response.stream = _limited(stream, limits.size, limits.event if is_events else limits.size)
+        response.stream = _limited(cast("AsyncByteStream", response.stream), limits.size)
 
     hooks = {"request": [set_limits], "response": [_refuse_wrong_server, limit_size]}
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
 
 
-def _limited(stream: "AsyncByteStream", size: int, line: int) -> "AsyncByteStream":
-    """Return the bytes of an answer, which end with an error where they, or those of a line, are too many."""
+def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
+    """Return the bytes of an answer, which end with an error where they are too many."""
     from httpx2 import AsyncByteStream
 
     class Limited(AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            received = in_line = 0
+            received = 0
             async for piece in stream:
                 received += len(piece)
-                behind_break = len(piece) - piece.rfind(b"\n") - 1
-                in_line = behind_break if behind_break < len(piece) else in_line + len(piece)
-                for bytes_in_it, limit in ((received, size), (in_line, line)):
-                    if bytes_in_it > limit:
-                        raise WrongAddressError(
-                            f"sent more than {limit:,} bytes, which no answer has: check the address"
-                        )
+                if received > size:
+                    raise WrongAddressError(
+                        f"sent more than {size:,} bytes, which no answer has: check the address"
+                    )
                 yield piece
 
         async def aclose(self) -> None:

@@ -10,8 +10,6 @@ from aggregate.sending.known_models import ImageRules, known_model
 # Bytes of an image that is read at all: no provider takes a larger one in a request.
 LARGEST_FILE: Final = 20_000_000
 
-_MOST_PIXELS: Final = 178_956_970  # Pillow refuses more as a bomb; a header alone may name billions
-
 
 def accepted_images(
     images: Sequence[Image], provider: str, model: str
@@ -41,8 +39,6 @@ def _problem(image: Image, size: int, rules: ImageRules, *, taken: int, together
         return f"it has {size:,} bytes in base64, the most is {rules.largest:,}; make it smaller or save it as JPEG"
     if rules.longest and max(image.width, image.height) > rules.longest:
         return f"it has {image.width:,} x {image.height:,} pixels, the most is {rules.longest:,}; make it smaller"
-    if image.width * image.height > _MOST_PIXELS:
-        return f"it has {image.width:,} x {image.height:,} pixels, more than {_MOST_PIXELS:,}; make it smaller"
     if taken >= rules.most:
         return f"a request takes {rules.most:,} images; name fewer"
     if together > rules.together:

@@ -34,9 +34,6 @@ _FEW_HOURS: Final = 1.5
 _PRIOR_READS: Final = 4
 # How much a thousand tokens of each kind, by the whole ratio, count beside what was reported.
 _RIDGE: Final = 4.0
-# The scripted client counts as we do. The program ``gemini`` adds instructions and tools of its own to each request,
-# thousands of tokens that are no matter of the vocabulary.
-_UNTOLD: Final = frozenset({SCRIPTED, "gemini-cli"})
 
 
 class Kinds(NamedTuple):
@@ -204,4 +201,6 @@ def _number(value: object) -> float:
 
 def _path(provider: str) -> Path | None:
     folder = user_state_folder()
-    return folder / LEARNED_FILE if folder and provider not in _UNTOLD else None
+    return (
+        folder / LEARNED_FILE if folder and provider != SCRIPTED else None
+    )  # which counts as we do

@@ -8,22 +8,14 @@ exact inverses of each other.
 """
 
 from dataclasses import replace
-from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.base.errors import PromptTooLongError
-from aggregate.project.configuration import global_config_path, user_config
+from aggregate.project.configuration import user_config
 from aggregate.project.tables import ModelTable
-from aggregate.sending.known_models import AS_OF, known_model
-from aggregate.sending.models import (
-    COMPATIBLE,
-    GATEWAY,
-    SCRIPTED,
-    CachePolicy,
-    Usage,
-    bare_model_name,
-)
+from aggregate.sending.known_models import known_model
+from aggregate.sending.models import GATEWAY, SCRIPTED, CachePolicy, Usage, bare_model_name
 
 if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
@@ -77,7 +69,6 @@ def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) ->
     return TokenRatio(bounded, source)
 
 
-_OLD_DAYS: Final = 90  # providers change prices and rules of caches about once in a quarter
 _MILLION: Final = 1_000_000
 
 
@@ -106,26 +97,7 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
     return policy
 
 
-def age_note(provider: str, model: str, today: date) -> str:
-    days = (today - date.fromisoformat(AS_OF)).days
-    table = own_model(model)
-    if days <= _OLD_DAYS or provider in (COMPATIBLE, SCRIPTED):
-        return ""
-    if table is not None and table.input is not None and table.window is not None:
-        return ""
-    return (
-        f"prices, windows and rules of caches are those of {AS_OF}, {days:,} days ago: update the program, or write "
-        f'what has changed to [models."{model}"] in {global_config_path()}'
-    )
-
-
-_PRICE_LIST_IDS = {
-    "gemini": "google",
-    "gemini-cli": "google",
-    "scripted": None,
-    "compatible": None,
-    "gateway": None,
-}
+_PRICE_LIST_IDS = {"gemini": "google", "scripted": None, "compatible": None, "gateway": None}
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:

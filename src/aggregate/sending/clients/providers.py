@@ -14,7 +14,6 @@ from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Client, Retry, scripted_client
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_api import GeminiApi
-from aggregate.sending.clients.gemini_cli import GeminiCli
 from aggregate.sending.clients.learned import token_ratio
 from aggregate.sending.clients.openai_api import OpenAiApi
 from aggregate.sending.clients.own_models import context_window, cost
@@ -56,7 +55,6 @@ _MINIMAX_URL = "https://api.minimax.io/anthropic"
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(AnthropicApi, ("ANTHROPIC_API_KEY",), "claude-sonnet-5"),
     "gemini": Provider(GeminiApi, _GEMINI_KEYS, "gemini-3.5-flash"),
-    "gemini-cli": Provider(lambda _, key, __: GeminiCli(key=key), _GEMINI_KEYS, needs_key=False),
     "deepseek": Provider(
         OpenAiApi, ("DEEPSEEK_API_KEY",), "deepseek-flash", "https://api.deepseek.com"
     ),

@@ -11,8 +11,6 @@ export class Actions {
   constructor(project) {
     this.project = project;
     for (const name of ["undo", "redo", "save", "run", "copy", "send"]) byId(name).addEventListener("click", () => this[name]());
-    byId("restore").addEventListener("click", () => this.#take("draft/restore", "The edits are here again."));
-    byId("forget").addEventListener("click", () => this.#take("draft/forget", "The edits from before are dropped."));
     byId("save-preset").addEventListener("click", () => this.#savePreset());
     byId("preset").addEventListener("change", (event) => this.#applyPreset(event.target.value));
     byId("warnings").addEventListener("click", () => this.#warnings());
@@ -26,7 +24,6 @@ export class Actions {
     byId("config-path").textContent = state.config;
     byId("config-path").title = state.root;
     byId("dirty").hidden = !state.dirty;
-    this.#showUnsaved(state.unsaved);
     byId("undo").disabled = !state.can_undo;
     byId("redo").disabled = !state.can_redo;
     byId("save").disabled = !state.dirty && state.exists;
@@ -34,19 +31,12 @@ export class Actions {
     fill(byId("preset"), element("option", { value: "", text: "none" }), ...presets);
     byId("preset").value = state.preset;
     byId("revision").textContent = state.outside ? "Changed on the disk too" : `revision ${state.revision}`;
-    byId("revision").title = state.outside ? "The configuration was changed on the disk since: saving merges, or says why not." : "";
+    byId("revision").title = state.outside ? "The configuration was changed on the disk since: reload it to go on from there." : "";
     if (state.config_problem && state.config_problem !== this.problemSaid) this.project.say(`On the disk, ${state.config_problem}`, { bad: true });
     this.problemSaid = state.config_problem;
     const count = (state.config_problem ? 1 : 0) + state.warnings.length + state.cut.length + (state.prompt_error ? 1 : 0);
     byId("warnings").hidden = count === 0;
     byId("warnings").textContent = counted(count, "warning");
-  }
-
-  #showUnsaved(sentence) {
-    const box = byId("unsaved");
-    if (sentence === "" && box.contains(document.activeElement)) byId("tree").focus(); // the button that had it goes
-    box.hidden = sentence === "";
-    byId("unsaved-sentence").textContent = sentence && `There are ${sentence}.`;
   }
 
   /** Take back the last edit of the draft. */
