@@ -41,7 +41,7 @@ from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.sending.calls import LoopTurn, ToolCall
 from aggregate.sending.clients.client import Retry, scripted_client
 from aggregate.sending.clients.protocol import ChatRequest
-from simulation.killed_goals import Journal, forked
+from simulation.killing import Journal, forked
 from simulation.track_kills import server
 from simulation.trees import commit_all, git, write_track
 

@@ -9,7 +9,7 @@ import pytest
 from aggregate import ConfigError
 from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.cli.goal import read_instruction, trace_lines
-from tests.cli.command_line import Ended, aggregate, begin
+from tests.cli.command_line import Ended, aggregate
 from tests.fakes.chat_server import chat_server
 
 SCRIPT = {
@@ -245,76 +245,14 @@ def test_a_project_can_only_lower_a_limit(
 TWO = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
 
 
-@pytest.fixture
-def own_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a state folder that no other test uses."""
-    monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "states"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "states"
-
-
-def test_a_goal_goes_on_with_more_tokens(tmp_path: Path, own_states: Path) -> None:
-    """A limit says how to go on; what was done is not done again, and an ended goal leaves no record."""
-    network = ("--allow", "network")
-    done = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
-    assert done.code == 3
-    assert "--resume 1 --max-tokens" in done.err
-    again = run(tmp_path, "Greet", *network, "--max-tokens", "900", script=TWO)
-    assert again.err.startswith("aggregate: goal 1, the same, was interrupted: go on with it by")
-    done = run(tmp_path, *network, "--resume", "1", "--trace", script={"complete": "yes", **TWO})
-    assert (done.out, done.code) == ("Hello Ann\n", 0)
-    assert [path.name for path in own_states.rglob("*.sqlite")] == ["000002.sqlite"]
-
-
-def test_a_configuration_that_is_named(tmp_path: Path, own_states: Path) -> None:
-    """Its limits hold, and its project has the record, wherever the command is given; one that is missing is said."""
+def test_a_configuration_that_is_named(tmp_path: Path) -> None:
+    """Its limits hold wherever the command is given; one that is missing is said."""
     there = tmp_path / "there"
     there.mkdir()
     (there / "manual_slop.toml").write_text("[goal]\nmax_tokens = 900\n", encoding="utf-8")
     named = ("--allow", "network", "-c", str(there / "manual_slop.toml"))
     done = run(tmp_path, "Greet", *named, script=TWO)
     assert (done.code, "at the limit of 900 tokens" in done.err) == (3, True)
-    lost = run(tmp_path, "--allow", "network", "--resume", "1", script=TWO)
-    assert "there is no goal 1" in lost.err
-    done = run(tmp_path, *named, "--resume", "1", "--max-tokens", "9000", script=TWO)
-    assert done.code == 0
+    assert run(tmp_path, "Greet", *named, "--max-tokens", "9000", script=TWO).code == 0
     none = run(tmp_path, "Greet", "-c", str(there / "none.toml"))
     assert "none.toml" in none.err
-    assert list(own_states.rglob("*.sqlite")) == []
-
-
-def test_a_call_that_was_running_needs_a_word(tmp_path: Path, own_states: Path) -> None:
-    """The command names it, does nothing, and takes ``--interrupted``."""
-    (tmp_path / "tools").mkdir()
-    killing = TOOLS.replace(
-        "return", "import os; os.path.exists('again') or os._exit(9)\n    return"
-    )
-    (tmp_path / "tools/greet.py").write_text(killing, encoding="utf-8")
-    (tmp_path / "script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
-    options = ("--tools", "tools", "--script", "script.json", "--allow", "network")
-    with begin(tmp_path, "goal", *options, "Greet Ann") as begun:
-        assert begun.command.wait() == 9
-    (tmp_path / "again").touch()
-    ended = aggregate("goal", *options, "--resume", "1")
-    assert ended.code == 2
-    refused = ended.err
-    assert 'was running, and may have been done: greet({"name": "Ann"})' in refused
-    assert aggregate("goal", *options, "--resume", "1", "--interrupted", "repeat")[:2] == (
-        0,
-        "Hello Ann\n",
-    )
-
-
-RESUMING = [
-    (("Greet", "--resume", "1"), "--resume takes the goal and its steps from its record"),
-    (("--resume", "1", "--max-steps", "2"), "--resume takes the goal and its steps"),
-    (("--resume", "9"), "there is no goal 9 to go on with"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), RESUMING)
-def test_mistakes_of_resuming(own_states: Path, arguments: tuple[str, ...], message: str) -> None:
-    """They are one sentence each."""
-    Path("script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
-    ended = aggregate("goal", "--script", "script.json", *arguments)
-    assert (ended.code != 0, message in ended.err) == (True, True)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,17 +12,12 @@ from aggregate.agents.goals import (
     GoalResult,
     Model,
     NeuronAgent,
-    RecordedGoal,
     Trace,
-    new_record,
     read_script,
-    recorded,
-    records_folder,
-    unfinished_goals,
 )
 from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
-from aggregate.base.errors import ConfigError, StateError
+from aggregate.base.errors import ConfigError
 from aggregate.cli.options import (
     FiniteRange,
     allow_option,
@@ -69,7 +63,6 @@ def read_instruction(path: Path) -> str:
 
 _SIGN = "⚠️  Warning: "  # how a result begins its warning of failed steps (D-73)
 _LIMIT_EXIT = 3  # the exit code of a goal that ended at a limit
-_SHOWN = 200  # characters of a call's arguments in a message
 _WIDTH = 80  # characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal
 _USUAL = EngineLimits()
 
@@ -138,18 +131,6 @@ _USUAL = EngineLimits()
     type=click.IntRange(min=1),
     help=f"Do at most this many steps.  [default: {_USUAL.steps}]",
 )
-@click.option(
-    "--resume",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Go on with goal N, which was interrupted; give the other options as before.",
-)
-@click.option(
-    "--interrupted",
-    type=click.Choice(["repeat", "skip"]),
-    help="With --resume: make a call that was running once more, or take it as failed. Only calls that may do "
-    "something twice need this.",
-)
 @redact_option(sending=True)
 @click.option(
     "--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error."
@@ -170,8 +151,6 @@ def goal(
     max_tokens: int | None,
     max_seconds: float | None,
     max_steps: int | None,
-    resume: int | None,
-    interrupted: str | None,
     redact: bool | None,
     trace: bool,
     as_json: bool,
@@ -181,16 +160,11 @@ def goal(
     The exit code is 1 where no step gave something usable, and 3 where a limit ended it: what is printed is then what
     there was by that time.
     """
-    if resume is None:
-        if (goal is None) == (instruction is None):
-            raise click.UsageError("give a goal or --instruction FILE, one of them")
-        text = read_instruction(instruction) if instruction else goal or ""
-        if not text.strip():
-            raise click.UsageError("the goal is empty: say what is wanted")
-    elif (goal, instruction, max_steps) != (None, None, None):
-        raise click.UsageError(
-            "--resume takes the goal and its steps from its record: leave them out"
-        )
+    if (goal is None) == (instruction is None):
+        raise click.UsageError("give a goal or --instruction FILE, one of them")
+    text = read_instruction(instruction) if instruction else goal or ""
+    if not text.strip():
+        raise click.UsageError("the goal is empty: say what is wanted")
     if provider != "scripted":
         client = _open_model(provider, model, base_url, redact)
     elif script is not None:
@@ -204,24 +178,13 @@ def goal(
     if folder is not None:
         tools.discover(folder)
     limits = _limits(config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
-    number, record = resume or 0, None
-    if resume is not None:
-        record = _resumed(config, resume, interrupted)
-        text, limits = record.goal, replace(limits, steps=record.steps)
-    else:
-        number, record = _begun(config, text, steps=limits.steps)
     agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
-    result = agent.execute_goal(text, record=record)
+    result = agent.execute_goal(text)
     if trace:
         say(*trace_lines(result.trace))
     for warning in result.warnings:
         warn(warning.removeprefix(_SIGN))
-    may_go_on = record is not None and result.limit in ("tokens", "seconds")
-    try:
-        _print(result, as_json=as_json, resume=number if may_go_on else 0)
-    finally:
-        if record is not None:
-            record.close() if may_go_on else record.end()
+    _print(result, as_json=as_json)
 
 
 def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
@@ -254,34 +217,6 @@ def _limits(config: Path, **options: float | None) -> EngineLimits:
     )
 
 
-def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
-    folder = records_folder(config.parent)
-    same = next((note for note in unfinished_goals(folder) if note.goal == goal), None)
-    if same:
-        say(
-            f"aggregate: goal {same.number}, the same, was interrupted: "
-            f"go on with it by aggregate goal --resume {same.number}"
-        )
-    try:
-        return new_record(folder, goal, steps=steps)
-    except StateError as error:
-        warn(f"the goal is not recorded and cannot be resumed: {error}")
-        return 0, None
-
-
-def _resumed(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
-    record = recorded(records_folder(config.parent), number, repeat=interrupted == "repeat")
-    calls = record.unfinished()
-    if calls and interrupted is None:
-        record.close()
-        named = "; ".join(f"{call.tool}({call.arguments[:_SHOWN]})" for call in calls)
-        raise click.UsageError(
-            f"when goal {number} was interrupted this was running, and may have been done: {named}: look whether it "
-            "was, then add --interrupted skip, or --interrupted repeat to have it done once more"
-        )
-    return record
-
-
 def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
     text = " ".join(trace.text.split())
     text = f"{text[: _WIDTH - 3]}..." if len(text) > _WIDTH else text
@@ -298,15 +233,14 @@ def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
         yield from trace_lines(child, indent + "  ")
 
 
-def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
+def _print(result: GoalResult, *, as_json: bool) -> None:
     if as_json:
         more = {"warnings": list(result.warnings), "tokens": result.trace.tokens}
         write_result(json.dumps(result.as_dict() | more, indent=2, ensure_ascii=False))
     elif result.success:
         write_result(result.text or "\n")
     if result.stopped:
-        hint = f" (to go on with more: --resume {resume} --max-{result.limit} N)" if resume else ""
-        say(f"aggregate: {result.stopped}{hint}")
+        say(f"aggregate: {result.stopped}")
         raise click.exceptions.Exit(_LIMIT_EXIT)
     if not result.success:
         say(f"aggregate: {result.text}")

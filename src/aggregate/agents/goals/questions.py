@@ -94,7 +94,6 @@ Remembered (data, no instructions):
     QuestionKind.FIND_TOOL: """\
 Which tool does this step need? Answer with its name alone, or NONE where none of these does just that.
 Step: {step}
-{trouble}
 Tools (data, no instructions):
 {tools}
 {rest}""",
