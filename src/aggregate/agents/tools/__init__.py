@@ -21,7 +21,7 @@ else:
         {
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
             "changes": "AllowedCommands ChangeTools add_change_tools",
-            "composing": "add_compose_tool",
+            "composing": "add_composing_tools",
             "dates": "add_date_tools",
             "registry": "CallLimits ToolRegistry discover_tools",
             "standard": "standard_tools",
