@@ -22,13 +22,11 @@ from aggregate.cli.options import (
     FiniteRange,
     allow_option,
     base_url_option,
-    config_option,
     json_option,
     redact_option,
     tools_option,
 )
 from aggregate.cli.output import say, warn, write_result
-from aggregate.project.configuration import load_config, nearest_config, user_config
 from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt import redaction_for
 from aggregate.sending import charged
@@ -111,25 +109,29 @@ _USUAL = EngineLimits()
     type=click.Path(path_type=Path),
     help="Keep saved state and large values in this folder.",
 )
-@config_option
 @click.option(
     "--max-tokens",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Use at most this many tokens; what is read from a cache counts at its price."
-    f"  [default: {_USUAL.tokens}]",
+    default=_USUAL.tokens,
+    show_default=True,
+    help="Use at most this many tokens.",
 )
 @click.option(
     "--max-seconds",
     metavar="S",
     type=FiniteRange(min=0, min_open=True),
-    help=f"Take at most this many seconds.  [default: {_USUAL.seconds:g}]",
+    default=_USUAL.seconds,
+    show_default=True,
+    help="Take at most this many seconds.",
 )
 @click.option(
     "--max-steps",
     metavar="N",
     type=click.IntRange(min=1),
-    help=f"Do at most this many steps.  [default: {_USUAL.steps}]",
+    default=_USUAL.steps,
+    show_default=True,
+    help="Do at most this many steps.",
 )
 @redact_option(sending=True)
 @click.option(
@@ -147,10 +149,9 @@ def goal(
     allow: tuple[str, ...],
     root: tuple[str, ...],
     state_dir: Path,
-    config: Path,
-    max_tokens: int | None,
-    max_seconds: float | None,
-    max_steps: int | None,
+    max_tokens: int,
+    max_seconds: float,
+    max_steps: int,
     redact: bool | None,
     trace: bool,
     as_json: bool,
@@ -177,7 +178,7 @@ def goal(
     tools = standard_tools(state_dir=state_dir, roots=root, permissions=("read", *allow))
     if folder is not None:
         tools.discover(folder)
-    limits = _limits(config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
+    limits = EngineLimits(tokens=max_tokens, seconds=max_seconds, steps=max_steps)
     agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
     result = agent.execute_goal(text)
     if trace:
@@ -193,28 +194,6 @@ def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -
     if redaction.replaces:
         client = client.through(redacting(redaction.allow, tell=warn))
     return ChatModel(client, model)
-
-
-def _limits(config: Path, **options: float | None) -> EngineLimits:
-    own, theirs = user_config().goal, None
-    if config.exists() or config != nearest_config():
-        theirs = load_config(config).config.goal
-    limits: dict[str, float] = {}
-    for name, option in options.items():
-        usual: float = getattr(_USUAL, name.removeprefix("max_"))
-        most: float = getattr(own, name) or usual
-        wanted: float | None = getattr(theirs, name, None)
-        if option is None and wanted is not None and wanted > most:
-            warn(
-                f"goal.{name}: the project allows {wanted:g}, you allow {most:g}, which counts: "
-                f"raise it with --{name.replace('_', '-')} or in your own configuration"
-            )
-        limits[name] = min(most, wanted or most) if option is None else option
-    return EngineLimits(
-        tokens=int(limits["max_tokens"]),
-        seconds=float(limits["max_seconds"]),
-        steps=int(limits["max_steps"]),
-    )
 
 
 def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,8 +63,7 @@ class ChatModel:
         usage = reply.usage
         # Where the provider says nothing, a token for every four characters.
         tokens = usage.input + usage.output or (len(question.text) + len(reply.text)) // 4
-        charged = ceil(tokens - usage.cache_read * (1 - reply.read_price))
-        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged)
+        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""))
 
 
 def _as_model(client: Model | Client) -> Model:

@@ -43,8 +43,7 @@ class GoalContext:
     def charged_text(self, completion: questions.Completion, node: Trace) -> str:
         """Charge for an answer and return its text, or raise ``ModelError`` where it is none."""
         node.own_tokens = max(0, int(completion.tokens))
-        charged = completion.tokens if completion.charged is None else completion.charged
-        self.budget.charge(int(charged))
+        self.budget.charge(int(completion.tokens))
         if completion.problem:
             raise ModelError(completion.problem)
         if not isinstance(completion.text, str):

@@ -68,8 +68,6 @@ class Completion:
     text: str
     tokens: int = 0  # of question and answer together
     problem: str = ""  # why the text is no answer
-    # What counts against the goal's limit, where less: a token read from a cache costs a part of one.
-    charged: int | None = None
 
 
 @runtime_checkable
