@@ -139,12 +139,12 @@ class PastRun:
         again |= {each for each in below if (line := self.lines.get(each)) and line.left_out}
         return self._next_rounds(again)
 
-    def named(self, ids: Sequence[str], *, only: bool) -> dict[str, int]:
-        """Return the rounds in which these tickets are run once more, and unless ``only`` all that depend on them."""
+    def named(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the rounds in which these tickets are run once more, and all that depend on them."""
         for ticket_id in ids:
             if ticket_id not in self.tickets:
                 raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')
-        again = set(ids) if only else {*ids, *self._below(map(parent_of, ids))}
+        again = {*ids, *self._below(map(parent_of, ids))}
         again |= {child.id for each in again for child in self._children.get(each, ())}
         return self._next_rounds(again)
 

@@ -127,8 +127,6 @@ def _begin_or_resume(
 ) -> RunRow:
     """Return the track's unfinished run, its latest one with failures, or a new one whose tickets were checked."""
     tickets = track.tickets()
-    if options.on_error:
-        tickets = tickets.model_copy(update={"on_error": options.on_error})
     # Read before the database: if another process begins a run meanwhile, both take the same
     # number, and thus its run.
     last_in_files = last_number(contexts.output_dir, track.track_id)
@@ -160,7 +158,7 @@ def _go_on(
     if (options.resume or options.retry) and is_free:
         endings = EndingTable(engine, run.run_id)
         past = PastRun(run.tickets, DbosQueue(engine), endings)
-        again = past.named(options.retry, only=options.only) if options.retry else past.failed()
+        again = past.named(options.retry) if options.retry else past.failed()
         if run.state != RUNNING and not again and past.is_over():
             raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
         endings.raise_rounds(again)
