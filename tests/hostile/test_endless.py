@@ -170,7 +170,7 @@ def test_settings_of_beads_are_as_if_they_were_not_there(tree: Path, kind: Kind,
 
 
 @no_folder
-@pytest.mark.parametrize("name", ["plan.md", "metadata.json", "tickets.toml", "../../tracks.md"])
+@pytest.mark.parametrize("name", ["metadata.json", "tickets.toml", "../../tracks.md"])
 def test_a_tracks_files_end(tmp_path: Path, kind: Kind, name: str) -> None:
     """A file of a track that is none is an error that names it."""
     made = track_project(tmp_path / "tracks", '[[tickets]]\nid = "a"\nprompt = "Look"\n')
@@ -183,7 +183,6 @@ def test_a_tracks_files_end(tmp_path: Path, kind: Kind, name: str) -> None:
 
 def uses_of(track: Track) -> dict[str, Callable[[], object]]:
     return {
-        "plan.md": lambda: track.mark_plan({}),
         "metadata.json": lambda: track.set_status(TrackStatus.COMPLETED, TIME),
         "tickets.toml": track.tickets,
     }

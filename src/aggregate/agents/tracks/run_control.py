@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -29,8 +29,8 @@ from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
 from aggregate.agents.tracks.run_files import ReportLine, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
-from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track
-from aggregate.base.errors import StateError, TrackError
+from aggregate.agents.tracks.track import Track, TrackStatus, open_track
+from aggregate.base.errors import TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project
 
@@ -241,13 +241,7 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
     over = "there is no run to cancel: all are over"
     with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
-        dropped = runs.queue.unfinished(runs.queue.keys(run.run_id))
-        runs.queue.cancel(dropped)
-        # A run that cannot be read is ended all the same, but has no checkboxes.
-        with suppress(StateError):
-            keys = EndingTable(runs.engine, run.run_id).keys()
-            tickets = [each for each in run.tickets.tickets if keys.of(each.id) in dropped]
-            runs.track.mark_plan({(each.id, each.name): Checkbox.OPEN for each in tickets})
+        runs.queue.cancel(runs.queue.keys(run.run_id))
         runs.track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
         return run.run_id
 

@@ -36,7 +36,7 @@ from aggregate.agents.tracks.run_ledger import RunLedger
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import Tickets, without_items
-from aggregate.agents.tracks.track import Checkbox, Track, open_track
+from aggregate.agents.tracks.track import Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker import Worker
@@ -140,7 +140,6 @@ def _begin_or_resume(
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
     check_prices(tickets, contexts.asks, max_cost=options.max_cost)
-    track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
     return runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
 
 

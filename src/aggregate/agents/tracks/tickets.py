@@ -53,7 +53,7 @@ class Ticket(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=TICKET_ID)  # part of file names
-    title: str = ""  # one line; a plan's task of the same text is marked with it
+    title: str = ""  # one line
     kind: TicketKind = TicketKind.WORK  # an approval waits for aggregate conduct approve or reject
     prompt: _Text  # what the worker is asked, behind its context
     focus_files: tuple[_Text, ...] = ()  # shown in full

@@ -19,9 +19,6 @@ from aggregate.base.disk.writing import exclusive_access, replace_text
 from aggregate.base.errors import TrackError
 from aggregate.base.text import heading_text
 
-_TASK = re.compile(r"\s*[-*] \[(?P<mark>[ ~xX])\] (?P<text>.*?)\s*")
-_PREFIX = re.compile(r"(?:Sub-?task|Task)(?: [0-9.]+)?: *", re.IGNORECASE)
-_COMMIT = re.compile(r" +(?:\([0-9a-f]{7,40}\)|\[[0-9a-f]{7,40}\]|[0-9a-f]{7,40})$")
 _ENTRY = re.compile(
     r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
 )
@@ -35,7 +32,7 @@ TRACKS = "tracks.md"
 
 
 class Checkbox(StrEnum):
-    """How far a task or a track is: the character between the brackets."""
+    """How far a track is: the character between the brackets."""
 
     OPEN = " "
     STARTED = "~"
@@ -56,13 +53,6 @@ CHECKBOXES = {
     TrackStatus.COMPLETED: Checkbox.DONE,
     TrackStatus.CANCELLED: Checkbox.OPEN,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class PlanTask:
-    text: str
-    checkbox: Checkbox
-    offset: int  # where the checkbox stands in the plan's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,38 +81,6 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def read_plan(text: str) -> list[PlanTask]:
-    tasks: list[PlanTask] = []
-    for start, line in lines_outside_fences(text):
-        if match := _TASK.fullmatch(line):
-            words = _COMMIT.sub("", _PREFIX.sub("", match["text"], count=1))
-            checkbox = Checkbox(match["mark"].lower())
-            tasks.append(PlanTask(words, checkbox, start + match.start("mark")))
-    return tasks
-
-
-def mark_tasks(text: str, checkboxes: Mapping[tuple[str, str], Checkbox]) -> str:
-    """Return the plan with the checkboxes of tickets (id and title) set; every other byte stays.
-
-    A ticket stands for the tasks that read as its title, or name its id in backticks.
-    """
-    tasks = read_plan(text)
-    by_offset = {
-        task.offset: checkbox
-        for (ticket_id, title), checkbox in checkboxes.items()
-        for task in tasks
-        if task.text == title or f"`{ticket_id}`" in task.text
-    }
-    return _with_checkboxes(text, by_offset)
-
-
-def _with_checkboxes(text: str, checkboxes: Mapping[int, Checkbox]) -> str:
-    characters = list(text)
-    for offset, checkbox in checkboxes.items():
-        characters[offset] = checkbox.value
-    return "".join(characters)
-
-
 def read_tracks_file(text: str) -> list[TrackEntry]:
     """Return the tracks of a ``tracks.md`` in its order.
 
@@ -145,8 +103,10 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
 
 
 def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
-    offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
-    return _with_checkboxes(text, dict.fromkeys(offsets, checkbox))
+    for entry in read_tracks_file(text):
+        if entry.track_id == track_id:
+            text = f"{text[: entry.offset]}{checkbox.value}{text[entry.offset + 1 :]}"
+    return text
 
 
 def set_values(text: str, values: Mapping[str, str]) -> str:
@@ -179,10 +139,6 @@ class Track:
                 f"{path}: the track has no tickets: write a [[tickets]] table with id and prompt for each"
             )
         return load_tickets(path)
-
-    def mark_plan(self, checkboxes: Mapping[tuple[str, str], Checkbox]) -> None:
-        """Set the checkboxes of tickets (id and title) in ``plan.md``; without such tasks nothing is written."""
-        self._change(self.folder / "plan.md", lambda text: mark_tasks(text, checkboxes))
 
     def set_status(self, status: TrackStatus, time: datetime) -> None:
         """Write the status into ``metadata.json`` and its checkbox into ``tracks.md``, where they differ."""

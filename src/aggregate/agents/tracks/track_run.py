@@ -93,7 +93,6 @@ class TrackRun:
                 if not self._collect() and not started:
                     # What ends or begins here is heard of at once, the rest at the next look.
                     self._changed.wait(self._polling.poll if self._asked else DECISION_SECONDS)
-            self._ledger.write_marks()
         return self._close(cancelled=False)
 
     def _collect_earlier(self, ids: Sequence[str]) -> None:
@@ -130,7 +129,6 @@ class TrackRun:
     def _start(self, ticket: Ticket) -> None:
         if ticket.when and not self._is_met(ticket):
             return
-        self._ledger.mark_started(ticket)
         if ticket.kind is TicketKind.APPROVAL:
             self._outcomes.record(ticket.id, Ending(EndingState.WAITING))
             self._approvals.add(ticket.id)
@@ -316,7 +314,6 @@ class TrackRun:
                 [each for each in own if each in ended], on_error=FailurePolicy.REPORT
             ),
             warnings=self._contexts.warnings,
-            under_way=[tickets[each] for each in self._schedule.under_way],
             stopped="" if self._schedule.finished or cancelled else self._ledger.spending.reason,
             cancelled=cancelled,
         )
