@@ -67,13 +67,13 @@ depends_on = ["look"]
 id = "go"
 prompt = "Go."
 depends_on = ["gate"]
-when = "results.gate === 'because gate'"
+when = "results.gate == 'because gate'"
 
 [[tickets]]
 id = "stay"
 prompt = "Stay."
 depends_on = ["gate"]
-when = "results.gate !== 'because gate'"
+when = "results.gate != 'because gate'"
 
 [[tickets]]
 id = "ship"

@@ -1,4 +1,4 @@
-"""Run foreign code within limits: Python in Monty, JavaScript in QuickJS, commands in bubblewrap.
+"""Run foreign code within limits: Python in Monty, commands in bubblewrap.
 
 Nothing that runs here sees the host's files, its network or its environment. Each sandbox lives in a process of its
 own.
@@ -8,7 +8,6 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.sandbox.commands import CommandResult, run_command
-    from aggregate.agents.sandbox.javascript import run_javascript
     from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS, SandboxLimits
     from aggregate.agents.sandbox.monty import PythonRun, run_python
 else:
@@ -16,7 +15,6 @@ else:
         __name__,
         {
             "commands": "CommandResult run_command",
-            "javascript": "run_javascript",
             "limits": "SOURCE_CHARACTERS SandboxLimits",
             "monty": "PythonRun run_python",
         },

@@ -1,18 +1,7 @@
-"""How much foreign code may use, every limit of every sandbox with its reason, and what may go in and come out.
+"""How much foreign Python may use, and what may go in and come out.
 
-``SandboxLimits`` is the caller's; the constants below are those of the machinery around it.
-
-================== ======================= ==========================
-limit              Monty                   QuickJS
-================== ======================= ==========================
-wall time          ``seconds``             ``seconds``
-memory of values   ``memory_bytes``        ``memory_bytes``
-memory in all      (its own process)       ``WORKER_BYTES``
-result, printed    ``output_bytes`` each   ``output_bytes``
-code               ``SOURCE_CHARACTERS``   ``SOURCE_CHARACTERS``
-processes          none                    none
-files              none                    none
-================== ======================= ==========================
+``SandboxLimits`` is the caller's: wall time, memory of values, and the size of what is printed and of the result. The
+constants below are those of the machinery around it. No code gets processes, files, environment or network.
 """
 
 from dataclasses import dataclass
@@ -26,11 +15,6 @@ EXTRA: Final = "install manual-slop[sandbox]"  # what to do where a sandbox is m
 SOURCE_CHARACTERS: Final = 65_536
 # Characters of one error's text: it goes into prompts and logs, and code chooses it freely.
 ERROR_CHARACTERS: Final = 2_000
-# Address space of a JavaScript worker; the limit of one run is QuickJS's own.
-WORKER_BYTES: Final = 1 << 30
-JAVASCRIPT_STACK: Final = 1 << 20
-# Promise jobs that one JavaScript run may queue: a chain without end is no loop that QuickJS's timer sees.
-PROMISE_JOBS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)

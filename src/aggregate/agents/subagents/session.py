@@ -166,7 +166,7 @@ class SubagentSession:
             collect_into: ``$name`` of the variable; without one the run stands alone (O-1).
             merge_strategy: How the variable is merged; the first spawn decides (``concat``), later ones may leave it
                 out.
-            custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
+            custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
             timeout: Seconds until the run counts as timed out: from its start on the executor, else from now.
             order: ``spawn`` (default) or ``completion``: what comes first in the merge.
             options: The host's own, handed to ``admit``.

@@ -20,7 +20,6 @@ from aggregate.agents.tracks.tickets import (
     TicketKind,
     children_of,
     evaluate,
-    is_met,
     items_of,
     parent_of,
 )
@@ -141,7 +140,7 @@ class TrackRun:
     def _is_met(self, ticket: Ticket) -> bool:
         try:
             values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.when)
-            if is_met(ticket.when, values):
+            if evaluate(ticket.when, values):
                 return True
         except SandboxError as error:
             self._fail(ticket, f"its condition cannot be evaluated: {error}")
