@@ -10,7 +10,7 @@ import pytest
 from aggregate import SandboxError, execute_data_analysis
 from aggregate.agents.sandbox import SandboxLimits, run_python
 from aggregate.agents.sandbox.commands import tree_usage
-from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS
+from aggregate.agents.sandbox.monty import SOURCE_CHARACTERS
 from aggregate.base.errors import Stopped
 
 

@@ -8,14 +8,17 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.sandbox.commands import CommandResult, run_command
-    from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS, SandboxLimits
-    from aggregate.agents.sandbox.monty import PythonRun, run_python
+    from aggregate.agents.sandbox.monty import (
+        SOURCE_CHARACTERS,
+        PythonRun,
+        SandboxLimits,
+        run_python,
+    )
 else:
     __getattr__ = door(
         __name__,
         {
             "commands": "CommandResult run_command",
-            "limits": "SOURCE_CHARACTERS SandboxLimits",
-            "monty": "PythonRun run_python",
+            "monty": "PythonRun SOURCE_CHARACTERS SandboxLimits run_python",
         },
     )
