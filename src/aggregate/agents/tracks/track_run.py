@@ -191,11 +191,11 @@ class TrackRun:
         if ending is None:
             try:
                 values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
-                items = items_of(evaluate(ticket.for_each, values), ticket)
+                listed = json.dumps(items_of(evaluate(ticket.for_each, values), ticket))
             except (SandboxError, ValueError) as error:
                 self._fail(ticket, str(error))
                 return
-            spread = Ending(EndingState.SPREAD, json.dumps(items))
+            spread = Ending(EndingState.SPREAD, listed)
             ending = self._outcomes.record(ticket.id, spread)
         children = children_of(ticket, json.loads(ending.text))
         ids = [child.id for child in children]
