@@ -11,15 +11,9 @@ from aggregate import OutputError, RunStatus, TrackError
 from aggregate.agents.tracks import Ticket, new_track, open_track
 from aggregate.agents.tracks.assignment import TicketOutcome
 from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
-from aggregate.agents.tracks.track import (
-    Checkbox,
-    TrackStatus,
-    mark_track,
-    read_tracks_file,
-    set_values,
-)
+from aggregate.agents.tracks.track import Checkbox, mark_track, read_tracks_file
 from aggregate.cli.program import run_program
-from tests.fakes.conducting import TIME, TRACK, track_project
+from tests.fakes.conducting import TRACK, track_project
 from tests.projects import project
 
 REGISTER = """\
@@ -99,31 +93,15 @@ def test_nothing_but_marks_changes(lines: list[str], newline: str, mark: Checkbo
     assert mark_track(once, "b_1", mark) == once
 
 
-def test_values_of_metadata() -> None:
-    """Only top-level values of the named keys change; layout, order, nesting and unknown keys stay."""
-    text = '{ "status" : "new",\n\t"nested": {"status": "new"},"updated_at":null , "x": [1, {"status": 2}] }\n'
-    changed = set_values(text, {"status": "completed", "updated_at": "now", "missing": "y"})
-    assert changed == text.replace('"status" : "new"', '"status" : "completed"').replace(
-        "null", '"now"'
-    )
-
-
-def test_status_of_a_track(tmp_path: Path) -> None:
-    """A new status is written with its time and its mark; the same status again touches no file."""
+def test_the_mark_of_a_track(tmp_path: Path) -> None:
+    """It stands in the register; the same mark again touches no file."""
     folder = track_project(tmp_path, "")
-    track = open_track(folder, TRACK)
-    track.set_status(TrackStatus.IN_PROGRESS, TIME)
-    metadata = folder / f"conductor/tracks/{TRACK}/metadata.json"
-    assert metadata.read_text() == (
-        '{\n  "track_id": "demo_20260131",\n  "status": "in_progress",\n  "updated_at": "2026-01-31T10:30:00Z"\n}\n'
-    )
-    assert "- [~] **Track: A demo**" in (folder / "conductor/tracks.md").read_text()
-    before = metadata.stat().st_mtime_ns
-    track.set_status(TrackStatus.IN_PROGRESS, TIME.replace(year=2030))
-    assert metadata.stat().st_mtime_ns == before
-    metadata.write_text("[1]")
-    with pytest.raises(TrackError, match="is no JSON object"):
-        track.set_status(TrackStatus.COMPLETED, TIME)
+    track, register = open_track(folder, TRACK), folder / "conductor/tracks.md"
+    track.mark(Checkbox.STARTED)
+    assert "- [~] **Track: A demo**" in register.read_text()
+    before = register.stat().st_mtime_ns
+    track.mark(Checkbox.STARTED)
+    assert register.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize(
@@ -166,7 +144,7 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
     first = open_track(folder, "t_0")
 
     def mark(number: int) -> None:
-        open_track(folder, f"t_{number}").set_status(TrackStatus.COMPLETED, TIME)
+        open_track(folder, f"t_{number}").mark(Checkbox.DONE)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(mark, range(8)))
@@ -213,7 +191,6 @@ def test_a_track_from_a_question(tmp_path: Path) -> None:
     register = (folder / "conductor/tracks.md").read_text()
     assert register.count("- [ ] **Track: ") == 2
     assert open_track(folder, "why").folder == tickets.parent
-    assert (tickets.parent / "plan.md").read_text().count("- [ ] Task: ") == 2
     with pytest.raises(TrackError, match="there is such a track"):
         new_track(folder, "Another", time=DAY)
     with pytest.raises(TrackError, match="no letter"):

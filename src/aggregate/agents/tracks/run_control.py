@@ -4,7 +4,6 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, ticket_of
@@ -29,7 +28,7 @@ from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
 from aggregate.agents.tracks.run_files import ReportLine, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
-from aggregate.agents.tracks.track import Track, TrackStatus, open_track
+from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.base.errors import TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project
@@ -242,7 +241,7 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
     with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
         runs.queue.cancel(runs.queue.keys(run.run_id))
-        runs.track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
+        runs.track.mark(Checkbox.OPEN)
         return run.run_id
 
 

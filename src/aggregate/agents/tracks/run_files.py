@@ -16,7 +16,7 @@ from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
 from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
-from aggregate.agents.tracks.track import TrackStatus
+from aggregate.agents.tracks.track import Checkbox
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import append_own, replace_own
 from aggregate.base.json_forms import first_of
@@ -269,10 +269,11 @@ class TrackResult:
         return not self.unmerged and all(line.is_done for line in self.lines)
 
     @property
-    def track_status(self) -> TrackStatus:
+    def checkbox(self) -> Checkbox:
+        """The track's in ``tracks.md``: one that was cancelled is open again."""
         if self.cancelled:
-            return TrackStatus.CANCELLED
-        return TrackStatus.COMPLETED if self.succeeded else TrackStatus.IN_PROGRESS
+            return Checkbox.OPEN
+        return Checkbox.DONE if self.succeeded else Checkbox.STARTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from aggregate.agents.tracks.assignment import TicketOutcome
 from aggregate.agents.tracks.run_files import (
@@ -14,7 +13,7 @@ from aggregate.agents.tracks.run_files import (
     report_text,
 )
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.track import Track, TrackStatus
+from aggregate.agents.tracks.track import Checkbox, Track
 from aggregate.prompt.results import AggregatedResult
 
 _ROUNDING = 1e-9
@@ -95,7 +94,7 @@ class RunLedger:
         self._lines: dict[str, ReportLine] = {}
 
     def begin(self) -> None:
-        self.track.set_status(TrackStatus.IN_PROGRESS, datetime.now(UTC))
+        self.track.mark(Checkbox.STARTED)
 
     def start(self, ticket: Ticket, detail: str = "") -> None:
         self._tell(TicketEvent(ticket, TicketState.STARTED, detail))
@@ -153,7 +152,7 @@ class RunLedger:
         unmerged = tuple(name for name, one in merged.items() if len(one.errors) > one.failed)
         report = self.files.write_report(text)
         result = TrackResult(report, lines, cancelled, unmerged, stopped)
-        self.track.set_status(result.track_status, datetime.now(UTC))
+        self.track.mark(result.checkbox)
         return result
 
     def _tell(self, event: TicketEvent) -> None:

@@ -3,11 +3,10 @@
 A change keeps every other byte.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from textwrap import wrap
@@ -24,8 +23,6 @@ _ENTRY = re.compile(
 )
 _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
-# A key of a JSON object with its value, which is no list and no object.
-_VALUE = r'("{}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)'
 TRACK_ID = re.compile(r"\w[\w.-]*")  # in any script; it is a folder's name
 FOLDER = "conductor"
 TRACKS = "tracks.md"
@@ -37,22 +34,6 @@ class Checkbox(StrEnum):
     OPEN = " "
     STARTED = "~"
     DONE = "x"
-
-
-class TrackStatus(StrEnum):
-    NEW = "new"
-    IN_PROGRESS = "in_progress"
-    COMPLETED = "completed"
-    CANCELLED = "cancelled"
-
-
-# What a track's status is in ``tracks.md``, which knows three; a cancelled track is open again.
-CHECKBOXES = {
-    TrackStatus.NEW: Checkbox.OPEN,
-    TrackStatus.IN_PROGRESS: Checkbox.STARTED,
-    TrackStatus.COMPLETED: Checkbox.DONE,
-    TrackStatus.CANCELLED: Checkbox.OPEN,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +90,6 @@ def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
     return text
 
 
-def set_values(text: str, values: Mapping[str, str]) -> str:
-    """Return a JSON object's text with values replaced where their keys stand first; missing keys stay missing."""
-    if not isinstance(json.loads(text), dict):
-        raise ValueError("it is no JSON object")
-    for key, value in values.items():
-        if match := re.search(_VALUE.format(key), text):
-            written = json.dumps(value, ensure_ascii=False)
-            text = f"{text[: match.end(1)]}{written}{text[match.end() :]}"
-    return text
-
-
-def timestamp(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 @dataclass(frozen=True, slots=True)
 class Track:
     track_id: str
@@ -140,31 +106,13 @@ class Track:
             )
         return load_tickets(path)
 
-    def set_status(self, status: TrackStatus, time: datetime) -> None:
-        """Write the status into ``metadata.json`` and its checkbox into ``tracks.md``, where they differ."""
-
-        def with_status(text: str) -> str:
-            after = set_values(text, {"status": status.value}) if text else ""
-            return text if after == text else set_values(after, {"updated_at": timestamp(time)})
-
-        path = self.folder / "metadata.json"
-        try:
-            self._change(path, with_status)
-        except (ValueError, RecursionError) as error:
-            raise TrackError(
-                f"{path}: is no JSON object ({error}): correct it or delete it"
-            ) from None
-        self._change(
-            self.tracks_file, lambda text: mark_track(text, self.track_id, CHECKBOXES[status])
-        )
-
-    def _change(self, path: Path, change: Callable[[str], str]) -> None:
-        """Replace a file by what ``change`` makes of it, unless that is the same; other conductors wait meanwhile."""
-        with exclusive_access(confined(path, self.written_in)):
-            before = _read(path)
-            after = change(before)
+    def mark(self, checkbox: Checkbox) -> None:
+        """Set the track's checkbox in ``tracks.md``, where it is another; other conductors wait meanwhile."""
+        with exclusive_access(confined(self.tracks_file, self.written_in)):
+            before = _read(self.tracks_file)
+            after = mark_track(before, self.track_id, checkbox)
             if after != before:
-                replace_text(path, after)
+                replace_text(self.tracks_file, after)
 
 
 def open_track(project_folder: Path, name: str) -> Track:
@@ -213,12 +161,6 @@ def _read(path: Path) -> str:
 
 _SLUG_CHARACTERS = 40  # of an id's name, part of file names beside a date and a ticket
 _REGISTER = "# Project Tracks\n"
-_PHASE = """\
-## Phase 1
-
-- [ ] Task: Research the question
-- [ ] Task: Answer the question
-"""
 _LOOK = "Find what in the files bears on this question, with paths, and what speaks against:"
 _TICKETS = """\
 # Each ticket is a worker's job. All keys that it may have:
@@ -254,23 +196,13 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
     if track.exists():
         raise TrackError(f"{track}: there is such a track: give another name")
     question = question or name
-    title, now = heading_text(name), timestamp(time)
+    title = heading_text(name)
     prompts = [f"{_LOOK}\n\n{question}", f"Answer from the findings:\n\n{question}"]
     research, answer = (tomlkit.string(each, multiline=True).as_string() for each in prompts)
     keys = f"{', '.join(Ticket.model_fields)}."
     comment = "\n".join(wrap(keys, 100, initial_indent="# ", subsequent_indent="# "))
-    metadata = {
-        "track_id": track_id,
-        "type": "chore",
-        "status": "new",
-        "created_at": now,
-        "updated_at": now,
-        "description": name,
-    }
     texts = {
         "spec.md": f"# Specification: {title}\n\n## Overview\n\n{question}\n",
-        "plan.md": f"# Plan: {title}\n\n{_PHASE}",
-        "metadata.json": json.dumps(metadata, indent=2, ensure_ascii=False) + "\n",
         "tickets.toml": _TICKETS.format(keys=comment, research=research, answer=answer),
     }
     for file_name, text in texts.items():
