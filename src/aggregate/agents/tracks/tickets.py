@@ -162,32 +162,35 @@ class _ByName(ast.NodeTransformer):
         return node
 
 
-def _python(expression: str) -> str:
-    """Return an expression made anew from what was parsed, so that nothing stands behind it."""
+def _read(expression: str) -> tuple[tuple[str, ...], str]:
+    """Return the results that an expression names, and it made anew from its tree, so that nothing stands behind it."""
     try:
-        return ast.unparse(_ByName().visit(ast.parse(expression.strip(), mode="eval")))
+        tree = _ByName().visit(ast.parse(expression.strip(), mode="eval"))
+        python = ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise SandboxError(f"SyntaxError: {reason or 'nested too deeply'}") from None
-
-
-def names_in(expression: str) -> tuple[str, ...]:
-    """Return the results that an expression names, in order; what it computes as a name is not seen."""
     names = (
         part.slice.value
-        for part in ast.walk(ast.parse(_python(expression), mode="eval"))
+        for part in ast.walk(tree)
         if isinstance(part, ast.Subscript)
         and isinstance(part.value, ast.Name)
         and part.value.id == "results"
         and isinstance(part.slice, ast.Constant)
     )
-    return tuple(dict.fromkeys(map(str, names)))
+    return tuple(dict.fromkeys(map(str, names))), python
+
+
+def names_in(expression: str) -> tuple[str, ...]:
+    """Return the results that an expression names, in order; what it computes as a name is not seen."""
+    return _read(expression)[0]
 
 
 def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
-    inputs = {"results": dict(results)}
+    _, python = _read(expression)
     try:
-        return run_python(_python(expression), inputs, limits=_LIMITS, now=_EPOCH).value
+        run = run_python(python, {"results": dict(results)}, limits=_LIMITS, now=_EPOCH)
+        return run.value
     except SandboxError as error:
         kind = f"{error.exception}: " if error.exception else ""
         raise SandboxError(f"{kind}{error}") from None
