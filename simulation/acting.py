@@ -41,7 +41,7 @@ from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.sending.calls import LoopTurn, ToolCall
 from aggregate.sending.clients.client import Retry, scripted_client
 from aggregate.sending.clients.protocol import ChatRequest
-from simulation.killed_goals import Journal, forked
+from simulation.killing import Journal, forked
 from simulation.track_kills import server
 from simulation.trees import commit_all, git, write_track
 
@@ -291,18 +291,19 @@ def killed_run(
     failed, kills, most = 0, 0, chance.randint(1, 6)
     while True:
         time.sleep(chance.uniform(0.05, 1.5))
-        with suppress(StateError, TrackError):
-            progress = status(project, TRACK, database=url)
-            is_new = progress and (before is None or progress.run_id != before.run_id)
-            if progress and is_new and progress.state == "finished":
-                failed = sum(not line.is_done for line in progress.lines)
-                break
         if kills < most:
             victim = chance.choice(processes)
             if victim.is_alive():
                 victim.kill()
                 victim.join()
                 kills += 1
+        # Looked at behind the kill: who is started again once the run is over begins another one.
+        with suppress(StateError, TrackError):
+            progress = status(project, TRACK, database=url)
+            is_new = progress and (before is None or progress.run_id != before.run_id)
+            if progress and is_new and progress.state == "finished":
+                failed = sum(not line.is_done for line in progress.lines)
+                break
         processes = [
             _revived(each, role, folder, url, worker)
             for each, role in zip(processes, roles, strict=True)
@@ -318,9 +319,9 @@ def killed_run(
 def _revived(
     process: ForkServerProcess, role: str, folder: Path, url: str, worker: SimulatedWorker
 ) -> ForkServerProcess:
-    if process.is_alive():
+    if process.is_alive() or process.exitcode == 0:
         return process
-    if process.exitcode not in (0, -SIGKILL):
+    if process.exitcode != -SIGKILL:
         raise RuntimeError((folder / "stderr.log").read_text(encoding="utf-8")[-3000:])
     return forked(live, role, folder, url, worker)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from signal import SIGKILL
 
 from aggregate.project.index import Index, Kind, clear_index
-from simulation.killed_goals import Journal
+from simulation.killing import Journal
 
 KINDS = (Kind("view", "1"), Kind("tokens", "1"))
 LIMIT = 3_000_000

@@ -31,7 +31,7 @@ from aggregate.agents.tracks import run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import TrackProgress, decide, status
 from aggregate.agents.tracks.worker import Worker
-from simulation.killed_goals import Journal, forked
+from simulation.killing import Journal, forked
 from simulation.trees import write_track
 
 TRACK = "killed_1"
@@ -67,13 +67,13 @@ depends_on = ["look"]
 id = "go"
 prompt = "Go."
 depends_on = ["gate"]
-when = "results.gate === 'because gate'"
+when = "results.gate == 'because gate'"
 
 [[tickets]]
 id = "stay"
 prompt = "Stay."
 depends_on = ["gate"]
-when = "results.gate !== 'because gate'"
+when = "results.gate != 'because gate'"
 
 [[tickets]]
 id = "ship"

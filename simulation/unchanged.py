@@ -26,7 +26,7 @@ import aggregate.cli.run as run_command
 import aggregate.prompt.audit
 from aggregate.cli import remembered
 from simulation.changing_project import ChangingProject
-from simulation.killed_goals import forked
+from simulation.killing import forked
 
 # What is younger proves nothing to a run.
 _AGED_SECONDS = 2.1

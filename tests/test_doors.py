@@ -72,6 +72,7 @@ ONE_MODULE = (
     "project.toml_text",
     "prompt.file_sizes",
     "prompt.layout",
+    "prompt.name_lookup",
     "prompt.numbered_output",
     "prompt.ranked_files",
     "prompt.references",

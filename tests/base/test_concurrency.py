@@ -18,8 +18,6 @@ import pytest
 from aggregate import AggregateError, ScopeError
 from aggregate.base.concurrency import (
     Call,
-    DeadlinePassed,
-    PoolProcess,
     ahead,
     doubling_delay,
     in_child,
@@ -28,7 +26,7 @@ from aggregate.base.concurrency import (
     run_in_thread,
 )
 from aggregate.base.concurrency.child_server import frame
-from aggregate.base.concurrency.processes import AlternatingProcess, wait_for_any
+from aggregate.base.concurrency.processes import AlternatingProcess, PoolProcess, wait_for_any
 
 LOST = (
     "the parser crashes over this text, or takes far too much memory or time, and it was given up"
@@ -222,8 +220,6 @@ def answer(request):
     print("noise")
     if request == b"die":
         os._exit(3)
-    if request == b"hang":
-        time.sleep(3600)
     return request * 2
 
 serve_requests(answer)
@@ -285,26 +281,6 @@ def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
         process.stdin.close()
         assert process.stderr.read() == b"noise\n"
     assert process.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("request_text", "seconds", "error"),
-    [(b"hang", 0.3, DeadlinePassed), (b"die", 30, OSError), (b"too long" * 10, 30, OSError)],
-)
-def test_one_that_is_asked_in_a_row_and_fails(
-    request_text: bytes, seconds: float, error: type[Exception]
-) -> None:
-    """Its answers are bounded in time and size, and it is gone with its zombie once it is killed."""
-    process = PoolProcess(child())
-    try:
-        assert process.ask(None, seconds=30, most=0) == b""
-        large = os.urandom(3_000_000)
-        assert process.ask(large, seconds=30, most=6_000_000) == large * 2
-        with pytest.raises(error):
-            process.ask(request_text, seconds=seconds, most=100)
-    finally:
-        process.kill()
-    assert not Path(f"/proc/{process.pid}").exists()
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:

@@ -127,10 +127,8 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     """A run with a failed ticket ends with 1, and prints the report's path all the same; an error is one line, without a terminal's commands."""
     script = tmp_path / "script.json"
     script.write_text('{"answers": {"a": {"fail": "no\\nway \\u001b[2J", "refuse": true}}}')
-    folder = track_project(tmp_path / "p", TICKETS)
-    captured = conduct(
-        folder, "run", "demo", "--worker", f"scripted:{script}", "--on-error", "fail"
-    )
+    folder = track_project(tmp_path / "p", f'on_error = "fail"\n{TICKETS}')
+    captured = conduct(folder, "run", "demo", "--worker", f"scripted:{script}")
     assert captured.code == 1
     assert captured.err == (
         'started  a\nfailed   a: no way \\x1b[2J\nnot run  b: not run: it depends on "a", which failed\n'
@@ -172,13 +170,11 @@ def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
 
 
 def test_a_missing_focus_file(tmp_path: Path) -> None:
-    """It is refused before the run exists: the plan keeps its marks, and there is nothing to resume."""
+    """It is refused before the run exists: there is nothing to resume."""
     folder = track_project(tmp_path, TICKETS.replace("one.py", "none.py"))
-    plan = (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes()
     ended = conduct(folder, "run", "demo")
     assert ended.code == 2
     assert 'the ticket "a" has the focus file none.py, which is not there' in ended.err
-    assert (folder / f"conductor/tracks/{TRACK}/plan.md").read_bytes() == plan
     assert conduct(folder, "status", "demo")[:2] == (0, "no run yet\n")
 
 

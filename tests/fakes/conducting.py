@@ -32,8 +32,6 @@ FILES = {
     "src/one.py": "def one() -> int:\n    return 1\n",
     "src/two.py": "def two() -> int:\n    return 2\n",
     "conductor/tracks.md": f"# Project Tracks\n\n---\n\n- [ ] **Track: A demo**\n*Link: [./tracks/{TRACK}/](./tracks/{TRACK}/)*\n",
-    f"conductor/tracks/{TRACK}/plan.md": "# Plan\n\n- [ ] Task: Look at a\n- [ ] Task: Ask `b` as well\n",
-    f"conductor/tracks/{TRACK}/metadata.json": '{\n  "track_id": "demo_20260131",\n  "status": "new",\n  "updated_at": "2026-01-01T00:00:00Z"\n}\n',
 }  # fmt: skip
 
 

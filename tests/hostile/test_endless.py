@@ -14,17 +14,16 @@ from aggregate import (
     ContextPresetManager,
     DataReferenceError,
     ToolError,
-    TrackError,
     build_beads_section,
     load_data_reference,
 )
 from aggregate.agents.goals import read_script
 from aggregate.agents.tools import discover_tools
-from aggregate.agents.tracks.track import Track, TrackStatus, open_track
+from aggregate.agents.tracks.track import Track, open_track
 from aggregate.project.beads.board import find_beads_files
 from tests.cli.command_line import Ended
 from tests.fakes.beads_project import record, write_jsonl
-from tests.fakes.conducting import TIME, TRACK, track_project
+from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.running import aggregate, ends, refused
 from tests.projects import project
 
@@ -170,7 +169,7 @@ def test_settings_of_beads_are_as_if_they_were_not_there(tree: Path, kind: Kind,
 
 
 @no_folder
-@pytest.mark.parametrize("name", ["plan.md", "metadata.json", "tickets.toml", "../../tracks.md"])
+@pytest.mark.parametrize("name", ["tickets.toml", "../../tracks.md"])
 def test_a_tracks_files_end(tmp_path: Path, kind: Kind, name: str) -> None:
     """A file of a track that is none is an error that names it."""
     made = track_project(tmp_path / "tracks", '[[tickets]]\nid = "a"\nprompt = "Look"\n')
@@ -182,11 +181,7 @@ def test_a_tracks_files_end(tmp_path: Path, kind: Kind, name: str) -> None:
 
 
 def uses_of(track: Track) -> dict[str, Callable[[], object]]:
-    return {
-        "plan.md": lambda: track.mark_plan({}),
-        "metadata.json": lambda: track.set_status(TrackStatus.COMPLETED, TIME),
-        "tickets.toml": track.tickets,
-    }
+    return {"tickets.toml": track.tickets}
 
 
 @any_kind
@@ -239,12 +234,6 @@ def test_a_message_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_deep_record_is_no_record(tmp_path: Path) -> None:
     """Nested JSON that no parser takes is one sentence too."""
-    made = track_project(tmp_path, "")
-    (made / "conductor/tracks" / TRACK / "metadata.json").write_text(
-        "[" * 100_000, encoding="utf-8"
-    )
-    with pytest.raises(TrackError, match="is no JSON object"):
-        open_track(made, "demo").set_status(TrackStatus.COMPLETED, TIME)
-    (made / "script.json").write_text(json.dumps({}) + "[" * 100_000, encoding="utf-8")
+    (tmp_path / "script.json").write_text(json.dumps({}) + "[" * 100_000, encoding="utf-8")
     with pytest.raises(AggregateError):
-        read_script(made / "script.json")
+        read_script(tmp_path / "script.json")

@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,9 @@ from aggregate import OutputError, StateError, compact_data, prune_data_cache, r
 from aggregate.agents.tools import state_store
 from aggregate.agents.tracks import Ticket, open_track
 from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.track import TrackStatus
+from aggregate.agents.tracks.track import Checkbox
 from aggregate.prompt.numbered_output import prune_outputs, write_numbered
-from tests.fakes.conducting import TIME, TRACK, track_project
+from tests.fakes.conducting import track_project
 from tests.hostile.running import aggregate, refused
 from tests.projects import project
 
@@ -217,17 +217,15 @@ def test_the_files_of_a_run_follow_no_link(tree: Path, home: Path) -> None:
         RunFiles.of(tree / "out", "demo", 2, [ticket])
 
 
-@pytest.mark.parametrize("name", ["plan.md", "metadata.json", "../../tracks.md"])
-def test_a_tracks_files_stay_in_the_project(tmp_path: Path, home: Path, name: str) -> None:
-    """Plan, metadata and register are the user's, and are written through links within the project only."""
+def test_the_register_stays_in_the_project(tmp_path: Path, home: Path) -> None:
+    """It is the user's, and is written through links within the project only."""
     folder = track_project(tmp_path / "tracks", "")
-    file = folder / "conductor/tracks" / TRACK / name
+    file = folder / "conductor/tracks.md"
     text = file.read_text(encoding="utf-8")
     (home / ".bashrc").write_text(text, encoding="utf-8")
     file.unlink()
     file.symlink_to(home / ".bashrc")
     track = open_track(folder, "demo")
-    changes: dict[str, Callable[[], None]] = {"plan.md": lambda: track.mark_plan({})}
     with pytest.raises(OutputError, match="leads out of the project"):
-        changes.get(name, lambda: track.set_status(TrackStatus.COMPLETED, TIME))()
+        track.mark(Checkbox.DONE)
     assert (home / ".bashrc").read_text(encoding="utf-8") == text

@@ -16,8 +16,6 @@ from tests.cli.command_line import program_environment
 from tests.projects import project
 
 PACKAGE = Path(aggregate.__file__).parent
-PROGRAMS = {"agents/sandbox/javascript_worker.py"}
-"""Started as programs of their own, on systems that have what they need."""
 POSIX_MODULES = "fcntl grp posix pty pwd readline resource syslog termios tty"
 _NAMES_ONE = re.compile(
     rf"^\s*(?:import|from) (?:{POSIX_MODULES.replace(' ', '|')})\b", re.MULTILINE
@@ -66,7 +64,7 @@ def test_no_module_needs_posix_to_be_imported(names_one: bool) -> None:
     modules = [
         f"aggregate.{place.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}"
         for place, text in _sources().items()
-        if place not in {*PROGRAMS, "__init__.py"} and bool(_NAMES_ONE.search(text)) >= names_one
+        if place != "__init__.py" and bool(_NAMES_ONE.search(text)) >= names_one
     ]
     assert modules
     done = subprocess.run(
@@ -100,7 +98,7 @@ def test_no_module_asks_for_what_windows_lacks() -> None:
         faults += [f"{place}:{call.lineno} text" for call in calls if _is_of_the_system(call)]
         names = (
             (node.lineno, node.value.id, node.attr)
-            for node in ([] if place in PROGRAMS else _at_import(tree))
+            for node in _at_import(tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         )
         faults += [

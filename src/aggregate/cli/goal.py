@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,28 +12,21 @@ from aggregate.agents.goals import (
     GoalResult,
     Model,
     NeuronAgent,
-    RecordedGoal,
     Trace,
-    new_record,
     read_script,
-    recorded,
-    records_folder,
-    unfinished_goals,
 )
 from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
-from aggregate.base.errors import ConfigError, StateError
+from aggregate.base.errors import ConfigError
 from aggregate.cli.options import (
     FiniteRange,
     allow_option,
     base_url_option,
-    config_option,
     json_option,
     redact_option,
     tools_option,
 )
 from aggregate.cli.output import say, warn, write_result
-from aggregate.project.configuration import load_config, nearest_config, user_config
 from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt import redaction_for
 from aggregate.sending import charged
@@ -69,7 +61,6 @@ def read_instruction(path: Path) -> str:
 
 _SIGN = "⚠️  Warning: "  # how a result begins its warning of failed steps (D-73)
 _LIMIT_EXIT = 3  # the exit code of a goal that ended at a limit
-_SHOWN = 200  # characters of a call's arguments in a message
 _WIDTH = 80  # characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal
 _USUAL = EngineLimits()
 
@@ -118,37 +109,29 @@ _USUAL = EngineLimits()
     type=click.Path(path_type=Path),
     help="Keep saved state and large values in this folder.",
 )
-@config_option
 @click.option(
     "--max-tokens",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Use at most this many tokens; what is read from a cache counts at its price."
-    f"  [default: {_USUAL.tokens}]",
+    default=_USUAL.tokens,
+    show_default=True,
+    help="Use at most this many tokens.",
 )
 @click.option(
     "--max-seconds",
     metavar="S",
     type=FiniteRange(min=0, min_open=True),
-    help=f"Take at most this many seconds.  [default: {_USUAL.seconds:g}]",
+    default=_USUAL.seconds,
+    show_default=True,
+    help="Take at most this many seconds.",
 )
 @click.option(
     "--max-steps",
     metavar="N",
     type=click.IntRange(min=1),
-    help=f"Do at most this many steps.  [default: {_USUAL.steps}]",
-)
-@click.option(
-    "--resume",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Go on with goal N, which was interrupted; give the other options as before.",
-)
-@click.option(
-    "--interrupted",
-    type=click.Choice(["repeat", "skip"]),
-    help="With --resume: make a call that was running once more, or take it as failed. Only calls that may do "
-    "something twice need this.",
+    default=_USUAL.steps,
+    show_default=True,
+    help="Do at most this many steps.",
 )
 @redact_option(sending=True)
 @click.option(
@@ -166,12 +149,9 @@ def goal(
     allow: tuple[str, ...],
     root: tuple[str, ...],
     state_dir: Path,
-    config: Path,
-    max_tokens: int | None,
-    max_seconds: float | None,
-    max_steps: int | None,
-    resume: int | None,
-    interrupted: str | None,
+    max_tokens: int,
+    max_seconds: float,
+    max_steps: int,
     redact: bool | None,
     trace: bool,
     as_json: bool,
@@ -181,16 +161,11 @@ def goal(
     The exit code is 1 where no step gave something usable, and 3 where a limit ended it: what is printed is then what
     there was by that time.
     """
-    if resume is None:
-        if (goal is None) == (instruction is None):
-            raise click.UsageError("give a goal or --instruction FILE, one of them")
-        text = read_instruction(instruction) if instruction else goal or ""
-        if not text.strip():
-            raise click.UsageError("the goal is empty: say what is wanted")
-    elif (goal, instruction, max_steps) != (None, None, None):
-        raise click.UsageError(
-            "--resume takes the goal and its steps from its record: leave them out"
-        )
+    if (goal is None) == (instruction is None):
+        raise click.UsageError("give a goal or --instruction FILE, one of them")
+    text = read_instruction(instruction) if instruction else goal or ""
+    if not text.strip():
+        raise click.UsageError("the goal is empty: say what is wanted")
     if provider != "scripted":
         client = _open_model(provider, model, base_url, redact)
     elif script is not None:
@@ -203,25 +178,14 @@ def goal(
     tools = standard_tools(state_dir=state_dir, roots=root, permissions=("read", *allow))
     if folder is not None:
         tools.discover(folder)
-    limits = _limits(config, max_tokens=max_tokens, max_seconds=max_seconds, max_steps=max_steps)
-    number, record = resume or 0, None
-    if resume is not None:
-        record = _resumed(config, resume, interrupted)
-        text, limits = record.goal, replace(limits, steps=record.steps)
-    else:
-        number, record = _begun(config, text, steps=limits.steps)
+    limits = EngineLimits(tokens=max_tokens, seconds=max_seconds, steps=max_steps)
     agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
-    result = agent.execute_goal(text, record=record)
+    result = agent.execute_goal(text)
     if trace:
         say(*trace_lines(result.trace))
     for warning in result.warnings:
         warn(warning.removeprefix(_SIGN))
-    may_go_on = record is not None and result.limit in ("tokens", "seconds")
-    try:
-        _print(result, as_json=as_json, resume=number if may_go_on else 0)
-    finally:
-        if record is not None:
-            record.close() if may_go_on else record.end()
+    _print(result, as_json=as_json)
 
 
 def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -> Model:
@@ -230,56 +194,6 @@ def _open_model(provider: str, model: str, base_url: str, redact: bool | None) -
     if redaction.replaces:
         client = client.through(redacting(redaction.allow, tell=warn))
     return ChatModel(client, model)
-
-
-def _limits(config: Path, **options: float | None) -> EngineLimits:
-    own, theirs = user_config().goal, None
-    if config.exists() or config != nearest_config():
-        theirs = load_config(config).config.goal
-    limits: dict[str, float] = {}
-    for name, option in options.items():
-        usual: float = getattr(_USUAL, name.removeprefix("max_"))
-        most: float = getattr(own, name) or usual
-        wanted: float | None = getattr(theirs, name, None)
-        if option is None and wanted is not None and wanted > most:
-            warn(
-                f"goal.{name}: the project allows {wanted:g}, you allow {most:g}, which counts: "
-                f"raise it with --{name.replace('_', '-')} or in your own configuration"
-            )
-        limits[name] = min(most, wanted or most) if option is None else option
-    return EngineLimits(
-        tokens=int(limits["max_tokens"]),
-        seconds=float(limits["max_seconds"]),
-        steps=int(limits["max_steps"]),
-    )
-
-
-def _begun(config: Path, goal: str, *, steps: int) -> tuple[int, RecordedGoal | None]:
-    folder = records_folder(config.parent)
-    same = next((note for note in unfinished_goals(folder) if note.goal == goal), None)
-    if same:
-        say(
-            f"aggregate: goal {same.number}, the same, was interrupted: "
-            f"go on with it by aggregate goal --resume {same.number}"
-        )
-    try:
-        return new_record(folder, goal, steps=steps)
-    except StateError as error:
-        warn(f"the goal is not recorded and cannot be resumed: {error}")
-        return 0, None
-
-
-def _resumed(config: Path, number: int, interrupted: str | None) -> RecordedGoal:
-    record = recorded(records_folder(config.parent), number, repeat=interrupted == "repeat")
-    calls = record.unfinished()
-    if calls and interrupted is None:
-        record.close()
-        named = "; ".join(f"{call.tool}({call.arguments[:_SHOWN]})" for call in calls)
-        raise click.UsageError(
-            f"when goal {number} was interrupted this was running, and may have been done: {named}: look whether it "
-            "was, then add --interrupted skip, or --interrupted repeat to have it done once more"
-        )
-    return record
 
 
 def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
@@ -298,15 +212,14 @@ def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
         yield from trace_lines(child, indent + "  ")
 
 
-def _print(result: GoalResult, *, as_json: bool, resume: int) -> None:
+def _print(result: GoalResult, *, as_json: bool) -> None:
     if as_json:
         more = {"warnings": list(result.warnings), "tokens": result.trace.tokens}
         write_result(json.dumps(result.as_dict() | more, indent=2, ensure_ascii=False))
     elif result.success:
         write_result(result.text or "\n")
     if result.stopped:
-        hint = f" (to go on with more: --resume {resume} --max-{result.limit} N)" if resume else ""
-        say(f"aggregate: {result.stopped}{hint}")
+        say(f"aggregate: {result.stopped}")
         raise click.exceptions.Exit(_LIMIT_EXIT)
     if not result.success:
         say(f"aggregate: {result.text}")

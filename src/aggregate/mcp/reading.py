@@ -24,6 +24,7 @@ from aggregate.mcp.workspace import (
 )
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import FileCorpus, render_files
+from aggregate.prompt.name_lookup import look_up_name, number_of, one_line
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
 
@@ -123,10 +124,6 @@ def _page(lines: Sequence[str], asked: ReadArguments, workspace: Workspace) -> _
     return _Page(range(first, onward), text, rest)
 
 
-_BETWEEN_NAMES: Final = r"\.|::|#|->|/"
-# A name as languages write it, with what it stands in.
-_NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
-_LINE: Final = 160  # characters of a line that an answer repeats
 _MOST_LINES: Final = 200  # lines that are found in texts: more are no answer to anything
 _CHARACTERS: Final = 4  # of a token, about; an outline tells sizes, not bills
 # Files whose definitions are looked up: those of more never fit into an answer.
@@ -169,45 +166,14 @@ def find(
     if task:
         return sheet(workspace, task, progress)
     corpus, place, below = _look(workspace, asked.path, progress, tool="find")
-    lines: list[str] = []
-    if _NAME.fullmatch(query):
-        names = re.split(_BETWEEN_NAMES, query)
-        definitions = list(_definitions(corpus, names, below))
-        uses = list(_uses(corpus, names[-1], below))
-        if definitions or uses:
-            lines = [f"{_number(len(definitions), 'definition')} of {query}", *definitions]
-            lines += [f"{_number(len(uses), 'use')} of {names[-1]}", *uses]
+    lines = look_up_name(corpus, query, below)
     if not lines:
         matches = list(_matches(corpus, query, below))
         number = len(matches)
-        most = f"the first {number:,}" if number >= _MOST_LINES else _number(number, "line")
+        most = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
         where = f" below {place}" if place else ""
-        lines = [f"{most} with {_shortened(query)!r}{where}", *matches]
+        lines = [f"{most} with {one_line(query)!r}{where}", *matches]
     return workspace.capped(lines, more="name a longer text, or a path to look below")
-
-
-def _definitions(corpus: FileCorpus, names: Sequence[str], below: dict[int, str]) -> Iterator[str]:
-    holding = corpus.files_naming(names[-1])
-    numbers = [number for number in holding if number in below and corpus.files[number].is_code]
-    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
-        for place in analysis.named.get(names[-1], ()):
-            definition = analysis.definitions[place]
-            if definition.path[-len(names) :] == tuple(names):
-                where = f"{below[number]}:{definition.first}-{definition.last}"
-                line = _line(corpus, number, definition.signature)
-                yield f"{where} {definition.kind} {'.'.join(definition.path)}: {line}"
-
-
-def _uses(corpus: FileCorpus, name: str, below: dict[int, str]) -> Iterator[str]:
-    numbers = [number for number in corpus.files_naming(name) if number in below]
-    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
-        for reference in analysis.references:
-            if reference.name == name:
-                outer = reference.definition
-                path = analysis.definitions[outer].path if outer >= 0 else ()
-                within = f" in {'.'.join(path)}" if path else ""
-                line = _line(corpus, number, reference.line)
-                yield f"{below[number]}:{reference.line}{within}: {line}"
 
 
 def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[str]:
@@ -219,24 +185,10 @@ def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[
     for number in sorted(numbers):
         for line_number, line in enumerate(corpus.text(number).splitlines(), start=1):
             if query.lower() in line.lower():
-                yield f"{below[number]}:{line_number}: {_shortened(line)}"
+                yield f"{below[number]}:{line_number}: {one_line(line)}"
                 found += 1
                 if found >= _MOST_LINES:
                     return
-
-
-def _line(corpus: FileCorpus, number: int, line: int) -> str:
-    lines = corpus.text(number).splitlines()
-    return _shortened(lines[line - 1]) if 1 <= line <= len(lines) else ""
-
-
-def _shortened(line: str) -> str:
-    text = line.strip()
-    return text if len(text) <= _LINE else f"{text[:_LINE]}…"
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def outline(

@@ -366,18 +366,6 @@ class ModelTable(Table):
             raise ValueError("must have both input and output where it has a price")
 
 
-class GoalTable(Table):
-    """What one goal may use. A project's own file can lower what the user's allows, and never raise it."""
-
-    max_tokens: int | None = key(
-        "Tokens of all questions and answers; one that is read from a cache counts at its price.",
-        default=None,
-        ge=1,
-    )
-    max_seconds: float | None = key("Wall time.", default=None, gt=0)
-    max_steps: int | None = key("Steps of its plan.", default=None, ge=1)
-
-
 class ConductTable(Table):
     """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
 
@@ -435,7 +423,6 @@ class Config(Table):
     budget: BudgetTable = _section(BudgetTable)
     prompt: PromptTable = _section(PromptTable)
     send: SendTable = _section(SendTable)
-    goal: GoalTable = _section(GoalTable)
     trust: TrustTable = _section(TrustTable)
     conduct: ConductTable = _section(ConductTable)
     redaction: RedactionTable = _section(RedactionTable)

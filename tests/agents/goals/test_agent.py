@@ -44,7 +44,7 @@ def test_constants() -> None:
     ("name", "value", "least"),
     [
         ("depth", 0, 1), ("attempts", 0, 1), ("steps", -1, 1), ("workers", 0, 1), ("duplicates", 0, 1),
-        ("dendrites", -1, 0), ("dendrites_in_all", -5, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
+        ("dendrites", -1, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
         ("tool_seconds", float("nan"), 0), ("inline_bytes", -1, 0),
     ],
 )  # fmt: skip

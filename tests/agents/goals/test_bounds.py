@@ -15,12 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from aggregate import ChatRequest, Client, NeuronAgent, Reply, ToolRegistry, Usage
+from aggregate import NeuronAgent, ToolRegistry
 from aggregate.agents.goals import EngineLimits, scripted_model
 from aggregate.agents.goals.questions import Completion, Question
-from aggregate.sending.clients import OnText
 from tests.fakes.models import agent, nodes
-from tests.fakes.user_files import by_user
 from tests.hostile.running import ends
 
 PLAN = "1. Ring the bell\n2. Ring the bell twice\n3. Ring the bell 3 times"
@@ -66,35 +64,6 @@ def test_too_many_steps_are_a_limit(tmp_path: Path) -> None:
     assert result.stopped == (
         "Stopped at the limit of 2 steps: done: Ring the bell; Ring the bell twice"
     )
-
-
-@dataclass
-class Caches:
-    """An adapter whose provider reads nearly all of each request from its cache."""
-
-    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
-        text = request.plan.text
-        text = PLAN if text.startswith("Split") else "ring" if "Which tool" in text else "yes"
-        return Reply(text, Usage(fresh=10, cache_read=1000, output=5))
-
-
-@pytest.mark.parametrize(("cache_read", "limit"), [(0.2, None), (2.0, "tokens")])
-def test_cached_tokens_count_at_their_price(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_read: float, limit: str | None
-) -> None:
-    """1,015 tokens, 1,000 of them from a cache, are 115 at a tenth: 1,000 are enough for all questions, or for none.
-
-    The price is the provider's, or as the user's table says (S-8).
-    """
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
-    by_user(f'[models."m"]\ninput = 2.0\noutput = 10.0\ncache_read = {cache_read}\n')
-    model = Client("anthropic", Caches(), "m")
-    limits = EngineLimits(tokens=1000)
-    made = NeuronAgent(model, [bell()], state_dir=tmp_path, limits=limits)
-    result = made.execute_goal("Ring")
-    assert result.limit == limit
-    assert result.stopped.startswith("Stopped") is (limit is not None)
-    assert result.trace.tokens == result.trace.calls * 1015
 
 
 ANSWERS = {
@@ -169,7 +138,7 @@ def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -
     """Bounded calls, no exception, plain data, as many results as steps, and at most 3 executions a step (D-6, D-50)."""
     registry, called = drawn_tools(results)
     model = Drawn(numbers)
-    limits = EngineLimits(dendrites_in_all=12, workers=1)
+    limits = EngineLimits(dendrites=2, depth=3, workers=1)
     with tempfile.TemporaryDirectory() as folder:
         result = NeuronAgent(model, registry, state_dir=folder, limits=limits).execute_goal(
             "Get the kudos of my runs"
@@ -177,10 +146,11 @@ def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -
     json.dumps(result.as_dict())
     assert len(result.neurons) == len(result.results) <= limits.steps + 1
     assert result.text.strip()
-    assert len(nodes(result.trace, "dendrite")) <= 12
+    most = (limits.steps + 1) * 2 * (1 + limits.steps * 2)
+    assert len(nodes(result.trace, "dendrite")) <= most
     for step in nodes(result.trace, "neuron"):
         assert sum(child.kind == "tool" for child in step.children) <= limits.attempts
-    assert len(called) <= limits.attempts * (limits.steps + 1) * 13
+    assert len(called) <= limits.attempts * (limits.steps + 1) * (most + 1)
     assert result.trace.calls == model.asked
     assert result.success == (result.final is not None and result.final.success)
 

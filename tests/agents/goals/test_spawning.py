@@ -369,32 +369,6 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
     assert calls(model).count("decompose") == 5
 
 
-def test_sub_tasks_share_what_is_left(tmp_path: Path) -> None:
-    """Which sub-task is quicker decides nothing: one after the other or at once, the same ones run (D-10, D-30)."""
-
-    def openBox(box_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
-        """Open a box."""
-        time.sleep(0.002 * (box_id % 3))
-        inside = range(1, 7 if box_id < 100 else 1)
-        return {"success": True, "boxes": [{"id": box_id * 10 + number} for number in inside]}
-
-    script = {
-        "decompose": "1. Open box 1\n2. Open each box; then open every box in it",
-        "decompose: ; then open": "1. Open the box\n2. Open each box",
-        "find_tool": "openBox",
-    }
-    results = []
-    for workers in (1, 6):
-        limits = {"dendrites_in_all": 6 + 6 * 2, "workers": workers, "depth": 3}
-        made, _ = agent(tmp_path, script, (openBox,), **limits)
-        results.append(made.execute_goal("Open all"))
-    labels = [[one.label for one in nodes(result.trace, "dendrite")] for result in results]
-    assert labels[0] == labels[1]
-    assert labels[0] == [label for n in range(1, 7) for label in (f"1.{n}", "2.1", "2.2")]
-    assert results[0].as_dict() == results[1].as_dict()
-    assert results[0].warnings == results[1].warnings
-
-
 MERGED: list[tuple[list[str], list[Any], dict[str, int]]] = [
     (["Convert start date", "Convert end date"], [1756684800, 1759190400], {"start": 1756684800, "end": 1759190400}),
     (["the last day", "the first day"], [1759190400, 1756684800], {"start": 1756684800, "end": 1759190400}),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import ToolRegistry, standard_tools
-from tests.fakes.models import agent, asked, calls
+from tests.fakes.models import agent, calls
 
 
 def getKudos(activity_id: int, page: int = 1) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
@@ -247,70 +247,6 @@ def test_a_verb_alone_decides_nothing(tmp_path: Path, goal: str) -> None:
     assert not any(node.kind == "tool" for node in result.trace.children[-1].children)
 
 
-class Counted:
-    """A tool that gives one result after the other, the last one for ever, and counts its calls."""
-
-    def __init__(self, *results: dict[str, Any]) -> None:
-        self.results = results
-        self.calls = 0
-
-    def run(self) -> dict[str, Any]:
-        """Do something."""
-        self.calls += 1
-        return self.results[min(self.calls, len(self.results)) - 1]
-
-
-DONE = {"success": True, "result": "done"}
-FATAL = {"success": False, "error": "this is for ships only"}
-AGAIN = {"success": False, "error": "busy", "retry": True}
-
-
-def two_tools(wrong: Counted, right: Counted) -> ToolRegistry:
-    tools = ToolRegistry()
-    tools.register("weighShip", wrong.run, "Weigh a ship.")
-    tools.register("weighTrain", right.run, "Weigh a train.")
-    return tools
-
-
-SCRIPT: dict[str, str | list[str]] = {
-    "decompose": "1. Weigh it",
-    "find_tool": "weighShip",
-    "find_tool: weighShip has failed": "weighTrain",
-    "reflect": "busy",
-}
-
-
-@pytest.mark.parametrize(
-    ("results", "wrong_calls", "right_calls"),
-    [((FATAL,), 1, 1), ((AGAIN,), 2, 1), ((AGAIN, FATAL), 2, 1), ((AGAIN, DONE), 2, 0)],
-)
-def test_a_failed_step_chooses_again(
-    tmp_path: Path, results: tuple[dict[str, Any], ...], wrong_calls: int, right_calls: int
-) -> None:
-    """Without the tool that failed, and told why; all executions together are three (P2, D-7, D-55)."""
-    wrong, right = Counted(*results), Counted(DONE)
-    made, model = agent(tmp_path, SCRIPT, two_tools(wrong, right))
-    result = made.execute_goal("Weigh")
-    assert result.text == "done"
-    assert (wrong.calls, right.calls) == (wrong_calls, right_calls)
-    choosing = asked(model, "find_tool")
-    assert len(choosing) == 1 + right_calls
-    if right_calls:
-        assert "weighShip(" not in choosing[1]
-        assert results[-1]["error"] in choosing[1]
-
-
-@pytest.mark.parametrize("answer", ["NONE", "weighShip", ""])
-def test_without_another_tool_the_failure_stays(tmp_path: Path, answer: str) -> None:
-    """Where the model names no other tool, a retryable failure is tried a third time, and the first tool's error stays (D-7)."""
-    wrong, right = Counted(AGAIN), Counted(DONE)
-    script = SCRIPT | {"find_tool: weighShip has failed": answer}
-    made, _ = agent(tmp_path, script, two_tools(wrong, right))
-    result = made.execute_goal("Weigh")
-    assert (wrong.calls, right.calls) == (3, 0)
-    assert result.results == (AGAIN,)
-
-
 def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
     """A tool whose words say nothing is shown, with its schema, in a later question (P2)."""
 
@@ -347,7 +283,9 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
 def test_no_tool_fits_is_an_answer(tmp_path: Path, answer: str, error: str) -> None:
     """The step fails with what is lacking, asked once, and nothing is made up (P17)."""
     script = {"decompose": "1. Get the weather", "find_tool": "NONE", "answer": answer}
-    made, model = agent(tmp_path, script, two_tools(Counted(DONE), Counted(DONE)))
+    tools = ToolRegistry()
+    tools.register("weighShip", lambda: "done", "Weigh a ship.")
+    made, model = agent(tmp_path, script, tools)
     result = made.execute_goal("What is the weather like?")
     assert not result.success
     assert result.results[0]["error"] == error

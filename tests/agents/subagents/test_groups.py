@@ -290,13 +290,6 @@ def test_the_text_of_a_group_is_what_a_reader_sees() -> None:
     assert session.text("$none") == ""
 
 
-def test_ids_are_the_hosts_if_it_wants() -> None:
-    """new_id gives the ids; a repeated one spawns nothing (O-41)."""
-    session = session_at(new_id=lambda number: f"run-{min(number, 2)}")
-    assert spawned(session, "", "") == ["run-1", "run-2"]
-    assert refusal(session, "") == "INVALID_RUN_ID"
-
-
 BAD = [
     ({"collect_into": "research"}, "INVALID_COLLECT_INTO"),
     ({"collect_into": "$"}, "INVALID_COLLECT_INTO"),

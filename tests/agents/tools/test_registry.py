@@ -11,14 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate import ToolError, ToolRegistry
-from aggregate.agents.tools import (
-    CallLimits,
-    Permission,
-    ToolContext,
-    discover_tools,
-    make_tool,
-    tool,
-)
+from aggregate.agents.tools import Permission, ToolContext, discover_tools, make_tool, tool
 from tests.hostile.running import ends
 
 
@@ -37,10 +30,10 @@ def my_custom_tool(param1: str, param2: int) -> dict[str, Any]:
 
 
 def registry(
-    *functions: Callable[..., Any], permissions: str = "read", **limits: float
+    *functions: Callable[..., Any], permissions: str = "read", seconds: float = 60
 ) -> ToolRegistry:
     made = ToolRegistry.of(functions, permissions=permissions)
-    made.limits = CallLimits(**limits)
+    made.seconds = seconds
     return made
 
 
@@ -222,7 +215,7 @@ def test_whatever_a_tool_does_becomes_plain_data(
     function: Callable[..., Any], outcome: object
 ) -> None:
     """Exceptions and what is no data become failed results at once, values what JSON knows (D-10, D-55, D-84)."""
-    made = ToolRegistry(limits=CallLimits(seconds=30))
+    made = ToolRegistry(seconds=30)
     made.register("it", function, "It")
     result = made.run("it", {})
     assert (result["error"] if isinstance(outcome, str) else result) == outcome
@@ -231,7 +224,7 @@ def test_whatever_a_tool_does_becomes_plain_data(
 def test_a_hanging_tool_is_given_up() -> None:
     """The call ends at its limit, though the tool goes on."""
     opened = threading.Event()
-    made = ToolRegistry(limits=CallLimits(seconds=0.05))
+    made = ToolRegistry(seconds=0.05)
     made.register("hang", opened.wait, "Hang")
     with ends():
         result = made.run("hang", {})

@@ -9,25 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.tools import (
-    ANALYSIS,
-    ToolContext,
-    add_analysis_tool,
-    add_date_tools,
-    state_store,
-)
-
-
-def test_all_code_of_a_goal_sees_the_moment_at_which_it_began() -> None:
-    """The tool's clock is the one that the agent gives, and the data is the agent's."""
-    registry = ToolRegistry()
-    add_analysis_tool(registry)
-    context = ToolContext({"a": 2}, now=datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC))
-    code = "from datetime import datetime\nresult = [data['a'], str(datetime.now())]"
-    for _ in range(2):
-        made = registry.run(ANALYSIS, {"python_code": code}, context=context)
-        assert made == {"success": True, "result": [2, "2031-05-06 07:08:09"]}
-
+from aggregate.agents.tools import add_date_tools, state_store
 
 NOW = datetime(2025, 9, 30, 18, 30, tzinfo=UTC)
 TOOLS = ToolRegistry()

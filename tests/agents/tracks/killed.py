@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from simulation.killed_goals import Journal, forked
+from simulation.killing import Journal, forked
 from simulation.track_kills import LOG, TRACK, live
 from simulation.trees import write_track
 

@@ -106,6 +106,21 @@ def test_a_question_is_composed_for(project: Path) -> None:
     assert count(model.told[1]) <= 500
 
 
+FOUND = {
+    "double": "1 definition of double\ncalc.py:5-6 function double: def double(x):\n0 uses of double",
+    "make numbers twice as large, double them": "1. calc.py\n   def add(a, b):\n   def double(x):",
+}
+
+
+@pytest.mark.parametrize("query", FOUND)
+def test_definitions_are_found(project: Path, query: str) -> None:
+    """By a name with where it stands and is used, by a task's words with the likeliest files and signatures."""
+    packs = MemoryPacks.of(project)
+    model = Turns([calls(call("find_definitions", query=query)), "x"])
+    act(project, packs, model, tools=("find_definitions",))
+    assert FOUND[query] in model.told[0]
+
+
 def test_the_same_change_is_the_same_commit(project: Path) -> None:
     """Whoever makes a change, and when, its commit has the same name."""
     packs = MemoryPacks.of(project)

@@ -493,23 +493,18 @@ def dead_run(folder: Path, url: str) -> RunRow:
         if ticket == "t0000":
             with WorkerProcess(engine, Says()):
                 until(lambda: queue.outcomes([f"{run.run_id}/t0000"]))
-    (folder / f"conductor/tracks/{TRACK}/plan.md").write_text(
-        "- [x] `t0000`\n- [~] `t0001`\n- [ ] `t0002`\n"
-    )
     engine.dispose()
     return run
 
 
 def test_a_dead_run_is_cancelled(tmp_path: Path, url: str) -> None:
-    """Its tickets that were under way are open again in the plan, and nothing of it counts as under way."""
+    """Nothing of it counts as under way."""
     folder = write_project(tmp_path / "p", 3, chained=False)
     loaded, run = open_project(folder / "manual_slop.toml"), dead_run(folder, url)
     found = standing(loaded, url)
     assert (found.waiting, found.untouched) == (("t0001",), ("t0002",))
     assert forget(loaded, TRACK, database=url) == []
     assert cancel(loaded, TRACK, database=url) == run.run_id
-    plan = folder / f"conductor/tracks/{TRACK}/plan.md"
-    assert plan.read_text() == "- [x] `t0000`\n- [ ] `t0001`\n- [ ] `t0002`\n"
     found = standing(loaded, url)
     assert (found.state, len(found.lines), found.waiting) == ("cancelled", 1, ())
     assert found.untouched == ("t0001", "t0002")

@@ -11,17 +11,9 @@ from aggregate import OutputError, RunStatus, TrackError
 from aggregate.agents.tracks import Ticket, new_track, open_track
 from aggregate.agents.tracks.assignment import TicketOutcome
 from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
-from aggregate.agents.tracks.track import (
-    Checkbox,
-    TrackStatus,
-    mark_tasks,
-    mark_track,
-    read_plan,
-    read_tracks_file,
-    set_values,
-)
+from aggregate.agents.tracks.track import Checkbox, mark_track, read_tracks_file
 from aggregate.cli.program import run_program
-from tests.fakes.conducting import TIME, TRACK, track_project
+from tests.fakes.conducting import TRACK, track_project
 from tests.projects import project
 
 REGISTER = """\
@@ -81,45 +73,6 @@ def test_one_mark_of_the_register_changes(newline: str) -> None:
     assert mark_track(text, "example_1", Checkbox.DONE) == text
 
 
-PLAN = """\
-# Plan
-
-## Phase 1: Look [checkpoint: abc1234]
-- [x] Task: Read the files 1a2b3c4
-    - [ ] Write tests
-    - [ ] Sub-task: Write code
-- [ ] Task 2: Ask `reader` for more
-```
-- [ ] Task: Fenced
-```
-* [~] Read the files twice
-"""
-
-
-def test_tasks_of_a_plan() -> None:
-    """Tasks and sub-tasks in order, without ``Task:`` and the commit of a finished one."""
-    assert [(one.text, one.checkbox.value) for one in read_plan(PLAN)] == [
-        ("Read the files", "x"),
-        ("Write tests", " "),
-        ("Write code", " "),
-        ("Ask `reader` for more", " "),
-        ("Read the files twice", "~"),
-    ]
-
-
-def test_marks_of_tickets() -> None:
-    """A ticket marks the task that reads as its title, or that names its id in backticks, and no other."""
-    marks = {
-        ("a", "Write code"): Checkbox.DONE,
-        ("reader", "no such title"): Checkbox.STARTED,
-        ("x", "Fenced"): Checkbox.DONE,
-    }
-    expected = PLAN.replace("- [ ] Sub-task", "- [x] Sub-task").replace(
-        "- [ ] Task 2", "- [~] Task 2"
-    )
-    assert mark_tasks(PLAN, marks) == expected
-
-
 MARKED = st.builds(
     "{}- [{}] {}".format,
     st.sampled_from(["", "    "]),
@@ -134,41 +87,21 @@ LINES = MARKED | st.sampled_from(TRICKY) | st.text(max_size=20)
 def test_nothing_but_marks_changes(lines: list[str], newline: str, mark: Checkbox) -> None:
     """Whatever the file holds, every byte outside the brackets stays, and setting a mark twice changes nothing."""
     text = newline.join(lines)
-    for changed in (
-        mark_tasks(text, {("b_1", task.text): mark for task in read_plan(text)}),
-        mark_track(text, "b_1", mark),
-    ):
-        differing = [(a, b) for a, b in zip(text, changed, strict=True) if a != b]
-        assert all(a in " ~xX" and b == mark.value for a, b in differing)
     once = mark_track(text, "b_1", mark)
+    differing = [(a, b) for a, b in zip(text, once, strict=True) if a != b]
+    assert all(a in " ~xX" and b == mark.value for a, b in differing)
     assert mark_track(once, "b_1", mark) == once
 
 
-def test_values_of_metadata() -> None:
-    """Only top-level values of the named keys change; layout, order, nesting and unknown keys stay."""
-    text = '{ "status" : "new",\n\t"nested": {"status": "new"},"updated_at":null , "x": [1, {"status": 2}] }\n'
-    changed = set_values(text, {"status": "completed", "updated_at": "now", "missing": "y"})
-    assert changed == text.replace('"status" : "new"', '"status" : "completed"').replace(
-        "null", '"now"'
-    )
-
-
-def test_status_of_a_track(tmp_path: Path) -> None:
-    """A new status is written with its time and its mark; the same status again touches no file."""
+def test_the_mark_of_a_track(tmp_path: Path) -> None:
+    """It stands in the register; the same mark again touches no file."""
     folder = track_project(tmp_path, "")
-    track = open_track(folder, TRACK)
-    track.set_status(TrackStatus.IN_PROGRESS, TIME)
-    metadata = folder / f"conductor/tracks/{TRACK}/metadata.json"
-    assert metadata.read_text() == (
-        '{\n  "track_id": "demo_20260131",\n  "status": "in_progress",\n  "updated_at": "2026-01-31T10:30:00Z"\n}\n'
-    )
-    assert "- [~] **Track: A demo**" in (folder / "conductor/tracks.md").read_text()
-    before = metadata.stat().st_mtime_ns
-    track.set_status(TrackStatus.IN_PROGRESS, TIME.replace(year=2030))
-    assert metadata.stat().st_mtime_ns == before
-    metadata.write_text("[1]")
-    with pytest.raises(TrackError, match="is no JSON object"):
-        track.set_status(TrackStatus.COMPLETED, TIME)
+    track, register = open_track(folder, TRACK), folder / "conductor/tracks.md"
+    track.mark(Checkbox.STARTED)
+    assert "- [~] **Track: A demo**" in register.read_text()
+    before = register.stat().st_mtime_ns
+    track.mark(Checkbox.STARTED)
+    assert register.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize(
@@ -201,23 +134,20 @@ def test_links_cannot_leave_the_folder() -> None:
 
 
 def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
-    """Of marks that are set at the same moment, in the plan or in the register, none is lost."""
-    plan = "".join(f"- [ ] T{i}\n" for i in range(8))
+    """Of marks that are set at the same moment none is lost."""
     register = "".join(f"- [ ] **Track: {i}**\n*Link: [x](./tracks/t_{i}/)*\n" for i in range(8))
     files = {
         "conductor/tracks.md": register,
-        **{f"conductor/tracks/t_{i}/plan.md": plan for i in range(8)},
+        **{f"conductor/tracks/t_{i}/spec.md": "" for i in range(8)},
     }
     folder = project(tmp_path, files)
     first = open_track(folder, "t_0")
 
     def mark(number: int) -> None:
-        first.mark_plan({("", f"T{number}"): Checkbox.DONE})
-        open_track(folder, f"t_{number}").set_status(TrackStatus.COMPLETED, TIME)
+        open_track(folder, f"t_{number}").mark(Checkbox.DONE)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(mark, range(8)))
-    assert (first.folder / "plan.md").read_text(encoding="utf-8") == plan.replace("[ ]", "[x]")
     assert first.tracks_file.read_text(encoding="utf-8") == register.replace("[ ]", "[x]")
 
 
@@ -261,7 +191,6 @@ def test_a_track_from_a_question(tmp_path: Path) -> None:
     register = (folder / "conductor/tracks.md").read_text()
     assert register.count("- [ ] **Track: ") == 2
     assert open_track(folder, "why").folder == tickets.parent
-    assert (tickets.parent / "plan.md").read_text().count("- [ ] Task: ") == 2
     with pytest.raises(TrackError, match="there is such a track"):
         new_track(folder, "Another", time=DAY)
     with pytest.raises(TrackError, match="no letter"):

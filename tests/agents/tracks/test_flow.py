@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, RunStatus, WorkerError
+from aggregate import ConfigError, RunStatus, SandboxError, WorkerError
 from aggregate.agents.tracks import PollingOptions, open_track
 from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome
+from aggregate.agents.tracks.tickets import evaluate, names_in
 from tests.fakes.conducting import (
     TRACK,
     Conducted,
@@ -73,14 +74,14 @@ def test_a_condition(tmp_path: Path, answer: str, fixed: str) -> None:
 
 
 def test_a_condition_on_a_failed_ticket(tmp_path: Path) -> None:
-    """The result of a ticket that failed is null; a condition that throws is the ticket's failure."""
-    folder = track_project(tmp_path, CONDITION.replace("!= 'yes'", "=== null"))
+    """The result of a ticket that failed is None; a condition that throws is the ticket's failure."""
+    folder = track_project(tmp_path, CONDITION.replace("!= 'yes'", "is None"))
     run = conducted(folder, answers({"check": "!"}))
     assert states(run)["fix"] == "done"
     folder = track_project(tmp_path / "throws", CONDITION.replace("!= 'yes'", ".length.x.y"))
     run = conducted(folder, answers({"check": "yes"}))
     assert states(run)["fix"] == "failed"
-    assert "fix: its condition cannot be evaluated: TypeError" in run.report
+    assert "fix: its condition cannot be evaluated: AttributeError: 'str'" in run.report
 
 
 def test_a_ticket_that_was_left_out_stays_so(tmp_path: Path) -> None:
@@ -331,7 +332,7 @@ def test_a_ticket_that_may_not_cost_more() -> None:
     [
         (CONDITION.replace("results.check !=", "results.gone !="), 'names "gone", which the ticket does not depend on'),
         (CONDITION.replace("!= 'yes'", "!="), 'when of "fix" cannot be evaluated: SyntaxError'),
-        (LIST.replace("results.list", "while (true) {}"), 'for_each of "look" cannot be evaluated: SyntaxError'),
+        (LIST.replace("results.list", "while True: pass"), 'for_each of "look" cannot be evaluated: SyntaxError'),
         (LIST.replace('"array"', '"arrow"'), '"list": this is no JSON Schema'),
         (LIST.replace("max_children = 3", "max_children = 5000"), "less than or equal to 1000"),
         (APPROVAL.replace('prompt = "May', 'tools = ["x"], prompt = "May'), "is an approval, which no worker is asked for"),
@@ -347,3 +348,14 @@ def test_what_is_refused_before_a_run(tmp_path: Path, tickets: str, message: str
         open_track(folder, TRACK).tickets()
     assert message in str(caught.value)
     assert caught.value.line is not None
+
+
+def test_expressions() -> None:
+    """Results are named as attributes or by keys; truth is Python's; what is wrong is one error."""
+    results: dict[str, Any] = {"list": [{"n": 1}], "a-b": "yes", "$all": None}
+    assert names_in("results.list and results['a-b'] == results['$all']") == ("list", "a-b", "$all")
+    assert evaluate("[one['n'] + 1 for one in results.list]", results) == [2]
+    assert evaluate("results['a-b'] != 'yes' or results['$all']", results) is None
+    for wrong in ("results.gone", "1 +", "open('x')", "[x for x in iter(int, 1)]"):
+        with pytest.raises(SandboxError):
+            evaluate(wrong, results)

@@ -199,19 +199,14 @@ def test_limits_lower_a_budget() -> None:
     assert [contexts.granted(each).budget.tokens for each in asked] == [32_000, 8_000]
 
 
-def test_a_preview_says_what_is_lowered_and_what_it_costs(tmp_path: Path) -> None:
-    """Each ticket has its size, its budget, its price with the cache, and the files that are shown with less."""
+def test_a_preview_says_sizes_and_who_is_asked(tmp_path: Path) -> None:
+    """Each ticket has its size, its budget and its model."""
     contexts_of(tmp_path)
     terms = WorkerTerms("anthropic", "claude-sonnet-5")
     contexts = WorkerContexts(open_project(tmp_path / "manual_slop.toml"), terms=terms)
-    steps = {each.ticket.id: each for each in preview(tickets_of(FOUR), contexts)}
-    for step in steps.values():
+    for step in preview(tickets_of(FOUR), contexts):
         assert step.tokens <= step.budget == MOST
-        assert (bool(step.lowered), bool(step.hidden)) == (True, True)
         assert step.recipient == Recipient("anthropic", "claude-sonnet-5")
-        assert step.cost is not None
-        assert step.cost > 0
-    assert steps["c"].usage.input > 1.9 * steps["d"].usage.input  # its first turn and another
 
 
 def test_limits_are_only_lowered(tmp_path: Path) -> None:

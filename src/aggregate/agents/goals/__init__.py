@@ -8,7 +8,6 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
     from aggregate.agents.goals.answers import *
-    from aggregate.agents.goals.goal_record import *
     from aggregate.agents.goals.goal_result import *
     from aggregate.agents.goals.questions import *
     from aggregate.agents.goals.scripted import *
@@ -18,7 +17,6 @@ else:
         {
             "agent": "ChatModel NeuronAgent",
             "answers": "extract_quantity select_answer",
-            "goal_record": "RecordedGoal new_record recorded records_folder unfinished_goals",
             "goal_result": "EngineLimits GoalResult Trace",
             "questions": "Model",
             "scripted": "read_script scripted_model",

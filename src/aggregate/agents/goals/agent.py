@@ -3,13 +3,11 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.goals import answers, questions
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_record import RecordedGoal
 from aggregate.agents.goals.goal_result import (
     BudgetTracker,
     EngineLimits,
@@ -17,7 +15,6 @@ from aggregate.agents.goals.goal_result import (
     Limit,
     LimitReached,
     Neuron,
-    SubtaskBudget,
     Trace,
     TraceKind,
 )
@@ -66,8 +63,7 @@ class ChatModel:
         usage = reply.usage
         # Where the provider says nothing, a token for every four characters.
         tokens = usage.input + usage.output or (len(question.text) + len(reply.text)) // 4
-        charged = ceil(tokens - usage.cache_read * (1 - reply.read_price))
-        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""), charged)
+        return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""))
 
 
 def _as_model(client: Model | Client) -> Model:
@@ -106,26 +102,21 @@ class NeuronAgent:
         self.prose = prose
         self.clock = clock
 
-    def execute_goal(
-        self, goal: str, *, depth: int = 0, record: RecordedGoal | None = None
-    ) -> GoalResult:
+    def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
         """Reach ``goal`` and return the answer, the steps and a trace; never raises for a model's or tool's failure.
 
         Args:
             goal: What is wanted, in plain language.
             depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
-            record: Where it is recorded, and what of it was done by an earlier process.
 
         Raises:
             ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
-            StateError: The record is of another goal, of other tools, or cannot be used.
         """
         node = Trace(TraceKind.GOAL, "goal", goal)
-        budget = BudgetTracker(self.limits, self.clock, record.spent if record else 0.0)
+        budget = BudgetTracker(self.limits, self.clock)
         cache_dir = self.state_dir / "data_cache"
-        run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir, record)
-        subtasks = SubtaskBudget(self.limits.dendrites_in_all)
-        branch = Branch(run, goal, depth, node, {"_original_goal": goal}, subtask_budget=subtasks)
+        run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir)
+        branch = Branch(run, goal, depth, node, {"_original_goal": goal})
         with node.timed():
             if 0 == depth < self.limits.depth and (memory := self._memory(branch)):
                 branch.context[answers.MEMORY_KEY] = memory
@@ -133,8 +124,6 @@ class NeuronAgent:
             answer = None
             if not error:
                 neurons, answer = self._answer(branch, neurons)
-        if record is not None:
-            record.check()
         success = answer is not None and answer.success
         if not success:
             node.fail(error or (answer.summary if answer else ""))
@@ -153,14 +142,10 @@ class NeuronAgent:
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
-        """Return the saved values that help, by key: those that the goal began with, whatever it has saved since.
+        """Return the saved values that help, by key.
 
         Every failure is an empty memory with a warning: the goal goes on (rule P15).
         """
-        key, digest, recorded = branch.run.recalled("", "memory", branch.goal)
-        if recorded is not None:
-            kept = recorded.get("memory")
-            return kept if isinstance(kept, dict) else {}
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
@@ -170,8 +155,7 @@ class NeuronAgent:
                     memory[saved] = value
         except (AggregateError, LimitReached) as error:
             branch.warn(f"Nothing was recalled: {error}")
-            memory = {}
-        branch.run.keep(key, digest, {"memory": memory})
+            return {}
         return memory
 
     def _answer(

@@ -12,7 +12,6 @@ from aggregate.agents.goals import answers, heuristics, questions
 from aggregate.agents.goals.goal_context import Branch, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import LimitReached
 from aggregate.agents.goals.questions import QuestionKind
-from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.agents.tools.analysis import syntax_error
 from aggregate.base.values import Value
@@ -38,13 +37,10 @@ class FailureFeedback:
     arguments: Mapping[str, Any] | None = None
 
 
-def execute_step(
-    branch: Branch, step: str, tool: Tool | None, *, attempts: int, may_change: bool, trusted: bool
-) -> StepOutcome:
+def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool) -> StepOutcome:
     """Do ``step`` with ``tool``, or by the model alone where there is none.
 
-    With ``may_change`` the model may name another tool after a final failure, and before the last execution; the step
-    ends here then. A tool that claims success is ``trusted`` or the model is asked, and what cannot be repeated is not
+    A tool that claims success is ``trusted`` or the model is asked, and what cannot be repeated is not
     done again for its doubt.
     """
     if tool is None:
@@ -52,16 +48,14 @@ def execute_step(
     step = _clarified(branch, step, tool)
     feedback = FailureFeedback()
     outcome = StepOutcome(None, validated=False)
+    attempts = branch.run.limits.attempts
     for number in range(1, attempts + 1):
         arguments = arguments_for(branch, step, tool, feedback)
         result = branch.call(tool, arguments)
-        outcome = StepOutcome(result, validated=not answers.is_failure(result), executions=number)
+        outcome = StepOutcome(result, validated=not answers.is_failure(result))
         if answers.is_failure(result):
             # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
-            is_final = result.get("retry") is not True
-            if may_change and number < attempts and (is_final or number == attempts - 1):
-                outcome = replace(outcome, other=other_tool(branch, step, tool, result))
-            if is_final or number == attempts or outcome.other:
+            if result.get("retry") is not True or number == attempts:
                 return outcome
             feedback = _reflect(branch, step, tool, arguments, result)
             continue
@@ -97,13 +91,6 @@ def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
         return outcome
     branch.warn(f'The result of "{step}" was accepted though no check confirmed it.')
     return replace(outcome, validated=False)
-
-
-def other_tool(branch: Branch, step: str, tool: Tool, failure: Mapping[str, Any]) -> Tool | None:
-    try:
-        return choose_tool(branch, step, failed=tool.name, error=answers.failure_message(failure))
-    except StepFailed:
-        return None
 
 
 def _answer_step(branch: Branch, step: str) -> StepOutcome:

@@ -45,8 +45,6 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
     errors = [answers.failure_message(result) for result in results if answers.is_failure(result)]
-    if len(results) < len(parts):
-        errors.append("the limit of sub-tasks is reached")
     if errors:
         # A range with one end is no range: half of the parts are worth nothing.
         error = f"a part of the step failed: {errors[0]}"
@@ -184,14 +182,14 @@ def item_branches(branch: Branch, loop: Loop, template: str, tool: Tool | None) 
     if lacking := number_of_all - len(matching):
         warn(f"{lacking} of {number_of_all} items lack what the step names and are left out.")
     items = _distinct(branch, matching)
-    granted = branch.subtask_budget.take(len(items), branch.run.limits.dendrites)
-    if granted < len(items):
+    most = branch.run.limits.dendrites
+    if most < len(items):
         warn(
-            f"Only {granted} of {len(items)} items were processed: the limit of sub-tasks is reached."
-            f" {_left(items[granted:])}"
+            f"Only {most} of {len(items)} items were processed: the limit of sub-tasks is reached."
+            f" {_left(items[most:])}"
         )
     branch.finished_loops.add((loop.source.digest, template))
-    if loop.source.items and not granted:
+    if items and not most:
         raise StepFailed("no sub-task may run: the limit of them is reached")
     fields: dict[str, Any] = {"noun": loop.iteration.noun}
     fields["lists"] = branch.lists | {loop.source.digest}
@@ -200,7 +198,7 @@ def item_branches(branch: Branch, loop: Loop, template: str, tool: Tool | None) 
         fields |= {"template": template, "decided": True, "tool": tool}
     return [
         branch.below(number, heuristics.item_goal(template, item, number), item=item, **fields)
-        for number, item in enumerate(items[:granted], 1)
+        for number, item in enumerate(items[:most], 1)
     ]
 
 

@@ -1,7 +1,7 @@
 """What a goal may use, and what it did and gave: steps, answer, and a tree of all calls with times and tokens."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -27,7 +27,6 @@ class EngineLimits:
     attempts: int = MAX_RETRIES  # executions of one step
     steps: int = 4  # of one goal (rule X-4)
     dendrites: int = 50  # items that one step may be spread over (rule D-10)
-    dendrites_in_all: int = 200  # sub-tasks of the whole goal, in equal shares of what is left
     duplicates: int = 3  # equal items after which a step is spread no further (rule D-10)
     tokens: int = 200_000  # of all questions and answers together
     seconds: float = 600.0  # of the whole goal; what is not done by then is given up
@@ -54,11 +53,10 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """What a goal has used so far, ``spent`` seconds in earlier processes; safe to use from many threads."""
+    """What a goal has used so far; safe to use from many threads."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
-    spent: float = 0.0
     tokens: int = 0
     cancelled: bool = False
     reached: Limit | None = None
@@ -69,12 +67,8 @@ class BudgetTracker:
         self._started = self.clock()
 
     @property
-    def seconds(self) -> float:
-        return self.spent + self.clock() - self._started
-
-    @property
     def seconds_left(self) -> float:
-        return max(0.0, self.limits.seconds - self.seconds)
+        return max(0.0, self.limits.seconds - (self.clock() - self._started))
 
     @property
     def tokens_left(self) -> int:
@@ -97,29 +91,6 @@ class BudgetTracker:
     def charge(self, tokens: int) -> None:
         with self._lock:
             self.tokens += max(0, tokens)
-
-
-@dataclass(slots=True)
-class SubtaskBudget:
-    """How many sub-tasks a branch may still begin, those of its sub-tasks included.
-
-    Sub-tasks get equal shares before they begin: which of them runs first decides nothing.
-    """
-
-    left: int = 0
-
-    def take(self, wanted: int, most: int) -> int:
-        granted = min(wanted, most, self.left)
-        self.left -= granted
-        return granted
-
-    def shares(self, number: int) -> list["SubtaskBudget"]:
-        each = self.left // number if number else 0
-        self.left -= each * number
-        return [SubtaskBudget(each) for _ in range(number)]
-
-    def reclaim(self, shares: Iterable["SubtaskBudget"]) -> None:
-        self.left += sum(share.left for share in shares)
 
 
 class TraceKind(StrEnum):

@@ -7,13 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from aggregate.agents.goals import answers, fan_out, heuristics, questions
-from aggregate.agents.goals.execution import (
-    checked,
-    claims_success,
-    execute_step,
-    item_fills,
-    other_tool,
-)
+from aggregate.agents.goals.execution import checked, claims_success, execute_step, item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
@@ -126,38 +120,13 @@ class _Spread:
 
 
 def _do_step(branch: Branch, step: str) -> StepOutcome:
-    """Do a step with the tool that it needs; where that fails, with another one if the model names one.
-
-    What another tool does is the step's result if it succeeds, else the first failure is. All executions count
-    together (rule D-7).
-    """
-    tool = choose_tool(branch, step)
-    attempts = branch.run.limits.attempts
-    may_change = not branch.decided and not branch.corrective and len(branch.run.tools) > 1
-    first: StepOutcome | None = None
-    while True:
-        try:
-            outcome = _work(branch, step, tool, attempts=attempts, may_change=may_change)
-        except StepFailed:
-            if first is None:
-                raise
-            return first
-        if isinstance(outcome, _Spread):
-            outcome = outcome.merged(_results(branch, outcome.below))
-        if first is not None:
-            return first if answers.is_failure(outcome.result) else outcome
-        other = outcome.other
-        if tool and outcome.spawned and answers.is_failure(outcome.result) and may_change:
-            other = other_tool(branch, step, tool, outcome.result)
-        if other is None:
-            return outcome
-        first, tool, may_change = outcome, other, False
-        attempts -= outcome.executions
+    outcome = _work(branch, step, choose_tool(branch, step))
+    if isinstance(outcome, _Spread):
+        return outcome.merged(_results(branch, outcome.below))
+    return outcome
 
 
-def _work(
-    branch: Branch, step: str, tool: Tool | None, *, attempts: int, may_change: bool
-) -> StepOutcome | _Spread:
+def _work(branch: Branch, step: str, tool: Tool | None) -> StepOutcome | _Spread:
     """Do a step with what was chosen as a whole, or spread it: over its parts, or over the items of a list."""
     if parts := fan_out.parts_of(branch, step, tool):
         return _over_parts(branch, parts, tool)
@@ -173,14 +142,7 @@ def _work(
             return _over_items(branch, loop, template, tool)
     # What an item gives is what its call is about. Of a step for each item it shows later whether one call was enough.
     takes_item = branch.item is not None and tool and item_fills(tool, branch.item, branch.noun)
-    outcome = execute_step(
-        branch,
-        step,
-        tool,
-        attempts=attempts,
-        may_change=may_change,
-        trusted=bool(iteration or takes_item),
-    )
+    outcome = execute_step(branch, step, tool, trusted=bool(iteration or takes_item))
     if not tool or not iteration or not outcome.validated:
         return outcome
     loop = fan_out.loop_over_result(branch, step, iteration, outcome.result)
@@ -190,10 +152,9 @@ def _work(
 
 
 def _over_parts(branch: Branch, parts: list[str], tool: Tool | None) -> _Spread:
-    granted = branch.subtask_budget.take(len(parts), branch.run.limits.dendrites)
     below = [
         branch.below(number, part, decided=tool is not None, tool=tool)
-        for number, part in enumerate(parts[:granted], 1)
+        for number, part in enumerate(parts, 1)
     ]
     return _Spread(below, lambda results: _spawned(below, fan_out.parts_result(parts, results)))
 
@@ -240,9 +201,6 @@ def _results(branch: Branch, below: list[Branch]) -> list[Value]:
 
     They run at once only at the first level: nested pools would multiply.
     """
-    shares = branch.subtask_budget.shares(len(below))
-    for subtask, share in zip(below, shares, strict=True):
-        subtask.subtask_budget = share
 
     def result_of(subtask: Branch) -> Value:
         with subtask.node.timed():
@@ -259,8 +217,6 @@ def _results(branch: Branch, below: list[Branch]) -> list[Value]:
             True  # an interrupted goal asks nothing more in its other threads
         )
         raise
-    finally:
-        branch.subtask_budget.reclaim(shares)
 
 
 def _subtask_result(branch: Branch, neurons: tuple[Neuron, ...], error: str) -> Value:

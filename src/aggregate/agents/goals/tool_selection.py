@@ -139,23 +139,22 @@ _DESCRIPTION_CHARACTERS = 120
 _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
-def choose_tool(branch: Branch, step: str, *, failed: str = "", error: str = "") -> Tool | None:
+def choose_tool(branch: Branch, step: str) -> Tool | None:
     """Return the tool that does ``step``, ``None`` for the model alone where no tool can.
 
-    A branch for which was decided already keeps that; a corrective one may only analyse. A tool that has ``failed`` at
-    it with an ``error`` is not offered again, and the model is asked.
+    A branch for which was decided already keeps that; a corrective one may only analyse.
     """
-    if branch.decided and not failed:
+    if branch.decided:
         return branch.tool
     if branch.corrective:
         return branch.run.tools.get(ANALYSIS) if ANALYSIS in branch.run.tools else None
     step = branch.deciding_text(step)
     named = _mentioned_tools(step, branch.run.tools, several_words=True)
-    is_meant = len(named) == 1 and not failed and _TURNING.isdisjoint(words(step))
+    is_meant = len(named) == 1 and _TURNING.isdisjoint(words(step))
     if is_meant and _only_looks(named[0]):
         return named[0]
-    ranked = ranked_tools(step, [tool for tool in branch.run.tools if tool.name != failed])
-    if not failed and (certain := certain_tool(ranked)):
+    ranked = ranked_tools(step, list(branch.run.tools))
+    if certain := certain_tool(ranked):
         return certain
     tools = [match.tool for match in ranked]
     analysis = [tool for tool in tools[CANDIDATES:] if tool.name == ANALYSIS]
@@ -166,11 +165,10 @@ def choose_tool(branch: Branch, step: str, *, failed: str = "", error: str = "")
         branch.warn(
             f'Only {MOST_CANDIDATES} of {len(tools)} tools were offered for "{clip(step, 80)}".'
         )
-    trouble = f"{failed} has failed at it:\n{fence(clip(error, 400))}" if failed else ""
-    return _asked_tool(branch, step, tools[:MOST_CANDIDATES], trouble)
+    return _asked_tool(branch, step, tools[:MOST_CANDIDATES])
 
 
-def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool], trouble: str) -> Tool | None:
+def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | None:
     for start in range(0, len(offered), CANDIDATES):
         shown = offered[start : start + CANDIDATES]
         names = ", ".join(tool.name for tool in offered[start + CANDIDATES :][:_NAMES])
@@ -178,7 +176,6 @@ def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool], trouble: str
             reply = branch.ask(
                 QuestionKind.FIND_TOOL,
                 step=step,
-                trouble=trouble,
                 tools=fence("\n".join(map(_tool_line, shown))),
                 rest=f"You are shown these after NONE: {names}" if names else "",
                 schema=choice_schema([tool.name for tool in shown]),

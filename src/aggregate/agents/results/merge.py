@@ -8,6 +8,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -27,7 +28,7 @@ from aggregate.base.messages import shorten
 from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
 
-# A Python callable, a Python expression or lambda as text, or a JavaScript function as text.
+# A callable, or an expression or a lambda in Python as text.
 CustomFunction = Callable[[list[Any]], Any] | str
 _FENCE = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
 _JSON = ("", "json", "json5", "jsonc")
@@ -231,7 +232,6 @@ BUILT_IN: Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]] =
 }
 # The documented text of the failure value (rule O-9)
 FAILED = "Custom merge function failed"
-_JAVASCRIPT = re.compile(r"\s*(?:async\b\s*)?(?:function\b|\(|[A-Za-z_$][\w$]*\s*=>)")
 
 
 def _custom(
@@ -242,9 +242,8 @@ def _custom(
 ) -> Merged:
     """Call ``function`` with the list of outputs; whatever goes wrong becomes the documented failure value.
 
-    A callable is the caller's own code and runs here, on copies. A text runs in a sandbox with no file, network or
-    environment, within ``limits``: JavaScript functions (``function (results) {...}``, ``(results) => ...``) in
-    QuickJS, Python lambdas and expressions over ``results`` in Monty. The clock of both stands at ``now``.
+    A callable is the caller's own code and runs here, on copies. A text, a lambda or an expression over ``results`` in
+    Python, runs in a sandbox with no file, network or environment, within ``limits``. Its clock stands at ``now``.
     """
     if function is None:
         raise SpawnError(
@@ -270,17 +269,12 @@ def _call(
     if len(function) > SOURCE_CHARACTERS:
         raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
     # Whoever merges in another way, or reads JSON alone, starts no sandbox.
-    from aggregate.agents.sandbox import run_javascript, run_python
+    from aggregate.agents.sandbox import run_python
 
     body = function.strip()
-    try:
-        expression = ast.parse(body, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        expression = None
-    if expression is None and _JAVASCRIPT.match(function):
-        return run_javascript(function, values, limits=limits, now=now)
-    if isinstance(expression, ast.Lambda):
-        body = f"({body}\n)(results)"
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        if isinstance(ast.parse(body, mode="eval").body, ast.Lambda):
+            body = f"({body}\n)(results)"
     return run_python(body, {"results": values}, limits=limits, now=now).value
 
 
@@ -313,7 +307,7 @@ def merge_outputs(
         outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged. A
             coroutine that nobody awaited is a failed one.
         strategy: One of the six.
-        custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
+        custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
         ending: What to write into the envelope; by default a complete group named ``$results``.
         limits: What a custom function given as text may use.
 

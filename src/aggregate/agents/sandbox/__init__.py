@@ -1,4 +1,4 @@
-"""Run foreign code within limits: Python in Monty, JavaScript in QuickJS, commands in bubblewrap.
+"""Run foreign code within limits: Python in Monty, commands in bubblewrap.
 
 Nothing that runs here sees the host's files, its network or its environment. Each sandbox lives in a process of its
 own.
@@ -8,16 +8,17 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.sandbox.commands import CommandResult, run_command
-    from aggregate.agents.sandbox.javascript import run_javascript
-    from aggregate.agents.sandbox.limits import SOURCE_CHARACTERS, SandboxLimits
-    from aggregate.agents.sandbox.monty import PythonRun, run_python
+    from aggregate.agents.sandbox.monty import (
+        SOURCE_CHARACTERS,
+        PythonRun,
+        SandboxLimits,
+        run_python,
+    )
 else:
     __getattr__ = door(
         __name__,
         {
             "commands": "CommandResult run_command",
-            "javascript": "run_javascript",
-            "limits": "SOURCE_CHARACTERS SandboxLimits",
-            "monty": "PythonRun run_python",
+            "monty": "PythonRun SOURCE_CHARACTERS SandboxLimits run_python",
         },
     )

@@ -19,10 +19,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 
-from aggregate.agents.sandbox.limits import EXTRA, SandboxLimits, check_length, shorten_error
 from aggregate.base.errors import SandboxError, Stopped
+from aggregate.base.messages import shorten
 from aggregate.base.values import Value
 
+# Characters of one piece of code. Models write pages, not books; a parser's time and memory grow with the text.
+SOURCE_CHARACTERS = 65_536
+# Characters of one error's text: it goes into prompts and logs, and code chooses it freely.
+ERROR_CHARACTERS = 2_000
 GRACE = 0.25  # seconds after a limit until the pool kills a worker
 POLICY = {"sleep": "zero", "random_start": {"seed": 0}}
 ARGUMENT_BYTES = 4096  # size of the arguments of one call of a host's function
@@ -62,6 +66,17 @@ def {name}(*given, **named):
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxLimits:
+    seconds: float = 2.0  # of wall time; the run is ended by force shortly after it
+    memory_bytes: int = 64 * 1024 * 1024  # that its values may take
+    output_bytes: int = 16 * 1024 * 1024  # that it may print, and of its result as JSON
+
+    def timeout(self, exception: str = "") -> SandboxError:
+        text = f"stopped after {self.seconds:g} s"
+        return SandboxError(text, kind=Stopped.TIMEOUT, exception=exception)
+
+
+@dataclass(frozen=True, slots=True)
 class PythonRun:
     """What code gave: the value of its last expression, and what it printed."""
 
@@ -86,9 +101,8 @@ def run_python(
     try:
         import pydantic_monty as monty
     except ImportError:
-        raise SandboxError(
-            f"Python code needs pydantic-monty: {EXTRA}", kind=Stopped.MISSING
-        ) from None
+        reason = "Python code needs pydantic-monty: install manual-slop[sandbox]"
+        raise SandboxError(reason, kind=Stopped.MISSING) from None
     tag = secrets.token_hex(16)
     host_functions = dict(functions or {})
     wrappers = [FUNCTION.format(tag=tag, name=name, most=ARGUMENT_BYTES) for name in host_functions]
@@ -120,7 +134,8 @@ def _program(code: str, tag: str) -> str:
 
     It is written anew from its syntax tree, so that nothing depends on two parsers reading a text in the same way.
     """
-    check_length(code, "code")
+    if len(code) > SOURCE_CHARACTERS:
+        raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
     try:
         tree = ast.parse(code)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -128,7 +143,7 @@ def _program(code: str, tag: str) -> str:
         return f"{ast.unparse(tree)}\n_value_{tag} = ({value})\nNone"
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        reason = shorten_error(reason) or "nested too deeply"
+        reason = shorten(reason, ERROR_CHARACTERS) or "nested too deeply"
         raise SandboxError(reason, kind=Stopped.SYNTAX, exception="SyntaxError") from None
 
 
@@ -140,7 +155,7 @@ def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxErr
         return SandboxError("the sandbox's process ended", kind=Stopped.CRASH)
     cause = error.exception()
     name = type(cause).__name__
-    text = shorten_error(str(cause)) or name
+    text = shorten(str(cause), ERROR_CHARACTERS) or name
     if isinstance(error, monty.MontySyntaxError):
         return SandboxError(text, kind=Stopped.SYNTAX, exception="SyntaxError")
     if name == "TimeoutError":

@@ -10,7 +10,6 @@ from typing import Any, Final, Self, TypeVar, overload
 
 from aggregate.agents.results import CustomFunction, LabelledOutput
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
-from aggregate.agents.sandbox import SandboxLimits
 from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder, RunRecord, RunStatus
 from aggregate.agents.subagents.spawn_request import (
     MOST_SECONDS,
@@ -103,10 +102,8 @@ class SubagentSession:
         group_timeout: Seconds from the spawn that opens a group until its unfinished runs count as timed out.
         on_error: ``report`` lists a failed run, ``skip`` does not, ``fail`` ends its group.
         clock: Gives the time that is written into results; timezone-aware.
-        new_id: Gives the id of the n-th run; by default ``<session_key>-<n>``.
         timers: Watches the timeouts.
         admit: Asked before each spawn; a text is the reason for a refusal (rule O-51).
-        limits: What a custom function given as text may use.
     """
 
     def __init__(
@@ -118,10 +115,8 @@ class SubagentSession:
         group_timeout: float | None = None,
         on_error: FailurePolicy | str = FailurePolicy.REPORT,
         clock: Callable[[], datetime] | None = None,
-        new_id: Callable[[int], str] | None = None,
         timers: Timers | None = None,
         admit: Callable[[SpawnRequest], str | None] | None = None,
-        limits: SandboxLimits | None = None,
     ) -> None:
         if max_concurrency < 1:
             raise SpawnError(
@@ -132,15 +127,13 @@ class SubagentSession:
         self._group_timeout = read_timeout(group_timeout)
         self._on_error = read_failure_policy(on_error)
         self._clock = clock or (lambda: datetime.now(UTC))
-        self._new_id = new_id or (lambda number: f"{session_key}-{number}")
         self._timers = timers or TimerThread()
         self._admit = admit
-        self._limits = limits
         self._runner = (
             TaskRunner(executor, max_concurrency, self._begin, self._end) if executor else None
         )
         self.subagent_results = SubagentResults(self._names, self._result)
-        # Again from the same thread: ``new_id``, the ``__del__`` of a forgotten output, timers that fire at once.
+        # Again from the same thread: the ``__del__`` of a forgotten output, timers that fire at once.
         self._changed = Condition()
         self._groups: dict[str, Group] = {}
         self._members: dict[str, list[str]] = {}
@@ -173,7 +166,7 @@ class SubagentSession:
             collect_into: ``$name`` of the variable; without one the run stands alone (O-1).
             merge_strategy: How the variable is merged; the first spawn decides (``concat``), later ones may leave it
                 out.
-            custom_function: For ``custom``: a callable, a Python lambda or expression, or a JavaScript function.
+            custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
             timeout: Seconds until the run counts as timed out: from its start on the executor, else from now.
             order: ``spawn`` (default) or ``completion``: what comes first in the merge.
             options: The host's own, handed to ``admit``.
@@ -212,13 +205,8 @@ class SubagentSession:
         with self._changed:
             name = request.variable_name
             group = group_for(self._groups.get(name), request, self._on_error) if name else None
-            run_id = self._new_id(self._spawned + 1)
-            if run_id in self._runs or run_id.startswith("$"):
-                raise SpawnError(
-                    f"{run_id} is taken: make run ids unique, without a leading $",
-                    code=Refusal.INVALID_RUN_ID,
-                )
             self._spawned += 1
+            run_id = f"{self.session_key}-{self._spawned}"
             self._runs[run_id] = RunRecord(run_id, self.session_key, name, request.label)
             if name and group:
                 group = self._groups[name] = group.with_run()
@@ -402,11 +390,11 @@ class SubagentSession:
             return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
         if group.strategy is not MergeStrategy.CUSTOM:
             # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
-            return _aggregate(group, runs, self._limits)
+            return _aggregate(group, runs)
         with self._merging:  # other readers wait for the merge (rule O-53)
             sequence, result = self._merged.get(name, (0, None))
             if result is None or sequence != group.last_sequence:
-                result = _aggregate(group, runs, self._limits)
+                result = _aggregate(group, runs)
                 self._merged[name] = group.last_sequence, result
         return replace(result, value=isolated_copy(result.value))
 
@@ -456,9 +444,7 @@ class SubagentSession:
         self.shut_down()
 
 
-def _aggregate(
-    group: Group, runs: list[RunRecord], limits: SandboxLimits | None
-) -> AggregatedResult:
+def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:
     merged = [run for run in runs if 0 < run.sequence <= group.last_sequence]
     left_out = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
     if group.order is MergeOrder.COMPLETION:
@@ -473,7 +459,6 @@ def _aggregate(
         group.strategy,
         custom_function=group.custom_function,
         ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
-        limits=limits,
     )
     if not left_out:
         return result

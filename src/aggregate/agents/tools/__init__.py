@@ -21,9 +21,9 @@ else:
         {
             "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
             "changes": "AllowedCommands ChangeTools add_change_tools",
-            "composing": "add_compose_tool",
+            "composing": "add_composing_tools",
             "dates": "add_date_tools",
-            "registry": "CallLimits ToolRegistry discover_tools",
+            "registry": "ToolRegistry discover_tools",
             "standard": "standard_tools",
             "state": "state_store",
             "tool": "CHANGES Parameter Permission Tool ToolContext make_tool tool",

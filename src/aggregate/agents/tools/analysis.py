@@ -4,7 +4,6 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -41,7 +40,6 @@ def execute_data_analysis(
     timeout: float = TIMEOUT,
     memory_bytes: int = MEMORY,
     cache_dir: str | Path = CACHE_DIR,
-    now: datetime | None = None,
 ) -> dict[str, Any]:
     """Run ``python_code`` with ``data`` and return what it assigned to ``result``.
 
@@ -54,7 +52,6 @@ def execute_data_analysis(
         timeout: Seconds of wall time.
         memory_bytes: What the code's values may take.
         cache_dir: Where compacted values are.
-        now: What the clock shows to the code, by default the time of this call; it stands still.
 
     Returns:
         ``{"success": True, "result": ...}``, with ``printed`` where the code printed something, or ``{"success":
@@ -89,7 +86,6 @@ def execute_data_analysis(
             functions={
                 "load_data_reference": lambda ref: load_data_reference(ref, cache_dir=cache_dir)
             },
-            now=now,
         )
     except SandboxError as stopped:
         return _sandbox_failure(stopped, plain_data, tree, timeout)
@@ -132,11 +128,7 @@ def executeDataAnalysis(python_code: str, context: ToolContext) -> dict[str, Any
     """
     seconds = min(context.seconds, TIMEOUT)
     return execute_data_analysis(
-        python_code,
-        dict(context.data),
-        timeout=seconds,
-        cache_dir=context.cache_dir,
-        now=context.now,
+        python_code, dict(context.data), timeout=seconds, cache_dir=context.cache_dir
     )
 
 

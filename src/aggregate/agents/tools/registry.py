@@ -112,20 +112,12 @@ MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end; no outpu
 SECONDS: Final = 60.0  # of a call: ten that hang fit into the time of a goal
 
 
-@dataclass(frozen=True, slots=True)
-class CallLimits:
-    """What one call may take: wall time, and its output as JSON in millions of bytes."""
-
-    seconds: float = SECONDS
-    megabytes: float = MOST_MEGABYTES
-
-
 def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
     envelope: dict[str, Any] = {"success": False, "error": error, "retry": retry}
     return {**envelope, "hint": hint} if hint else envelope
 
 
-def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits) -> Any:  # noqa: ANN401 - its output
+def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - its output
     """Run ``action`` in a thread of its own and return its output as plain data.
 
     An exception, a time over the limit, an output that is too large or no data each become a failed result. A call that
@@ -143,17 +135,17 @@ def call_with_limits(name: str, action: Callable[[], Any], limits: CallLimits) -
             return failure_envelope(str(error), retry=False)
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
             return failure_envelope(shorten(failure_text(error), 2000), retry=True)
-        return _plain(name, value, limits)
+        return _plain(name, value)
 
     try:
-        return run_in_thread(f"tool {name}", outcome).result(timeout=max(limits.seconds, 0.001))
+        return run_in_thread(f"tool {name}", outcome).result(timeout=max(seconds, 0.001))
     except TimeoutError:
         return failure_envelope(
-            f"{name} did not answer within {limits.seconds:g} s", retry=True, hint="Ask for less."
+            f"{name} did not answer within {seconds:g} s", retry=True, hint="Ask for less."
         )
 
 
-def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - what the tool returned
+def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool returned
     """Return ``value`` as JSON knows it, NaN and infinities as ``None``: no later change by the tool can reach it."""
     copying = JsonCopy(stored=True)
 
@@ -167,8 +159,8 @@ def _plain(name: str, value: Any, limits: CallLimits) -> Any:  # noqa: ANN401 - 
             f"{name} returned what JSON cannot hold: {shorten(failure_text(error), 200)}",
             retry=False,
         )
-    if len(text) > limits.megabytes * _MEGABYTE:
-        size = f"{len(text) / _MEGABYTE:.1f} MB, the most is {limits.megabytes:g} MB"
+    if len(text) > MOST_MEGABYTES * _MEGABYTE:
+        size = f"{len(text) / _MEGABYTE:.1f} MB, the most is {MOST_MEGABYTES} MB"
         return failure_envelope(
             f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields."
         )
@@ -181,11 +173,11 @@ class ToolRegistry:
 
     Attributes:
         permissions: What is granted; a tool that needs more is refused, not run. By default reading alone.
-        limits: What one call may take.
+        seconds: Wall time that one call may take.
     """
 
     permissions: frozenset[Permission] = frozenset({Permission.READ})
-    limits: CallLimits = field(default_factory=CallLimits)
+    seconds: float = SECONDS
     _tools: dict[str, Tool] = field(default_factory=dict)
     _aliases: dict[str, str] = field(default_factory=dict)
 
@@ -302,16 +294,14 @@ class ToolRegistry:
             checked = checked_arguments(tool, arguments)
         except ToolError as error:
             return failure_envelope(str(error), retry=True)
-        limits = self.limits
-        if seconds is not None:
-            limits = CallLimits(min(seconds, limits.seconds), limits.megabytes)
+        most = self.seconds if seconds is None else min(seconds, self.seconds)
         if tool.context:
-            checked[tool.context] = context or ToolContext(seconds=limits.seconds)
-        return call_with_limits(tool.name, lambda: tool.func(**checked), limits)
+            checked[tool.context] = context or ToolContext(seconds=most)
+        return call_within(most, tool.name, lambda: tool.func(**checked))
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
-        """Return a registry of these tools, with the same permissions and limits."""
-        chosen = ToolRegistry(self.permissions, self.limits)
+        """Return a registry of these tools, with the same permissions and limit."""
+        chosen = ToolRegistry(self.permissions, self.seconds)
         for name in dict.fromkeys(names):
             chosen.add(self.get(name), replace=True)
         return chosen

@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -31,7 +30,6 @@ class ToolContext:
     data: Mapping[str, Any] = field(default_factory=dict)  # what earlier steps gave, by key
     cache_dir: Path = Path("state/data_cache")  # of the values behind references
     seconds: float = 10.0
-    now: datetime | None = None  # when the goal began: the clock of analysis code
 
 
 CHANGES: Final = ("replace_text", "write_file", "run_command")  # the tools that need a work tree

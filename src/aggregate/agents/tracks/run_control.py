@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from aggregate.agents.tracks.assignment import Ending, EndingState, ticket_of
@@ -29,8 +28,8 @@ from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
 from aggregate.agents.tracks.run_files import ReportLine, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
-from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus, open_track
-from aggregate.base.errors import StateError, TrackError
+from aggregate.agents.tracks.track import Checkbox, Track, open_track
+from aggregate.base.errors import TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project
 
@@ -139,12 +138,12 @@ class PastRun:
         again |= {each for each in below if (line := self.lines.get(each)) and line.left_out}
         return self._next_rounds(again)
 
-    def named(self, ids: Sequence[str], *, only: bool) -> dict[str, int]:
-        """Return the rounds in which these tickets are run once more, and unless ``only`` all that depend on them."""
+    def named(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the rounds in which these tickets are run once more, and all that depend on them."""
         for ticket_id in ids:
             if ticket_id not in self.tickets:
                 raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')
-        again = set(ids) if only else {*ids, *self._below(map(parent_of, ids))}
+        again = {*ids, *self._below(map(parent_of, ids))}
         again |= {child.id for each in again for child in self._children.get(each, ())}
         return self._next_rounds(again)
 
@@ -241,14 +240,8 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
     over = "there is no run to cancel: all are over"
     with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
-        dropped = runs.queue.unfinished(runs.queue.keys(run.run_id))
-        runs.queue.cancel(dropped)
-        # A run that cannot be read is ended all the same, but has no checkboxes.
-        with suppress(StateError):
-            keys = EndingTable(runs.engine, run.run_id).keys()
-            tickets = [each for each in run.tickets.tickets if keys.of(each.id) in dropped]
-            runs.track.mark_plan({(each.id, each.name): Checkbox.OPEN for each in tickets})
-        runs.track.set_status(TrackStatus.CANCELLED, datetime.now(UTC))
+        runs.queue.cancel(runs.queue.keys(run.run_id))
+        runs.track.mark(Checkbox.OPEN)
         return run.run_id
 
 

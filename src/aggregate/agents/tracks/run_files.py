@@ -12,11 +12,11 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
 
-from aggregate.agents.subagents import FailurePolicy, RunStatus
+from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
 from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
-from aggregate.agents.tracks.track import TrackStatus
+from aggregate.agents.tracks.track import Checkbox
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import append_own, replace_own
 from aggregate.base.json_forms import first_of
@@ -269,10 +269,11 @@ class TrackResult:
         return not self.unmerged and all(line.is_done for line in self.lines)
 
     @property
-    def track_status(self) -> TrackStatus:
+    def checkbox(self) -> Checkbox:
+        """The track's in ``tracks.md``: one that was cancelled is open again."""
         if self.cancelled:
-            return TrackStatus.CANCELLED
-        return TrackStatus.COMPLETED if self.succeeded else TrackStatus.IN_PROGRESS
+            return Checkbox.OPEN
+        return Checkbox.DONE if self.succeeded else Checkbox.STARTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,10 +285,8 @@ class RunOptions:
         concurrency: Tickets that every worker on the database works on at one time; by default as many as before, at
             first 8.
         lease: Seconds after which a worker without a sign of life counts as dead.
-        on_error: What a failed ticket does, instead of what ``tickets.toml`` says; a run under way keeps what it has.
         resume: Only go on with the latest run, and run what failed in it once more; begin none.
         retry: Only go on with the latest run, and run these tickets once more, with all that depend on them.
-        only: With ``retry``, leave those that depend on them as they are.
         max_cost: The most US dollars that the run may cost; what the track says can only lower it.
         polling: How many tickets are queued at one time, how often the queue is looked at, and what is sent ahead.
         terms: What the user allows the workers; by default what the worker itself says.
@@ -296,10 +295,8 @@ class RunOptions:
     database: str = ""
     concurrency: int | None = None
     lease: float = LEASE_SECONDS
-    on_error: FailurePolicy | None = None
     resume: bool = False
     retry: tuple[str, ...] = ()
-    only: bool = False
     max_cost: float | None = None
     polling: PollingOptions = field(default_factory=PollingOptions)
     terms: WorkerTerms | None = None

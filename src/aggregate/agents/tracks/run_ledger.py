@@ -1,9 +1,7 @@
-"""What a run tells of its tickets: files, checkboxes, costs, what is heard of them, and the report."""
+"""What a run tells of its tickets: files, costs, what is heard of them, and the report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from time import monotonic
 
 from aggregate.agents.tracks.assignment import TicketOutcome
 from aggregate.agents.tracks.run_files import (
@@ -14,12 +12,11 @@ from aggregate.agents.tracks.run_files import (
     TrackResult,
     report_text,
 )
-from aggregate.agents.tracks.tickets import Ticket, parent_of
-from aggregate.agents.tracks.track import Checkbox, Track, TrackStatus
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.track import Checkbox, Track
 from aggregate.prompt.results import AggregatedResult
 
 _ROUNDING = 1e-9
-MARK_SECONDS = 0.5  # between two writings of the plan's checkboxes, which a person looks at
 
 
 @dataclass(slots=True)
@@ -95,14 +92,9 @@ class RunLedger:
         self.track = track
         self._observe = observe
         self._lines: dict[str, ReportLine] = {}
-        self._marks: dict[tuple[str, str], Checkbox] = {}
-        self._marked_at = 0.0
 
     def begin(self) -> None:
-        self.track.set_status(TrackStatus.IN_PROGRESS, datetime.now(UTC))
-
-    def mark_started(self, ticket: Ticket) -> None:
-        self._mark(ticket, Checkbox.STARTED)
+        self.track.mark(Checkbox.STARTED)
 
     def start(self, ticket: Ticket, detail: str = "") -> None:
         self._tell(TicketEvent(ticket, TicketState.STARTED, detail))
@@ -119,7 +111,6 @@ class RunLedger:
         failed = outcome.failure is not None
         if ticket.asks:
             self.spending.add(outcome)
-        self._mark(ticket, Checkbox.OPEN if failed else Checkbox.DONE)
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         if announce:
             state = TicketState.FAILED if failed else TicketState.DONE
@@ -130,16 +121,9 @@ class RunLedger:
         self._tell(TicketEvent(ticket, TicketState.SKIPPED, reason))
 
     def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
-        self._mark(ticket, Checkbox.OPEN)
         self._lines[ticket.id] = ReportLine.not_run(ticket, reason, left_out=True)
         if announce:
             self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason))
-
-    def write_marks(self, *, last: bool = False) -> None:
-        if self._marks and (last or monotonic() - self._marked_at >= MARK_SECONDS):
-            self.track.mark_plan(self._marks)
-            self._marks.clear()
-            self._marked_at = monotonic()
 
     def close(
         self,
@@ -147,11 +131,10 @@ class RunLedger:
         results: Callable[[Sequence[str]], Mapping[str, AggregatedResult]],
         *,
         warnings: Sequence[str],
-        under_way: Sequence[Ticket],
         stopped: str,
         cancelled: bool,
     ) -> TrackResult:
-        """Write the report of a run, every ticket in order, and the last checkboxes; ``results`` merges tickets."""
+        """Write the report of a run, every ticket in order; ``results`` merges tickets."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
@@ -169,16 +152,9 @@ class RunLedger:
         unmerged = tuple(name for name, one in merged.items() if len(one.errors) > one.failed)
         report = self.files.write_report(text)
         result = TrackResult(report, lines, cancelled, unmerged, stopped)
-        for ticket in under_way:
-            self._mark(ticket, Checkbox.OPEN)
-        self.write_marks(last=True)
-        self.track.set_status(result.track_status, datetime.now(UTC))
+        self.track.mark(result.checkbox)
         return result
 
     def _tell(self, event: TicketEvent) -> None:
         self.files.append_event(event)
         self._observe(event)
-
-    def _mark(self, ticket: Ticket, checkbox: Checkbox) -> None:
-        if parent_of(ticket.id) == ticket.id:  # children of a list stand in no plan
-            self._marks[ticket.id, ticket.name] = checkbox

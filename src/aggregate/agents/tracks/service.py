@@ -36,7 +36,7 @@ from aggregate.agents.tracks.run_ledger import RunLedger
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tickets import Tickets, without_items
-from aggregate.agents.tracks.track import Checkbox, Track, open_track
+from aggregate.agents.tracks.track import Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker import Worker
@@ -127,8 +127,6 @@ def _begin_or_resume(
 ) -> RunRow:
     """Return the track's unfinished run, its latest one with failures, or a new one whose tickets were checked."""
     tickets = track.tickets()
-    if options.on_error:
-        tickets = tickets.model_copy(update={"on_error": options.on_error})
     # Read before the database: if another process begins a run meanwhile, both take the same
     # number, and thus its run.
     last_in_files = last_number(contexts.output_dir, track.track_id)
@@ -142,7 +140,6 @@ def _begin_or_resume(
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
     check_prices(tickets, contexts.asks, max_cost=options.max_cost)
-    track.mark_plan({(ticket.id, ticket.name): Checkbox.OPEN for ticket in tickets.tickets})
     return runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
 
 
@@ -160,7 +157,7 @@ def _go_on(
     if (options.resume or options.retry) and is_free:
         endings = EndingTable(engine, run.run_id)
         past = PastRun(run.tickets, DbosQueue(engine), endings)
-        again = past.named(options.retry, only=options.only) if options.retry else past.failed()
+        again = past.named(options.retry) if options.retry else past.failed()
         if run.state != RUNNING and not again and past.is_over():
             raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
         endings.raise_rounds(again)

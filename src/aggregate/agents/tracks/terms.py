@@ -11,7 +11,7 @@ from aggregate.agents.tools import (
     ChangeTools,
     ToolRegistry,
     add_change_tools,
-    add_compose_tool,
+    add_composing_tools,
     standard_tools,
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets
@@ -144,7 +144,7 @@ def worker_tools(
 ) -> ToolRegistry:
     """Return the tools of tickets: those that read a folder, and those that change the work tree of a ticket."""
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
-    add_compose_tool(registry, root)
+    add_composing_tools(registry, root)
     add_change_tools(registry, changes or ChangeTools(root))
     return registry
 

@@ -1,9 +1,10 @@
 """Tickets: what the workers of a track are asked, in which order, and what they make of each other's results.
 
 ``tickets.toml`` is read and checked as a whole. A condition, and the list that a ticket is spread over, are expressions
-in JavaScript over the results of those that it depends on.
+in Python over the results of those that it depends on.
 """
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +18,12 @@ from typing import Annotated, Any, Final, Literal, NoReturn
 from pydantic import BaseModel, ConfigDict, Field
 
 from aggregate.agents.results.merge import VARIABLE
-from aggregate.agents.sandbox import SandboxLimits, run_javascript
+from aggregate.agents.sandbox import SandboxLimits, run_python
 from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tools import CHANGES
 from aggregate.agents.tracks.answer_schema import read_schema
 from aggregate.base.errors import ConfigError, SandboxError
+from aggregate.base.json_forms import jsonable
 from aggregate.base.text import fence
 from aggregate.base.values import Value
 from aggregate.project.configuration import parse_toml, read_toml_text, validate_table
@@ -53,14 +55,14 @@ class Ticket(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=TICKET_ID)  # part of file names
-    title: str = ""  # one line; a plan's task of the same text is marked with it
+    title: str = ""  # one line
     kind: TicketKind = TicketKind.WORK  # an approval waits for aggregate conduct approve or reject
     prompt: _Text  # what the worker is asked, behind its context
     focus_files: tuple[_Text, ...] = ()  # shown in full
     depends_on: tuple[_Text, ...] = ()  # tickets, or a variable for all that collect into it
     collect_into: str = ""  # the variable that the answer goes into, such as "$findings"
     merge_strategy: MergeStrategy | None = None  # how the variable is merged; concat
-    custom_function: str = ""  # for custom: a Python expression or a JavaScript function
+    custom_function: str = ""  # for custom: a Python expression or lambda
     # How files that are not in focus are shown: by default as the persona says, else by structure.
     aggregation_strategy: Literal["", "tier3", "auto", "summarize", "full"] = ""
     # The most tokens of all that the worker is shown; title and prompt are the task that files are chosen for.
@@ -69,7 +71,7 @@ class Ticket(BaseModel):
     tools: tuple[_Text, ...] = ()
     timeout: float = Field(default=600, gt=0, le=86_400)  # seconds of one attempt
     retries: int = Field(default=2, ge=0, le=10)
-    # Expressions over results in JavaScript: where it is not true, the ticket is not run; the list that it is run for.
+    # Expressions over results in Python: where it is not true, the ticket is not run; the list that it is run for.
     when: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
     for_each: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
     max_children: int = Field(default=USUAL_CHILDREN, ge=1, le=MOST_CHILDREN)
@@ -143,38 +145,55 @@ def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
     return ()
 
 
-_CALL: Final = '(results) => {{ "use strict"; return (\n{}\n) }}'
-# Only compiles: what an expression does is not known before there are results.
-_COMPILE: Final = """(sources) => sources.map(source => {
-  try { new Function("results", "return (\\n" + source + "\\n)"); return "" } catch (error) { return String(error) }
-})"""
-# ``results.name`` and ``results["name"]``.
-_NAME: Final = re.compile(
-    r"""(?<![\w$.\]])results\s*(?:\??\.\s*([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*(["'])((?:(?!\2).)*)\2\s*\])"""
-)
 # A list is spread over a thousand tickets at the most, each item of which goes into a prompt.
 _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
-# Ten thousand expressions take a second.
-_COMPILE_LIMITS: Final = SandboxLimits(seconds=5.0, memory_bytes=256 * 1024 * 1024)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
 _TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one line of a table
 
 
+class _ByName(ast.NodeTransformer):
+    """Lets ``results.name`` stand for ``results["name"]``."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id == "results":
+            return ast.Subscript(node.value, ast.Constant(node.attr), node.ctx)
+        return node
+
+
+def _read(expression: str) -> tuple[tuple[str, ...], str]:
+    """Return the results that an expression names, and it made anew from its tree, so that nothing stands behind it."""
+    try:
+        tree = _ByName().visit(ast.parse(expression.strip(), mode="eval"))
+        python = ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise SandboxError(f"SyntaxError: {reason or 'nested too deeply'}") from None
+    names = (
+        part.slice.value
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Subscript)
+        and isinstance(part.value, ast.Name)
+        and part.value.id == "results"
+        and isinstance(part.slice, ast.Constant)
+    )
+    return tuple(dict.fromkeys(map(str, names))), python
+
+
 def names_in(expression: str) -> tuple[str, ...]:
     """Return the results that an expression names, in order; what it computes as a name is not seen."""
-    names = (match[1] or match[3] for match in _NAME.finditer(expression))
-    return tuple(dict.fromkeys(names))
+    return _read(expression)[0]
 
 
 def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
-    source = _CALL.format(expression)
-    return run_javascript(source, dict(results), limits=_LIMITS, now=_EPOCH)
-
-
-def is_met(expression: str, results: Mapping[str, Value]) -> bool:
-    """Return whether a condition holds, by JavaScript's rules: ``""``, ``0``, ``null`` and ``false`` do not."""
-    return evaluate(f"Boolean((\n{expression}\n))", results) is True
+    _, python = _read(expression)
+    try:
+        run = run_python(python, {"results": dict(results)}, limits=_LIMITS, now=_EPOCH)
+        return run.value
+    except SandboxError as error:
+        kind = f"{error.exception}: " if error.exception else ""
+        raise SandboxError(f"{kind}{error}") from None
 
 
 def parent_of(ticket_id: str) -> str:
@@ -185,14 +204,12 @@ def parent_of(ticket_id: str) -> str:
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
     """Return what a ticket is spread over; of a list that is too long nothing is dropped silently."""
     if not isinstance(value, list):
-        raise ValueError(
-            "for_each gave no list: give what it names an answer schema, or use JSON.parse"
-        )
+        raise ValueError("for_each gave no list: give what it names an answer schema")
     if len(value) > ticket.max_children:
         raise ValueError(
             f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
         )
-    return value
+    return [jsonable(item) for item in value]
 
 
 def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
@@ -346,29 +363,26 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield conditions and lists that can never be evaluated; the sandbox is asked once for all."""
+    """Yield conditions and lists that can never be evaluated."""
     waits_for = dependencies(tickets)
-    written: list[tuple[int, str, str]] = []
+    checked = False
     for i, ticket in enumerate(tickets):
         known = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
         for key in ("when", "for_each"):
-            expression = getattr(ticket, key)
-            for name in names_in(expression):
+            if not (expression := getattr(ticket, key)):
+                continue
+            try:
+                names = names_in(expression)
+                if not checked:
+                    checked = True
+                    run_python("None", {})  # the sandbox is there
+            except SandboxError as fault:
+                yield _unevaluated(i, ticket, key, str(fault))
+                continue
+            for name in names:
                 if name not in known:
                     what = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
                     yield _unevaluated(i, ticket, key, what)
-            if expression:
-                written.append((i, key, expression))
-    if not written:
-        return
-    try:
-        sources = [expression for _, _, expression in written]
-        faults = run_javascript(_COMPILE, sources, limits=_COMPILE_LIMITS, now=_EPOCH)
-    except SandboxError as error:
-        faults = [str(error)] * len(written)
-    for (i, key, _), fault in zip(written, faults, strict=True):
-        if fault:
-            yield _unevaluated(i, tickets[i], key, fault)
 
 
 def _unevaluated(i: int, ticket: Ticket, key: str, fault: str) -> Problem:

@@ -3,11 +3,10 @@
 A change keeps every other byte.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from textwrap import wrap
@@ -19,50 +18,22 @@ from aggregate.base.disk.writing import exclusive_access, replace_text
 from aggregate.base.errors import TrackError
 from aggregate.base.text import heading_text
 
-_TASK = re.compile(r"\s*[-*] \[(?P<mark>[ ~xX])\] (?P<text>.*?)\s*")
-_PREFIX = re.compile(r"(?:Sub-?task|Task)(?: [0-9.]+)?: *", re.IGNORECASE)
-_COMMIT = re.compile(r" +(?:\([0-9a-f]{7,40}\)|\[[0-9a-f]{7,40}\]|[0-9a-f]{7,40})$")
 _ENTRY = re.compile(
     r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
 )
 _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
 _FENCE = re.compile(r"`{3,}|~{3,}")
-# A key of a JSON object with its value, which is no list and no object.
-_VALUE = r'("{}"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)'
 TRACK_ID = re.compile(r"\w[\w.-]*")  # in any script; it is a folder's name
 FOLDER = "conductor"
 TRACKS = "tracks.md"
 
 
 class Checkbox(StrEnum):
-    """How far a task or a track is: the character between the brackets."""
+    """How far a track is: the character between the brackets."""
 
     OPEN = " "
     STARTED = "~"
     DONE = "x"
-
-
-class TrackStatus(StrEnum):
-    NEW = "new"
-    IN_PROGRESS = "in_progress"
-    COMPLETED = "completed"
-    CANCELLED = "cancelled"
-
-
-# What a track's status is in ``tracks.md``, which knows three; a cancelled track is open again.
-CHECKBOXES = {
-    TrackStatus.NEW: Checkbox.OPEN,
-    TrackStatus.IN_PROGRESS: Checkbox.STARTED,
-    TrackStatus.COMPLETED: Checkbox.DONE,
-    TrackStatus.CANCELLED: Checkbox.OPEN,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class PlanTask:
-    text: str
-    checkbox: Checkbox
-    offset: int  # where the checkbox stands in the plan's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,38 +62,6 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def read_plan(text: str) -> list[PlanTask]:
-    tasks: list[PlanTask] = []
-    for start, line in lines_outside_fences(text):
-        if match := _TASK.fullmatch(line):
-            words = _COMMIT.sub("", _PREFIX.sub("", match["text"], count=1))
-            checkbox = Checkbox(match["mark"].lower())
-            tasks.append(PlanTask(words, checkbox, start + match.start("mark")))
-    return tasks
-
-
-def mark_tasks(text: str, checkboxes: Mapping[tuple[str, str], Checkbox]) -> str:
-    """Return the plan with the checkboxes of tickets (id and title) set; every other byte stays.
-
-    A ticket stands for the tasks that read as its title, or name its id in backticks.
-    """
-    tasks = read_plan(text)
-    by_offset = {
-        task.offset: checkbox
-        for (ticket_id, title), checkbox in checkboxes.items()
-        for task in tasks
-        if task.text == title or f"`{ticket_id}`" in task.text
-    }
-    return _with_checkboxes(text, by_offset)
-
-
-def _with_checkboxes(text: str, checkboxes: Mapping[int, Checkbox]) -> str:
-    characters = list(text)
-    for offset, checkbox in checkboxes.items():
-        characters[offset] = checkbox.value
-    return "".join(characters)
-
-
 def read_tracks_file(text: str) -> list[TrackEntry]:
     """Return the tracks of a ``tracks.md`` in its order.
 
@@ -145,23 +84,10 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
 
 
 def mark_track(text: str, track_id: str, checkbox: Checkbox) -> str:
-    offsets = [entry.offset for entry in read_tracks_file(text) if entry.track_id == track_id]
-    return _with_checkboxes(text, dict.fromkeys(offsets, checkbox))
-
-
-def set_values(text: str, values: Mapping[str, str]) -> str:
-    """Return a JSON object's text with values replaced where their keys stand first; missing keys stay missing."""
-    if not isinstance(json.loads(text), dict):
-        raise ValueError("it is no JSON object")
-    for key, value in values.items():
-        if match := re.search(_VALUE.format(key), text):
-            written = json.dumps(value, ensure_ascii=False)
-            text = f"{text[: match.end(1)]}{written}{text[match.end() :]}"
+    for entry in read_tracks_file(text):
+        if entry.track_id == track_id:
+            text = f"{text[: entry.offset]}{checkbox.value}{text[entry.offset + 1 :]}"
     return text
-
-
-def timestamp(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,35 +106,13 @@ class Track:
             )
         return load_tickets(path)
 
-    def mark_plan(self, checkboxes: Mapping[tuple[str, str], Checkbox]) -> None:
-        """Set the checkboxes of tickets (id and title) in ``plan.md``; without such tasks nothing is written."""
-        self._change(self.folder / "plan.md", lambda text: mark_tasks(text, checkboxes))
-
-    def set_status(self, status: TrackStatus, time: datetime) -> None:
-        """Write the status into ``metadata.json`` and its checkbox into ``tracks.md``, where they differ."""
-
-        def with_status(text: str) -> str:
-            after = set_values(text, {"status": status.value}) if text else ""
-            return text if after == text else set_values(after, {"updated_at": timestamp(time)})
-
-        path = self.folder / "metadata.json"
-        try:
-            self._change(path, with_status)
-        except (ValueError, RecursionError) as error:
-            raise TrackError(
-                f"{path}: is no JSON object ({error}): correct it or delete it"
-            ) from None
-        self._change(
-            self.tracks_file, lambda text: mark_track(text, self.track_id, CHECKBOXES[status])
-        )
-
-    def _change(self, path: Path, change: Callable[[str], str]) -> None:
-        """Replace a file by what ``change`` makes of it, unless that is the same; other conductors wait meanwhile."""
-        with exclusive_access(confined(path, self.written_in)):
-            before = _read(path)
-            after = change(before)
+    def mark(self, checkbox: Checkbox) -> None:
+        """Set the track's checkbox in ``tracks.md``, where it is another; other conductors wait meanwhile."""
+        with exclusive_access(confined(self.tracks_file, self.written_in)):
+            before = _read(self.tracks_file)
+            after = mark_track(before, self.track_id, checkbox)
             if after != before:
-                replace_text(path, after)
+                replace_text(self.tracks_file, after)
 
 
 def open_track(project_folder: Path, name: str) -> Track:
@@ -257,12 +161,6 @@ def _read(path: Path) -> str:
 
 _SLUG_CHARACTERS = 40  # of an id's name, part of file names beside a date and a ticket
 _REGISTER = "# Project Tracks\n"
-_PHASE = """\
-## Phase 1
-
-- [ ] Task: Research the question
-- [ ] Task: Answer the question
-"""
 _LOOK = "Find what in the files bears on this question, with paths, and what speaks against:"
 _TICKETS = """\
 # Each ticket is a worker's job. All keys that it may have:
@@ -298,23 +196,13 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
     if track.exists():
         raise TrackError(f"{track}: there is such a track: give another name")
     question = question or name
-    title, now = heading_text(name), timestamp(time)
+    title = heading_text(name)
     prompts = [f"{_LOOK}\n\n{question}", f"Answer from the findings:\n\n{question}"]
     research, answer = (tomlkit.string(each, multiline=True).as_string() for each in prompts)
     keys = f"{', '.join(Ticket.model_fields)}."
     comment = "\n".join(wrap(keys, 100, initial_indent="# ", subsequent_indent="# "))
-    metadata = {
-        "track_id": track_id,
-        "type": "chore",
-        "status": "new",
-        "created_at": now,
-        "updated_at": now,
-        "description": name,
-    }
     texts = {
         "spec.md": f"# Specification: {title}\n\n## Overview\n\n{question}\n",
-        "plan.md": f"# Plan: {title}\n\n{_PHASE}",
-        "metadata.json": json.dumps(metadata, indent=2, ensure_ascii=False) + "\n",
         "tickets.toml": _TICKETS.format(keys=comment, research=research, answer=answer),
     }
     for file_name, text in texts.items():

@@ -20,7 +20,6 @@ from aggregate.agents.tracks.tickets import (
     TicketKind,
     children_of,
     evaluate,
-    is_met,
     items_of,
     parent_of,
 )
@@ -93,7 +92,6 @@ class TrackRun:
                 if not self._collect() and not started:
                     # What ends or begins here is heard of at once, the rest at the next look.
                     self._changed.wait(self._polling.poll if self._asked else DECISION_SECONDS)
-            self._ledger.write_marks()
         return self._close(cancelled=False)
 
     def _collect_earlier(self, ids: Sequence[str]) -> None:
@@ -130,7 +128,6 @@ class TrackRun:
     def _start(self, ticket: Ticket) -> None:
         if ticket.when and not self._is_met(ticket):
             return
-        self._ledger.mark_started(ticket)
         if ticket.kind is TicketKind.APPROVAL:
             self._outcomes.record(ticket.id, Ending(EndingState.WAITING))
             self._approvals.add(ticket.id)
@@ -143,7 +140,7 @@ class TrackRun:
     def _is_met(self, ticket: Ticket) -> bool:
         try:
             values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.when)
-            if is_met(ticket.when, values):
+            if evaluate(ticket.when, values):
                 return True
         except SandboxError as error:
             self._fail(ticket, f"its condition cannot be evaluated: {error}")
@@ -194,11 +191,11 @@ class TrackRun:
         if ending is None:
             try:
                 values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.for_each)
-                items = items_of(evaluate(ticket.for_each, values), ticket)
+                listed = json.dumps(items_of(evaluate(ticket.for_each, values), ticket))
             except (SandboxError, ValueError) as error:
                 self._fail(ticket, str(error))
                 return
-            spread = Ending(EndingState.SPREAD, json.dumps(items))
+            spread = Ending(EndingState.SPREAD, listed)
             ending = self._outcomes.record(ticket.id, spread)
         children = children_of(ticket, json.loads(ending.text))
         ids = [child.id for child in children]
@@ -316,7 +313,6 @@ class TrackRun:
                 [each for each in own if each in ended], on_error=FailurePolicy.REPORT
             ),
             warnings=self._contexts.warnings,
-            under_way=[tickets[each] for each in self._schedule.under_way],
             stopped="" if self._schedule.finished or cancelled else self._ledger.spending.reason,
             cancelled=cancelled,
         )

@@ -27,7 +27,7 @@ from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Budget, FileChoice, Place, Task
+from aggregate.base.request import Budget, Place, Task
 from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
@@ -57,10 +57,6 @@ class TicketContext:
 
     assignment: Assignment
     chosen: "tuple[Request, Composition] | None" = None
-
-    @property
-    def choices(self) -> tuple[FileChoice, ...]:
-        return tuple(self.chosen[1].choices) if self.chosen else ()
 
     def write_account(self, path: Path) -> None:
         """Write beside a prompt at ``path`` what was decided about its files (rule A-1)."""

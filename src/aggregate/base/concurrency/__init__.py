@@ -5,7 +5,6 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.base.concurrency.call import *
     from aggregate.base.concurrency.children import *
-    from aggregate.base.concurrency.processes import *
     from aggregate.base.concurrency.threads import *
 else:
     __getattr__ = door(
@@ -14,6 +13,5 @@ else:
             "call": "Call",
             "children": "PATIENCE begin_in_child in_child in_children",
             "threads": "ahead doubling_delay ordered_map run_async run_in_thread",
-            "processes": "DeadlinePassed PoolProcess",
         },
     )

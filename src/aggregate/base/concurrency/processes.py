@@ -1,4 +1,4 @@
-"""Child processes that answer framed requests: sent ahead or one by one, killed at their deadline.
+"""Child processes that answer framed requests, which are sent ahead.
 
 Between two answers a process that is asked only once it has answered stands idle until its parent gets to it. One that
 has its next request in the pipe already goes on at once, so nobody waits unless there is nothing to do.
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 _CHUNK_BYTES: Final = 1 << 20
 # As large as Linux lets every user make a pipe, so that a request and an answer fit in without the other side.
 _PIPE_BYTES: Final = 1 << 20
-_MOST_ANSWERED: Final = 1 << 28  # bytes: ten times what the largest text gives
+_MOST_ANSWERED: Final = (
+    1 << 28
+)  # bytes: ten times what the largest text gives; who says more is not listened to
 _POLL_SECONDS: Final = 3600.0  # at most for one ``poll``, which counts milliseconds in 32 bits
-
-
-class DeadlinePassed(Exception):  # noqa: N818 - an event that callers turn into an error of theirs
-    ...
 
 
 class ForkedProcess:
@@ -63,7 +61,6 @@ class PoolProcess:
         self._requests, self._answers = process.stdin.fileno(), process.stdout.fileno()
         self._unsent: deque[memoryview] = deque()
         self._received = bytearray()
-        self._most = _MOST_ANSWERED  # bytes of an answer: one that says more is not listened to
         self.has_ended = False  # it was found dead; what it answered before is still to be had
         self._prepare()
 
@@ -86,7 +83,7 @@ class PoolProcess:
         answers: list[bytes] = []
         while len(self._received) >= HEADER_BYTES:
             end = HEADER_BYTES + int.from_bytes(self._received[:HEADER_BYTES], "big")
-            if end > self._most + HEADER_BYTES:
+            if end > _MOST_ANSWERED + HEADER_BYTES:
                 self.has_ended = True
                 break
             if len(self._received) < end:
@@ -94,24 +91,6 @@ class PoolProcess:
             answers.append(bytes(memoryview(self._received)[HEADER_BYTES:end]))
             del self._received[:end]
         return answers
-
-    def ask(self, request: bytes | None, *, seconds: float, most: int) -> bytes:
-        """Send a request and return the answer; after any error the process is of no use any more: kill it.
-
-        No request is sent to hear what the process says before any. ``DeadlinePassed`` ends the wait after ``seconds``,
-        and an ``OSError`` where the process ends or announces more than ``most`` bytes.
-        """
-        if request is not None:
-            self.send(request)
-        self._most = most
-        deadline = time.monotonic() + seconds
-        while not (answers := self.transfer()):
-            if self.has_ended:
-                raise OSError("it ended without an answer, or the answer is too long")
-            if time.monotonic() >= deadline:
-                raise DeadlinePassed
-            wait_for_any([self], deadline)
-        return answers[0]
 
     def kill(self) -> int:
         self._process.kill()
@@ -138,7 +117,7 @@ class PoolProcess:
 
     def _read(self) -> None:
         # One that floods would never let go.
-        while len(self._received) <= self._most + HEADER_BYTES:
+        while len(self._received) <= _MOST_ANSWERED + HEADER_BYTES:
             try:
                 part = os.read(self._answers, _CHUNK_BYTES)
             except BlockingIOError:
@@ -174,7 +153,9 @@ class AlternatingProcess(PoolProcess):
                 while message:
                     message = message[os.write(self._requests, message[:_CHUNK_BYTES]) :]
             self._receive(HEADER_BYTES)
-            self._receive(min(self._most, int.from_bytes(self._received[-HEADER_BYTES:], "big")))
+            self._receive(
+                min(_MOST_ANSWERED, int.from_bytes(self._received[-HEADER_BYTES:], "big"))
+            )
             self._has_greeted = True
         except OSError:
             self.has_ended = True

@@ -39,7 +39,6 @@ class RunSettings(TermsSettings):
     lease: float
     places: int | None
     no_work: bool
-    on_error: str | None
     max_cost: float | None
     apply: bool
 
@@ -103,11 +102,6 @@ _RUN = (
     ),
     click.option(
         "--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker` processes."
-    ),
-    click.option(
-        "--on-error",
-        type=click.Choice(["report", "skip", "fail"]),
-        help="Do this to the dependents of a ticket that failed; by default as tickets.toml says, else report.",
     ),
     click.option(
         "--max-cost",

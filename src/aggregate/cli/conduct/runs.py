@@ -9,7 +9,6 @@ from typing import Unpack
 
 import click
 
-from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks import (
     RunOptions,
     applying,
@@ -80,12 +79,7 @@ def forget(track: str, config: Path, database: str) -> None:
 
 
 def start_track(
-    name: str,
-    settings: RunSettings,
-    *,
-    resume: bool = False,
-    retry: tuple[str, ...] = (),
-    only: bool = False,
+    name: str, settings: RunSettings, *, resume: bool = False, retry: tuple[str, ...] = ()
 ) -> None:
     """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
     project = open_run_project(settings)
@@ -100,10 +94,8 @@ def start_track(
         settings["database"],
         concurrency=settings["places"],
         lease=settings["lease"],
-        on_error=FailurePolicy(settings["on_error"]) if settings["on_error"] else None,
         resume=resume,
         retry=retry,
-        only=only,
         max_cost=settings["max_cost"],
         terms=terms,
     )
@@ -161,15 +153,12 @@ def resume(track: str, **settings: Unpack[RunSettings]) -> None:
 @click.command()
 @run_options
 @click.argument("tickets", nargs=-1, required=True)
-@click.option("--only", is_flag=True, help="Leave what depends on them as it is.")
-def retry(
-    track: str, tickets: tuple[str, ...], only: bool, **settings: Unpack[RunSettings]
-) -> None:
+def retry(track: str, tickets: tuple[str, ...], **settings: Unpack[RunSettings]) -> None:
     """Run TICKETS of the latest run of TRACK once more, and all that depend on them.
 
     What they came to before is replaced. One child of a list is named as fan[2]. It ends as run does.
     """
-    start_track(track, settings, retry=tickets, only=only)
+    start_track(track, settings, retry=tickets)
 
 
 # How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows.

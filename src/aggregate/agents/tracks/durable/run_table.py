@@ -29,7 +29,7 @@ from aggregate.base.errors import StateError
 from aggregate.prompt.document import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
-_RECORD = 2  # the form of a run and of what its workers record: to be raised when an earlier one would be misread
+_RECORD = 3  # the form of a run and of what its workers record: to be raised when an earlier one would be misread
 _MOST_ROUNDS = 1_000_000  # nobody retries so often: a larger number is somebody else's
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes

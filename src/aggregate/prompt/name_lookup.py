@@ -1,0 +1,68 @@
+"""Where a name is defined and used in a project, as the analyses of its files know it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from aggregate.prompt.file_corpus import FileCorpus
+
+_BETWEEN_NAMES: Final = r"\.|::|#|->|/"
+# A name as languages write it, with what it stands in.
+_NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
+_LINE: Final = 160  # characters of a line that an answer repeats
+
+
+def look_up_name(corpus: FileCorpus, query: str, paths: Mapping[int, str]) -> list[str]:
+    """Return a line for each definition and each use of the name that ``query`` is, each kind below its number.
+
+    ``paths`` are the files to look in, by number. Nothing for what is no name, or stands nowhere as one.
+    """
+    if not _NAME.fullmatch(query):
+        return []
+    names = re.split(_BETWEEN_NAMES, query)
+    definitions = list(_definitions(corpus, names, paths))
+    uses = list(_uses(corpus, names[-1], paths))
+    if not definitions and not uses:
+        return []
+    lines = [f"{number_of(len(definitions), 'definition')} of {query}", *definitions]
+    return [*lines, f"{number_of(len(uses), 'use')} of {names[-1]}", *uses]
+
+
+def _definitions(
+    corpus: FileCorpus, names: Sequence[str], paths: Mapping[int, str]
+) -> Iterator[str]:
+    holding = corpus.files_naming(names[-1])
+    numbers = [number for number in holding if number in paths and corpus.files[number].is_code]
+    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
+        for place in analysis.named.get(names[-1], ()):
+            definition = analysis.definitions[place]
+            if definition.path[-len(names) :] == tuple(names):
+                where = f"{paths[number]}:{definition.first}-{definition.last}"
+                line = _line(corpus, number, definition.signature)
+                yield f"{where} {definition.kind} {'.'.join(definition.path)}: {line}"
+
+
+def _uses(corpus: FileCorpus, name: str, paths: Mapping[int, str]) -> Iterator[str]:
+    numbers = [number for number in corpus.files_naming(name) if number in paths]
+    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
+        for reference in analysis.references:
+            if reference.name == name:
+                outer = reference.definition
+                path = analysis.definitions[outer].path if outer >= 0 else ()
+                within = f" in {'.'.join(path)}" if path else ""
+                line = _line(corpus, number, reference.line)
+                yield f"{paths[number]}:{reference.line}{within}: {line}"
+
+
+def _line(corpus: FileCorpus, number: int, line: int) -> str:
+    lines = corpus.text(number).splitlines()
+    return one_line(lines[line - 1]) if 1 <= line <= len(lines) else ""
+
+
+def one_line(line: str) -> str:
+    text = line.strip()
+    return text if len(text) <= _LINE else f"{text[:_LINE]}…"
+
+
+def number_of(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
