@@ -100,18 +100,13 @@ class Composer:
             return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Return the files of a request, ranked; as they were where nothing but budget or views are other ones."""
+        """Return the files of a request, ranked; as they were where nothing but the budget is another one."""
         # What neither the files nor their ranking depend on.
         budget = None if request.budget is None else _ANY_BUDGET
         question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
         last = self._ranked
-        if last is not None and last.disk == disk:
-            if last.request == question:
-                return last
-            is_alike = replace(last.request, entries=()) == replace(question, entries=())
-            if is_alike and (again := self._shown_otherwise(last, request, question)):
-                self._ranked = again
-                return again
+        if last is not None and (last.disk, last.request) == (disk, question):
+            return last
         self._ranked = last = None  # what was kept is let go before more is read
         files = self._open.read(request, index=self.index)
         ranked = rank_files(request, index=self.index, files=files)
@@ -120,19 +115,6 @@ class Composer:
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
         self._ranked = None if files.corpus.known.grouped else now
         return now
-
-    def _shown_otherwise(
-        self, last: _Ranked, request: Request, question: Request
-    ) -> _Ranked | None:
-        """Return what was ranked with some of the files to be shown in another way, ``None`` where more has changed."""
-        last.ranked.files.corpus.trim()
-        files = last.ranked.files.shown_as(self._selection(request, last.disk))
-        if files is None:
-            return None
-        ranked, candidates = replace(last.ranked, files=files), last.candidates
-        if candidates:
-            candidates = Candidates(request, ranked, index=self.index, before=candidates)
-        return _Ranked(question, last.disk, ranked, candidates)
 
 
 def _by_path(files: Iterable[ResolvedFile]) -> dict[str, ResolvedFile]:
