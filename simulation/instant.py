@@ -15,9 +15,8 @@ import sys
 import tempfile
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from simulation.processes import Cost, FailedJobError, Job, compare, line, ratio, try_once
@@ -150,17 +149,13 @@ ROWS = {
     "help": Row("a list of the commands", "one", _HELP, states=(WARM,)),
     "task": Row("a prompt for a task", "task", ("run", *TASK), states=(COLD, WARM, EDITED)),
 }
-EDITS = {
-    "edit_full": ("in one process, after an edit: all in full", "**/*", "full"),
-    "edit_skeletons": ("in one process, after an edit: skeletons", "**/*{suffix}", "skeleton"),
-    "edit_task": ("in one process, after an edit: a question", "**/*", ""),
-}
-"""A title, a pattern and a view, none for a question."""
+EDIT = "edit_task"
+"""The row of a question that is asked again in one process after an edit."""
 
 
 def main(parser: ArgumentParser) -> None:
     """Measure the rows that are asked for, or edits in this process."""
-    names = [*ROWS, *EDITS, "many"]
+    names = [*ROWS, EDIT, "many"]
     parser.add_argument("tree", type=Path, help="a folder with source files")
     parser.add_argument("--suffix", default=".py", help="of the files for skeletons (.py)")
     parser.add_argument("--rounds", type=int, default=3)
@@ -174,10 +169,10 @@ def main(parser: ArgumentParser) -> None:
         "{extension} are filled in",
     )
     parser.add_argument("--many", type=int, default=MANY, help=f"files of the last row ({MANY:,})")
-    parser.add_argument("--here", choices=EDITS, help=SUPPRESS)
+    parser.add_argument("--here", action="store_true", help=SUPPRESS)
     options = parser.parse_args()
     if options.here:
-        wall, cpu = edit_here(options.here, options.tree, options.suffix)
+        wall, cpu = edit_here(options.tree, options.suffix)
         print(json.dumps({"wall": wall, "cpu": cpu}))
         return
     rivals = installed_rivals(options.rival)
@@ -197,43 +192,32 @@ def _table(
     for name, row in ROWS.items():
         if name in wanted:
             yield from _measure_row(workshop, row, rivals, options.rounds)
-    for name, (title, _, _) in EDITS.items():
-        if name in wanted:
-            command = [sys.executable, "-m", "simulation", "instant", str(workshop.tree)]
-            command += ["--suffix", workshop.suffix, "--here", name]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            yield line(title, Cost(**json.loads(done.stdout)))
+    if EDIT in wanted:
+        command = [sys.executable, "-m", "simulation", "instant", str(workshop.tree)]
+        command += ["--suffix", workshop.suffix, "--here"]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        yield line("a question in one process, after an edit", Cost(**json.loads(done.stdout)))
     if "many" in wanted:
         yield from _measure_many(workshop, options.many)
     yield from sorted({f"{rival.name}: {rival.note}" for rival in rivals if rival.note})
 
 
-def edit_here(name: str, tree: Path, suffix: str) -> tuple[float, float]:
-    """Return the median seconds and CPU seconds of a prompt composed again, in this process, after an edit."""
-    from aggregate import LivePrompt, open_project, request_for
-
-    _, pattern, view = EDITS[name]
-    if view:
-        paths = [{"path": pattern.format(suffix=suffix), "view_mode": view}]
-        settings = {"base_dir": str(tree), "paths": paths, "generated": "full"}
-        live = LivePrompt(request_for(open_project({"files": settings})))
-        compose: Callable[[Sequence[str] | None], object] = live.compose
-    else:
-        compose = partial(_ask, tree)
-    compose(None)
+def edit_here(tree: Path, suffix: str) -> tuple[float, float]:
+    """Return the median seconds and CPU seconds of a question asked again, in this process, after an edit."""
+    _ask(tree)
     files = sorted(path for path in tree.rglob(f"*{suffix}") if path.is_file())
     walls, cpus = [], []
     for edit in range(_EDITS):
         path = files[edit * len(files) // _EDITS]
         path.write_bytes(path.read_bytes() + b"\n" * (edit + 1))
         start, cpu = time.perf_counter(), sum(os.times()[:4])
-        compose([path.relative_to(tree).as_posix()])
+        _ask(tree)
         walls.append(time.perf_counter() - start)
         cpus.append(sum(os.times()[:4]) - cpu)
     return statistics.median(walls), statistics.median(cpus)
 
 
-def _ask(tree: Path, _changed: object) -> None:
+def _ask(tree: Path) -> None:
     Ours().make(tree, Ask(TASK[1]), _BUDGET)
 
 

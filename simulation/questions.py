@@ -69,14 +69,17 @@ def main(parser: ArgumentParser) -> None:
 def answers(name: str, folder: Path, *, annotations: Path) -> list[Answer]:
     """Ask all questions about a project."""
     from aggregate.base.request import Task
+    from aggregate.project.index import user_index
     from aggregate.prompt import open_project, request_for
-    from aggregate.prompt.ranked_files import file_scores
+    from aggregate.prompt.ranked_files import rank_files
 
     project = open_project({"files": {"base_dir": str(folder), "paths": ["**/*"]}})
     found: list[Answer] = []
     for item in json.loads((annotations / f"{name}.json").read_text("utf-8")):
-        scores = file_scores(request_for(project, task=Task(item["query"])))
-        paths = sorted(scores, key=lambda path: -scores[path])  # equal ones as they are ranked
+        request = request_for(project, task=Task(item["query"]))
+        ranked = rank_files(request, index=user_index())
+        files = ranked.files.corpus.files
+        paths = [files[entry.file].path for entry in ranked.ranking.files]
         wanted = [_path(target) for target in (*item["relevant"], *item.get("secondary", ()))]
         ranks = tuple(_rank(paths, path) for path in wanted)
         found.append(Answer(item["query"], item["category"], ranks, tuple(paths[:5])))

@@ -11,7 +11,7 @@ SURFACE = """
 ASTParser AggregateError AggregatedResult AnchorState Answer Bill Budget BudgetError ChatRequest Client ClientError
 ClientSetupError CompilationContext CompilerError Composition ConfigError ContextFileEntry ContextPreset
 ContextPresetManager DataReferenceError FileChoice FileItem FileRecord FinishReason FuzzyAnchor GoalResult
-LabelledOutput LivePrompt MetadataBasedResultCompiler ModelError NeuronAgent OutputError Place PlannedMessages
+LabelledOutput MetadataBasedResultCompiler ModelError NeuronAgent OutputError Place PlannedMessages
 PlannedRequest Project Prompt PromptStream PromptTooLongError ProviderError Reply Resolution ResultCompiler RunHandle
 RunOptions RunStatus SandboxError ScopeError Segment SpawnError StateError SubagentSession Task ToolError ToolRegistry
 TrackError Usage View ViewMode WorkerError bill_for build_beads_section build_discussion_section build_discussion_text

@@ -121,7 +121,6 @@ if (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
     )
-    from aggregate.prompt.live_prompt import LivePrompt as LivePrompt
     from aggregate.prompt.numbered_output import find_next_increment as find_next_increment
     from aggregate.prompt.references import (
         compact_data as compact_data,
@@ -180,7 +179,6 @@ _HOMES = {
     "aggregate.prompt.assemble": "PromptStream build_beads_section",
     "aggregate.prompt.document": "Prompt Segment",
     "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
-    "aggregate.prompt.live_prompt": "LivePrompt",
     "aggregate.prompt.numbered_output": "find_next_increment",
     "aggregate.prompt.references": "compact_data load_data_reference prune_data_cache",
     "aggregate.prompt.results": "AggregatedResult Answer",

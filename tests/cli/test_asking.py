@@ -195,16 +195,14 @@ def test_init_can_keep_the_choice(clone: Path) -> None:
 
 
 def test_files_have_scores_with_a_task(clone: Path) -> None:
-    """``stats --task`` adds a column and a key, and needs no configuration; without a task there are none (T-3)."""
-    table = start(clone, "stats", "--task", "retry").out.splitlines()
-    assert table[0].split()[:5] == ["tokens", "by", "view", "score", "lines"]
-    rows = json.loads(start(clone, "stats", "--task", "retry", "--json").out)
-    scores = {row["path"]: row["score"] for row in rows}
+    """Without a budget too: the audit has them, their sum is 1, and ``--explain`` lists them (rule T-3)."""
+    assert start(clone, "run", "--task", "retry", "-q").code == 0
+    rows = json.loads(start(clone, "explain", "--json").out)["rows"]
+    scores = {row["path"]: row["score"] for row in rows if row["score"] is not None}
     assert max(scores, key=lambda path: scores[path]) == "src/a.py"
     assert 0.999 < sum(scores.values()) < 1.001
-    start(clone, "init")
-    assert "score" not in start(clone, "stats").out.splitlines()[0]
-    assert "score" not in json.loads(start(clone, "stats", "--json").out)[0]
+    table = start(clone, "run", "--task", "retry", "--explain").out
+    assert ["tokens", "level", "score"] in [line.split()[:3] for line in table.splitlines()]
 
 
 def test_a_sentence_may_stand_behind_options(clone: Path) -> None:

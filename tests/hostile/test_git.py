@@ -14,7 +14,7 @@ from aggregate.project.git import changed_lines, read_changes, touched_files
 from aggregate.project.git.git import list_files
 from aggregate.project.git.git_process import StoppedError, git as ask
 from aggregate.project.index import Index
-from aggregate.prompt.commit_history import read_history
+from aggregate.prompt.commit_history import begin_history
 from aggregate.prompt.selection import resolve_entries
 from tests.hostile.planted import plant
 from tests.hostile.repositories import (
@@ -68,7 +68,7 @@ def test_no_program_of_a_repository_is_run(tmp_path: Path, attack: Attack) -> No
     folder = str(attack(tmp_path / "tree", planted.path))
     list_files(folder)
     touched_files(folder)
-    history = read_history(folder, index=Index(None, limit=0))
+    history = begin_history(folder, index=Index(None, limit=0))()
     history.with_names(range(len(history.commits)), index=Index(None, limit=0))
     for revision in ("HEAD", "HEAD~1", "--ext-diff", "--textconv"):
         with suppress(ConfigError):
@@ -108,7 +108,9 @@ def test_git_writes_nothing_into_the_repository(tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")}
     list_files(str(root))
     touched_files(str(root))
-    read_history(str(root), index=Index(None, limit=0)).with_names([0], index=Index(None, limit=0))
+    begin_history(str(root), index=Index(None, limit=0))().with_names(
+        [0], index=Index(None, limit=0)
+    )
     changed_lines(str(root), "HEAD~1")
     assert {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")} == before
 
@@ -271,7 +273,7 @@ def test_a_pattern_for_definitions_that_git_matches_for_minutes_ends(tmp_path: P
     (root / "a.py").write_text("a" * 2000 + "x\n" + "one\n" * 4 + "two\n", encoding="utf-8")
     git(root, "commit", "-qam", "four")
     before = os.times()
-    history = read_history(str(root), index=Index(None, limit=0))
+    history = begin_history(str(root), index=Index(None, limit=0))()
     assert len(history.with_names([0, 1], index=Index(None, limit=0))) == 3
     assert os.times().children_user - before.children_user < 4
 
@@ -296,7 +298,7 @@ def test_a_flood_of_commits_and_names_ends(tmp_path: Path) -> None:
     subprocess.run(command, input="".join(stream).encode(), env=ENVIRONMENT, check=True)
     git(root, "symbolic-ref", "HEAD", "refs/heads/flood")
     with ends():
-        commits = read_history(str(root), index=Index(None, limit=0)).commits
+        commits = begin_history(str(root), index=Index(None, limit=0))().commits
     assert [commit.paths for commit in commits][:2] == [("c.py",), ()]
 
 

@@ -64,8 +64,8 @@ PROGRAMS = {
         parser = aggregate.ASTParser("python")
         print(parser.get_skeleton(source), parser.get_code_outline(source), parser.get_definition(source, "f"))
         print(aggregate.compute_file_stats("a.py"), aggregate.compute_file_stats("bad.yaml"))
-        live = aggregate.LivePrompt(aggregate.request_for(aggregate.open_project("manual_slop.toml")))
-        print(live.compose().prompt.markdown)
+        request = aggregate.request_for(aggregate.open_project("manual_slop.toml"))
+        print(aggregate.compose_prompt(request).prompt.markdown)
         """,
     "agents": """
         from tests.mcp.serving import asking

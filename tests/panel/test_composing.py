@@ -12,22 +12,22 @@ from tests.prompt.composing import in_index
 FILES = {f"src/m{number}.py": f"def name{number}():\n    return retry\n" for number in range(40)}
 CONFIG = """\
 [files]
-paths = ["**/*.py"{more}]
+paths = ["**/*.py"]
 [task]
 text = "{task}"
 [budget]
-tokens = 600
+tokens = {budget}
 """
 
 
-def test_another_view_beside_a_task_ranks_nothing_again(tmp_path: Path) -> None:
-    """What files are for a task does not depend on their views: the ranking is kept, the bytes are those of ``run``."""
+def test_another_budget_ranks_nothing_again(tmp_path: Path) -> None:
+    """What files are for a task does not depend on its tokens: the ranking is kept, the bytes are those of ``run``."""
     config = project(tmp_path / "p", FILES) / "manual_slop.toml"
     # All files were changed long before this clock's time: what was changed just now would not be remembered.
     composer = Composer(in_index(tmp_path), now=lambda: 2 * 10**18)
 
-    def composed(more: str = "", task: str = "what does name7 retry") -> ComposedDraft:
-        draft = Draft(CONFIG.format(more=more, task=task))
+    def composed(budget: int = 600, task: str = "what does name7 retry") -> ComposedDraft:
+        draft = Draft(CONFIG.format(budget=budget, task=task))
         return compose_draft(draft, draft.project(config), composer, disk=0)
 
     def ranking(prompt: ComposedDraft) -> object:
@@ -35,9 +35,8 @@ def test_another_view_beside_a_task_ranks_nothing_again(tmp_path: Path) -> None:
 
     for _ in range(3):  # until nothing is left to be analysed
         kept = ranking(composed())
-    for mode in ("outline", "skeleton", "full"):
-        more = f', {{path = "src/m7.py", view_mode = "{mode}"}}'
-        prompt = composed(more)
+    for budget in (900, 400, 600):
+        prompt = composed(budget)
         assert ranking(prompt) is kept
         config.write_text(prompt.draft.text)
         assert prompt.composition.prompt.markdown == aggregate.run(config)[0]

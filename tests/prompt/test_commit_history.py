@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 
 from aggregate.prompt.commit_history import (
     MOST_COMMITS,
+    begin_history,
     commit_blocks,
     pack_commits,
-    read_history,
     unpack_commits,
 )
 from aggregate.ranking import Commit
@@ -43,7 +43,7 @@ def project(root: Path, count: int = 6) -> Repository:
 
 def read(root: Path, index: Any, places: Sequence[int] = (0, 2)) -> tuple[Commit, ...]:
     """Return the commits of a folder, with names at ``places``, and keep them."""
-    history = read_history(str(root), index=index)
+    history = begin_history(str(root), index=index)()
     commits = history.with_names(
         [place for place in places if place < len(history.commits)], index=index
     )
@@ -111,7 +111,7 @@ def test_the_reason_of_no_history(
         Repository(tmp_path).commit("one", {"a.py": "1"})
     if kind == "without git":
         monkeypatch.setenv("PATH", str(tmp_path))
-    history = read_history(str(tmp_path), index=kept_nothing())
+    history = begin_history(str(tmp_path), index=kept_nothing())()
     assert history.commits == ()
     assert history.with_names([0], index=kept_nothing()) == ()
     assert history.missing is not None

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.files import ViewMode, ViewRequest
 from aggregate.base.text import fitted, printable
-from aggregate.cli.asking import existing_meant, open_asked_project, read_task, task_option
+from aggregate.cli.asking import existing_meant, open_asked_project
 from aggregate.cli.options import (
     cache_options,
     config_option,
@@ -97,11 +97,9 @@ def _line_range(option: str) -> dict[str, int]:
     help="Take the files from this context preset; by default from the one that is active, if any.",
 )
 @generated_option
-@task_option
 @cache_options
 @json_option
 def stats(
-    task: str | None,
     config: Path,
     allow_outside: bool | None,
     allow_secrets: bool | None,
@@ -111,37 +109,25 @@ def stats(
     verify: bool,
     as_json: bool,
 ) -> None:
-    """Show the files by folder: lines, definitions, tokens in each view.
-
-    With a task, also its score: how likely the task touches each file. The scores of all files add up to 1.
-    """
+    """Show the files by folder: lines, definitions, tokens in each view."""
     recording = Recording(click.get_current_context().obj)
-    asked = read_task(task)
     project = open_asked_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    request = request_for(
-        project, preset=preset, with_history=False, generated=generated, task=asked
-    )
+    request = request_for(project, preset=preset, with_history=False, generated=generated)
     recording.begin(request)
     with (
         open_index(use=not no_cache, verify=verify) as index,
         progress("Measuring files", hidden=False) as bar,
     ):
-        sizes = measure_files(
-            request,
-            index=index,
-            with_scores=asked is not None,
-            on_start=bar.start,
-            on_done=bar.advance,
-        )
+        sizes = measure_files(request, index=index, on_start=bar.start, on_done=bar.advance)
     if as_json:
         write_result(json.dumps([_data(file) for file in sizes], indent=2))
     else:
-        _print_sizes(sizes, request.base_dir, has_scores=asked is not None)
+        _print_sizes(sizes, request.base_dir)
     if index.is_used and not verify:
         recording.keep()
 
 
-def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path, *, has_scores: bool) -> None:
+def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path) -> None:
     told = []
     for file in sizes:
         meant = existing_meant(file.path, base_dir) if file.error else ""
@@ -151,7 +137,7 @@ def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path, *, has_scores: bool
     measured = [file for file in sizes if not file.error]
     warn_all(missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
     if measured:
-        _print_table(measured, has_scores=has_scores)
+        _print_table(measured)
 
 
 def _data(file: FileSizes) -> dict[str, Any]:
@@ -162,29 +148,26 @@ def _data(file: FileSizes) -> dict[str, Any]:
         "ast_elements": file.elements,
         "tokens": file.tokens,
         **{name: sentence for name, sentence in told.items() if sentence},
-        **({} if file.score is None else {"score": file.score}),
     }
 
 
-def _print_table(sizes: Sequence[FileSizes], *, has_scores: bool) -> None:
+def _print_table(sizes: Sequence[FileSizes]) -> None:
     """Print the files as a tree: each folder with its sums, above what it holds, by name."""
     bold, plain = ("\x1b[1m", "\x1b[0m") if is_terminal() else ("", "")
-    titles = ["score"] * has_scores + ["lines", "defs", *sizes[0].tokens]
-    lines = [("tokens by view", titles, True)]
-    sums: dict[tuple[str, ...], list[float]] = {}
+    lines = [("tokens by view", ["lines", "defs", *sizes[0].tokens], True)]
+    sums: dict[tuple[str, ...], list[int]] = {}
     files: set[tuple[str, ...]] = set()
     for file in sizes:
         parts = PurePosixPath(file.path).parts
         files.add(parts)
-        numbers = (file.score or 0.0, file.lines, file.elements, *file.tokens.values())
+        numbers = (file.lines, file.elements, *file.tokens.values())
         for depth in range(len(parts) + 1):
             above = sums.get(parts[:depth], [0] * len(numbers))
             sums[parts[:depth]] = list(map(add, above, numbers))
-    for parts, (score, *counts) in sorted(sums.items()):
+    for parts, counts in sorted(sums.items()):
         is_folder = parts not in files
         name = printable("  " * len(parts) + (parts[-1] if parts else ".") + "/" * is_folder)
-        scores = [f"{score:.3f}"] * has_scores
-        lines.append((name, scores + [f"{number:,}" for number in counts], is_folder))
+        lines.append((name, [f"{number:,}" for number in counts], is_folder))
     widths = [
         max(map(len, column)) for column in zip(*(texts for _, texts, _ in lines), strict=True)
     ]

@@ -4,7 +4,7 @@ import os
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -161,16 +161,11 @@ class ComposedDraft:
 
 
 def compose_draft(
-    draft: Draft,
-    project: Project,
-    composer: Composer,
-    *,
-    disk: int,
-    changed: Iterable[str] | None = None,
+    draft: Draft, project: Project, composer: Composer, *, disk: int
 ) -> ComposedDraft:
     """Return a draft with its prompt; hold the composer's lock."""
     request = draft.request(project)
-    composition, selected = composer.compose(request, disk=disk, changed=changed)
+    composition, selected = composer.compose(request, disk=disk)
     tokens = count_prompt(composition.prompt, index=composer.index)
     composer.index.flush()
     return ComposedDraft(

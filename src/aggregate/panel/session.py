@@ -352,7 +352,7 @@ class Session:
             try:
                 self._list(draft, project, must_list=must_list, changed=changed)
                 must_list = False
-                composed = compose_draft(draft, project, self._composer, disk=disk, changed=changed)
+                composed = compose_draft(draft, project, self._composer, disk=disk)
                 self._logged = next(
                     recent_requests(composed.request.output_dir, composed.request.namespace), None
                 )

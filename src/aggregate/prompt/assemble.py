@@ -15,7 +15,7 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
 from aggregate.base.request import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
-from aggregate.project.files import FolderListing, display_path, read_file, read_image_header
+from aggregate.project.files import FolderListing, display_path, read_image_header
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
 from aggregate.prompt.layout import files_segments, numbered, screenshots_section, tier3_segments
@@ -282,15 +282,6 @@ class Composition:
     def find(self, path: str, line: int) -> int | None:
         """Return the first line of the prompt that shows a file's 1-based line, else that stands for it."""
         return self.source_map.find(path, line)
-
-    def shows(self, path: str, lines: Iterable[int]) -> bool:
-        """Tell whether the prompt shows 1-based lines of a file as the file has them now; none at all are not shown."""
-        wanted = frozenset(lines)
-        if not wanted or not wanted <= self.source_map.verbatim_lines(path):
-            return False
-        then = next(file.source for file in self.files if file.path == path).split("\n")
-        now = read_file(self.request.base_dir / path).text.split("\n")
-        return all(line <= len(now) and then[line - 1] == now[line - 1] for line in wanted)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:

@@ -77,17 +77,10 @@ class Candidates:
     Texts are read and views made when fitting first asks for a file, and kept for the next budget.
     """
 
-    def __init__(
-        self,
-        request: Request,
-        ranked: RankedFiles,
-        *,
-        index: Index,
-        before: "Candidates | None" = None,
-    ) -> None:
+    def __init__(self, request: Request, ranked: RankedFiles, *, index: Index) -> None:
         self.ranked = ranked
         self.files = ranked.files
-        self.count: Callable[[str], int] = before.count if before else SavedCounts(index)
+        self.count: Callable[[str], int] = SavedCounts(index)
         self._pins = find_pins(request, ranked.files.selection.files)
         self._is_scored = request.task is not None
         self._is_numbered = request.is_numbered
@@ -109,13 +102,6 @@ class Candidates:
             if mode is not None:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
-        if before is None:
-            return
-        for number, opened in before._opened.items():
-            if opened and self.by_number.get(number) == before.by_number[number]:
-                self._opened[number] = opened
-                if number in before._rendered:
-                    self._rendered[number] = before._rendered[number]
 
     @cached_property
     def _pinned(self) -> Mapping[int, tuple[Run, ...]]:

@@ -83,13 +83,11 @@ class CommitHistory:
         return tuple(commits)
 
 
-def read_history(folder: str, *, index: "Index") -> CommitHistory:
-    """Return the newest commits that changed files below ``folder``; without any, it says why."""
-    return begin_history(folder, index=index)()
-
-
 def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
-    """Begin to read the history, in a child process where much of it is new; what is returned waits for it."""
+    """Begin to read the newest commits that changed files below ``folder``; what is returned waits for them.
+
+    Where many are new, a child process reads them. Without any, the history says why.
+    """
     reason = why_no_history(folder)
     head = None if reason else find_head(folder)
     ids = _kept_ids(folder, head, index) if head else ()

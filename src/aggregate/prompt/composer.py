@@ -10,10 +10,10 @@ from aggregate.base.request import Budget
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.project.paths import Scope
-from aggregate.prompt.assemble import Composition
+from aggregate.prompt.assemble import Composition, assemble
 from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.file_rendering import render_files
 from aggregate.prompt.fit_prompt import fit_prompt
-from aggregate.prompt.live_prompt import LivePrompt
 from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, with_scores
 from aggregate.prompt.request import EVERY, Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
@@ -40,9 +40,6 @@ class Composer:
         self._selected: tuple[tuple[object, ...], Selection] | None = None
         self._open = OpenFiles(now)
         self._ranked: _Ranked | None = None
-        self._live: LivePrompt | None = None
-        self._last: Request | None = None
-        self._disk = 0
 
     def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
         """Return all files that could enter the prompt, in order of their paths: those that git would take."""
@@ -57,22 +54,24 @@ class Composer:
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
     def compose(
-        self, request: Request, *, disk: int, changed: Iterable[str] | None = None
+        self, request: Request, *, disk: int
     ) -> tuple[Composition, Mapping[str, ResolvedFile]]:
         """Return the prompt of a request, and the files that it asks for, by their paths; hold the lock.
 
         Args:
             request: Of the project that the last one was of.
             disk: The number of the disk's state: as long as it is the same, no file was changed.
-            changed: As for ``LivePrompt.compose``.
         """
-        self._disk = disk
         if request.budget is None:
-            composition, selection = self._unlimited(request, changed)
+            selection = self._selection(request, disk)
+            files = render_files(request, index=self.index, selection=selection)
+            composition = assemble(request, files)
+            if request.task is not None:
+                composition = with_scores(composition, self._rank(request, disk).ranked)
         else:
             ranked = self._rank(request, disk)
-            files = ranked.candidates or Candidates(request, ranked.ranked, index=self.index)
-            composition = fit_prompt(request, files)
+            candidates = ranked.candidates or Candidates(request, ranked.ranked, index=self.index)
+            composition = fit_prompt(request, candidates)
             selection = ranked.ranked.files.selection
         return composition, _by_path(selection.files)
 
@@ -101,18 +100,13 @@ class Composer:
             return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Return the files of a request, ranked; as they were where nothing but budget or views are other ones."""
+        """Return the files of a request, ranked; as they were where nothing but the budget is another one."""
         # What neither the files nor their ranking depend on.
         budget = None if request.budget is None else _ANY_BUDGET
         question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
         last = self._ranked
-        if last is not None and last.disk == disk:
-            if last.request == question:
-                return last
-            is_alike = replace(last.request, entries=()) == replace(question, entries=())
-            if is_alike and (again := self._shown_otherwise(last, request, question)):
-                self._ranked = again
-                return again
+        if last is not None and (last.disk, last.request) == (disk, question):
+            return last
         self._ranked = last = None  # what was kept is let go before more is read
         files = self._open.read(request, index=self.index)
         ranked = rank_files(request, index=self.index, files=files)
@@ -121,35 +115,6 @@ class Composer:
         # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
         self._ranked = None if files.corpus.known.grouped else now
         return now
-
-    def _shown_otherwise(
-        self, last: _Ranked, request: Request, question: Request
-    ) -> _Ranked | None:
-        """Return what was ranked with some of the files to be shown in another way, ``None`` where more has changed."""
-        last.ranked.files.corpus.trim()
-        files = last.ranked.files.shown_as(self._selection(request, last.disk))
-        if files is None:
-            return None
-        ranked, candidates = replace(last.ranked, files=files), last.candidates
-        if candidates:
-            candidates = Candidates(request, ranked, index=self.index, before=candidates)
-        return _Ranked(question, last.disk, ranked, candidates)
-
-    def _unlimited(
-        self, request: Request, changed: Iterable[str] | None
-    ) -> tuple[Composition, Selection]:
-        is_another = request != self._last
-        if self._live is None:
-            self._live = LivePrompt(
-                request, index=self.index, select=lambda asked: self._selection(asked, self._disk)
-            )
-        elif is_another:
-            self._live.ask(request)
-        composition = self._live.compose(None if is_another else changed)
-        self._last = request
-        if request.task is not None:
-            composition = with_scores(composition, self._rank(request, self._disk).ranked)
-        return composition, self._live.selection
 
 
 def _by_path(files: Iterable[ResolvedFile]) -> dict[str, ResolvedFile]:

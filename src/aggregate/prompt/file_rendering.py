@@ -249,13 +249,15 @@ def stream_files(
     index: Index,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
+    selection: Selection | None = None,
 ) -> FileStream:
     """Return the files of ``request``, which are read while they are iterated, as those of ``FileStream`` are.
 
-    ``on_start`` is called once with their number.
+    ``on_start`` is called once with their number; ``selection`` are the files, by default as they are found now.
     """
-    with get_monitor().scope("select_files"):
-        selection = select_files(request)
+    if selection is None:
+        with get_monitor().scope("select_files"):
+            selection = select_files(request)
     if on_start:
         on_start(len(selection.files))
     reader = FileReader(request.redaction, selection.generated)
@@ -268,10 +270,13 @@ def render_files(
     index: Index,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
+    selection: Selection | None = None,
 ) -> RenderedFiles:
     """Read and render the files of ``request`` at once; the arguments are those of ``stream_files``."""
     with get_monitor().scope("build_file_items"):
-        stream = stream_files(request, index=index, on_start=on_start, on_done=on_done)
+        stream = stream_files(
+            request, index=index, on_start=on_start, on_done=on_done, selection=selection
+        )
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 

@@ -41,7 +41,6 @@ class FileSizes:
         elements: Its definitions outside of functions.
         tokens: Its tokens in each view that is compared, by the view's name.
         problem: Why its views lack something, ``""`` where they do not.
-        score: How likely the task touches it; ``None`` where that was not asked.
     """
 
     path: str
@@ -50,7 +49,6 @@ class FileSizes:
     tokens: Mapping[str, int]
     error: str = ""
     problem: str = ""
-    score: float | None = None
 
 
 # Lines, elements, and tokens in each view, as the index keeps them.
@@ -61,7 +59,6 @@ def measure_files(
     request: Request,
     *,
     index: Index,
-    with_scores: bool = False,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
@@ -86,13 +83,7 @@ def measure_files(
     unmeasured = [
         FileSizes(file.path, 0, 0, _by_view([0] * len(_MEASURED)), file.problem) for file in remarks
     ]
-    files = [*(sizes[file.path] for file in selection.files if file.path in sizes), *unmeasured]
-    if not with_scores:
-        return files
-    from aggregate.prompt.ranked_files import file_scores  # ranking is another half of the program
-
-    scores = file_scores(request, index=index)
-    return [replace(file, score=scores.get(file.path, 0.0)) for file in files]
+    return [*(sizes[file.path] for file in selection.files if file.path in sizes), *unmeasured]
 
 
 def _by_view(tokens: Sequence[int]) -> Mapping[str, int]:

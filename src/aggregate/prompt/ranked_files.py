@@ -12,7 +12,7 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction
 from aggregate.base.request import FileChoice, Level, Missing, Place, Task
 from aggregate.project.git import changed_lines
-from aggregate.project.index import Index, describe, look_at, user_index
+from aggregate.project.index import Index, describe, look_at
 from aggregate.prompt.commit_history import RECENT, CommitHistory, begin_history
 from aggregate.prompt.file_corpus import FileCorpus, read_corpus
 from aggregate.prompt.file_reading import FileReader
@@ -305,14 +305,6 @@ def rank_files(
     question = question_for(request, index=index, paths=paths, history=history)
     ranking = rank(corpus, question, weights=weights)
     return RankedFiles(files, question, ranking)
-
-
-def file_scores(request: Request, *, index: Index | None = None) -> Mapping[str, float]:
-    """Return how likely the task of a request touches each of its readable files, by their paths; in sum 1."""
-    ranked = rank_files(request, index=index or user_index())
-    return {
-        ranked.files.corpus.files[entry.file].path: entry.score for entry in ranked.ranking.files
-    }
 
 
 def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":

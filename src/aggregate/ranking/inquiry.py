@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from heapq import nlargest
-from itertools import accumulate
 from math import fsum, log
 from typing import Final, NamedTuple
 
@@ -148,22 +147,6 @@ class TermMatcher:
             self._known[name] = tuple(sorted(held))
         return self._known[name]
 
-    def matched_in(self, names: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return what ``matched`` does for each of many names."""
-        plain, text = names, "\n".join(names)  # no term holds a line feed
-        matched: list[tuple[str, ...]] = [()] * len(names)
-        if not text.isascii():
-            # Other letters may become longer where they become small: their names are looked at one by one.
-            plain = [name if name.isascii() else "" for name in names]
-            matched = [() if name.isascii() else self.matched(name) for name in names]
-            text = "\n".join(plain)
-        ends: list[int] = []
-        for hit in self._may_hold.finditer(text.lower()):
-            ends = ends or list(accumulate(len(name) + 1 for name in plain))
-            place = bisect_right(ends, hit.start())
-            matched[place] = self.matched(names[place])
-        return matched
-
 
 # Terms of a task that are asked for: a task of 200 KB has thousands, and the rare ones that it repeats decide.
 MOST_TERMS = 200
@@ -283,11 +266,11 @@ def _path_terms(
 ) -> Mapping[int, Mapping[str, int]]:
     by_folder: dict[str, Mapping[str, int]] = {"": {}}
     held: dict[int, Mapping[str, int]] = {}
-    parts = [facts.path.rpartition("/") for facts in files]
-    in_names = matcher.matched_in([name for _, _, name in parts])
-    for file, ((folder, _, name), in_name) in enumerate(zip(parts, in_names, strict=True)):
+    for file, facts in enumerate(files):
+        folder, _, name = facts.path.rpartition("/")
         if folder not in by_folder:
             by_folder[folder] = _counted(folder.split("/"), matcher)
+        in_name = matcher.matched(name)
         counts = _counted([*folder.split("/"), name], matcher) if in_name else by_folder[folder]
         if counts:
             held[file] = counts

@@ -62,8 +62,10 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
     }
     names: dict[int, Sequence[tuple[str, ...]]] = {}
     for file, analysis in candidates.items():
-        own = [each.path[-1] if each.path else "" for each in analysis.definitions]
-        held = inquiry.matcher.matched_in(own)
+        held = [
+            inquiry.matcher.matched(each.path[-1] if each.path else "")
+            for each in analysis.definitions
+        ]
         names[file] = held if any(held) else ()  # nothing where no name holds any
     return (
         _definition_text(inquiry, candidates, postings=postings, names=names),
