@@ -34,13 +34,11 @@ CHECK = "python3 -c \"import calc; assert calc.add(1, 2) == 3, 'add is wrong'\""
 COMMANDS = AllowedCommands((("python3", "-c"),))
 
 
-@pytest.fixture(params=["git", "plain"])
-def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "calc.py").write_text(CODE, encoding="utf-8")
-    if request.param == "git":
-        commit_all(folder)
     return folder
 
 
@@ -81,8 +79,14 @@ def files_of(packs: MemoryPacks, commit: str) -> dict[str, str]:
         return {path.relative_to(tree.folder).as_posix(): path.read_text() for path in paths}
 
 
-def test_a_tree_of_its_own(project: Path) -> None:
-    """A ticket's change is one commit on what it began with, and the user's files stay as they are (K-2)."""
+@pytest.mark.parametrize("is_git", [False, True])
+def test_a_tree_of_its_own(project: Path, is_git: bool) -> None:
+    """A ticket's change is one commit on what it began with, and the user's files stay as they are (K-2).
+
+    That is the checked out commit, or one of all files; from there on a project with git is like one without.
+    """
+    if is_git:
+        commit_all(project)
     packs = MemoryPacks.of(project)
     model = Turns([calls(MEND), calls(NEW), calls(call("read_file", path="calc.py")), "Mended."])
     made = act(project, packs, model)
