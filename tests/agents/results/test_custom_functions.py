@@ -109,13 +109,11 @@ def test_hostile_functions_end_within_their_limits(function: str) -> None:
 def test_a_hanging_function_blocks_no_other() -> None:
     """While one JavaScript worker hangs, others answer; killed workers are replaced (O-9, O-56)."""
     long = SandboxLimits(seconds=1.5)
-    with ThreadPoolExecutor(8) as pool:
-        hanging = [
-            pool.submit(merged, "r => new Array(1e9) + ''", "a", limits=long) for _ in range(2)
-        ]
+    with ThreadPoolExecutor(2) as pool:
+        hanging = pool.submit(merged, "r => new Array(1e9) + ''", "a", limits=long)
         values = [pool.submit(merged, "r => r[0]", n).result().value for n in range(6)]
-        assert not any(future.done() for future in hanging)
-        assert all(future.result().errors for future in hanging)
+        assert not hanging.done()
+        assert hanging.result().errors
     assert values == [0, 1, 2, 3, 4, 5]
 
 

@@ -143,8 +143,8 @@ class Depot:
     def new(cls, folder: Path) -> "Depot":
         made = cls(folder)
         made.git("init", "-q", "--bare", "--template=", str(folder / "git"))
-        with (folder / "git" / "config").open("a", encoding="utf-8") as config:
-            config.write("[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
+        with (folder / "git" / "config").open("ab") as config:
+            config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
         return made
 
     def git(
