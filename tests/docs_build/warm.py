@@ -15,7 +15,8 @@ for module in (
     "aggregate.prompt.fit_prompt",
     "aggregate.agents.tracks.service",
     "aggregate.project.index.database",
-    "genai_prices",
+    "aggregate.cli.files",
+    "genai_prices.data",  # which sending loads
 ):
     import_module(module)
 
