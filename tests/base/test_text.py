@@ -157,8 +157,7 @@ def test_the_sentence_names_lines_and_characters() -> None:
     found = find_invisible("x\u202e\n" * 7)
     assert found is not None
     assert found.sentence == (
-        "7 characters that are invisible, in lines 1, 2, 3, 4, 5 and 2 more (U+202E right-to-left override): "
-        "a model reads what nobody sees"
+        "characters that nobody sees and a model reads: 7 in lines 1, 2, 3, 4, 5 and 2 more (U+202E right-to-left override)"
     )
     assert found.sentence.isascii()
 
@@ -249,10 +248,12 @@ def test_many_of_a_kind_are_one_sentence() -> None:
     secrets = [
         f'a.py:{number}: redacted (x); allow = ["sha256:{number:064x}"]' for number in range(21)
     ]
-    assert group_warnings([*missing, "one: alone", *secrets], more="--json") == [
+    unseen = [f"{name}.po: unseen: 2 in line 3 ({name})" for name in map(chr, range(97, 120))]
+    assert group_warnings([*missing, "one: alone", *secrets, *unseen], more="--json") == [
         "ERROR: file not found: a0.py; and 9,999 more of this kind (--json lists them)",
         "one: alone",
         f'a.py:0: redacted (x); allow = ["sha256:{0:064x}"]; and 20 more of this kind (--json lists them)',
+        "a.po: unseen: 2 in line 3 (a); and 22 more of this kind (--json lists them)",
     ]
 
 

@@ -25,13 +25,14 @@ class Told(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What a project has besides two files, and what happens to it between two runs."""
+    """What a project has besides two files, what is run ``before``, and what happens to it between two runs."""
 
     changes: Callable[[Path], object]
     has: Callable[[Path], object] = lambda _: None
     command: tuple[str, ...] = ("run",)
     base: str = "."
     has_git: bool = True
+    before: tuple[str, ...] = ()
 
 
 def write(path: Path, text: str) -> None:
@@ -147,6 +148,11 @@ CASES = {
         has_git=False,
     ),
     "statistics": Case(edit("lib/new.py"), command=("stats",)),
+    "a new file after other words": Case(edit("lib/deep/new.py"), command=("stats",), before=("run",)),
+    "rules after other words": Case(edit("lib/.gitignore", "b.py\n"), before=("stats",)),
+    "an edited file after other words": Case(
+        edit("lib/b.py"), command=("run", "--task", "class B", "--budget", "2k"), before=("run",)
+    ),
 }  # fmt: skip
 
 
@@ -187,7 +193,9 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Pat
             case.has(project)
         time.sleep(AGED_SECONDS)
         for name, project in made.items():
-            run(project, CASES.get(name, CASES["nothing"]).command, "cache")
+            case = CASES.get(name, CASES["nothing"])
+            for command in filter(None, (case.before, case.command)):
+                run(project, command, "cache")
         yield made
 
 

@@ -320,7 +320,10 @@ def test_invisible_characters_are_told_by_run(tmp_path: Path) -> None:
     folder = project(tmp_path, {"a.py": text, "manual_slop.toml": CONFIG})
     ended = start(folder, "run", "--stdout")
     assert text in ended.out
-    assert "warning: a.py:1: 3 characters that are invisible, in lines 1, 2 (" in ended.err
+    assert (
+        "warning: a.py:1: characters that nobody sees and a model reads: 3 in lines 1, 2 ("
+        in ended.err
+    )
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,8 @@ def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
 def _kind(sentence: str) -> str:
     # The reason that a sentence gives, without what differs from place to place.
     label = _LABEL.match(sentence)
-    if label:
-        return _VARIABLE.sub("#", sentence[label.end() :].partition(": ")[0])
-    return _VARIABLE.sub("#", sentence.partition(": ")[2] or sentence)
+    reason = sentence[label.end() :] if label else sentence.partition(": ")[2] or sentence
+    return _VARIABLE.sub("#", reason.partition(": ")[0])
 
 
 _BLOCK_BYTES = 1 << 16  # what is written at once of a body that comes in pieces

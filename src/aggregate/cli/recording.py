@@ -25,6 +25,7 @@ from aggregate.cli.remembered import (
     ThisRun,
     Told,
     Written,
+    newest_run,
     place_of,
 )
 from aggregate.cli.written_prompt import WrittenPrompt
@@ -126,19 +127,39 @@ class Recording:
         own = self._own
         cache = str(cache_folder())
         caches = f"{cache}/", f"{real_path(cache)}/"
-        listed = [real_path(folder) for folder in (*self._seen.trees, str(self._request.base_dir))]
+        trees = [*map(real_path, self._seen.trees)]
+        listed = [*trees, real_path(str(self._request.base_dir))]
         if any(is_inside(place, folder) for place in caches for folder in listed):
             return None  # what is kept there changes a folder of the project
+        earlier = self._earlier(this)
+        new_trees = [tree for tree in trees if not earlier or tree not in earlier.trees]
         paths = [
             path
-            for path in (*self._steering, *paths_behind(self._seen))
+            for path in (*self._steering, *paths_behind(self._seen, new_trees))
             if not f"{path}/".startswith((*UNSEEN, *caches)) and not path.endswith(".pyc")
             if not (path.startswith(own.folder) and own.has_record(path))
         ]
         program = [*dict.fromkeys(program_paths())]
-        return Witnesses.of(
-            own, paths, followed=program, before=self._before, began_ns=this.began_ns
+        new = Witnesses.of(
+            own,
+            earlier.unknown(paths) if earlier else paths,
+            followed=earlier.unknown(program) if earlier else program,
+            trees=new_trees,
+            before=self._before,
+            began_ns=this.began_ns,
         )
+        return earlier.with_others(new) if earlier and new else new
+
+    def _earlier(self, this: ThisRun) -> Witnesses | None:
+        """Return what an earlier run has looked at, where folders are as they were, with files as they are now."""
+        run = this.earlier.run if this.earlier else newest_run()
+        if run is None or run.witnesses.own != self._own:
+            return None
+        changed = this.earlier.changed if this.earlier else run.witnesses.changed()
+        # Ignore files decide in which folders something could appear.
+        if changed is None or any(path.endswith(".gitignore") for path in changed):
+            return None
+        return run.witnesses.with_files(changed, now_ns=this.began_ns)
 
 
 def _hash_of(path: Path) -> str:

@@ -42,10 +42,10 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
         yield from _of_git(tree)
 
 
-def paths_behind(seen: Seen) -> Iterator[str]:
-    """Yield the absolute paths of folders in which something could appear, and of what was looked at."""
+def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
+    """Yield the absolute paths of folders in ``trees`` in which something could appear, and of what was looked at."""
     here = os.getcwd()  # noqa: PTH109 - text in, text out
-    for tree in [real_path(folder) for folder in [*seen.trees]]:
+    for tree in trees:
         number = 0
         for number, folder in enumerate(visited_folders(tree), start=1):
             yield folder

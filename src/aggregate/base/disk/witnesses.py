@@ -11,7 +11,7 @@ import stat
 import sys
 from array import array
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
 # Clocks of file systems tick in steps of up to two seconds.
@@ -125,6 +125,7 @@ class Witnesses(NamedTuple):
         names: The hash of the names in each of them.
         absent: Paths at which there was nothing, but for those of which the names in a folder say so.
         ways: Other folders above all of these; one that becomes a link leads elsewhere.
+        trees: Folders that git has listed: all folders below in which it looks for files are among the listed.
         states: Five numbers for each file, each followed path and each folder.
     """
 
@@ -135,6 +136,7 @@ class Witnesses(NamedTuple):
     names: list[str]
     absent: list[str]
     ways: list[str]
+    trees: list[str]
     states: "array[int]"
 
     @classmethod
@@ -144,6 +146,7 @@ class Witnesses(NamedTuple):
         paths: Iterable[str],
         *,
         followed: Iterable[str],
+        trees: Iterable[str],
         before: Mapping[str, str],
         began_ns: int,
     ) -> "Witnesses | None":
@@ -190,7 +193,7 @@ class Witnesses(NamedTuple):
         numbers = array("q", chain.from_iterable(states))
         others = sorted(ways.keys() - {*files, *listed})
         names = [each.hash for each in listed.values()]
-        return cls(own, [*files], [*beyond], [*listed], names, absent, others, numbers)
+        return cls(own, [*files], [*beyond], [*listed], names, absent, others, [*trees], numbers)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
         """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
@@ -230,6 +233,28 @@ class Witnesses(NamedTuple):
                 state = changed[path] if is_settled else _UNKNOWN
                 states[number * _NUMBERS : (number + 1) * _NUMBERS] = array("q", state)
         return self._replace(states=states)
+
+    def unknown(self, paths: Iterable[str]) -> list[str]:
+        """Return those of some paths that neither are described nor are absent by the names in a listed folder."""
+        known = {*self.files, *self.followed, *self.folders, *self.absent}
+        listed = {*self.folders}
+        return [
+            path
+            for path in paths
+            if path not in known and (os.path.dirname(path) not in listed or os.path.lexists(path))
+        ]
+
+    def with_others(self, others: "Witnesses") -> "Witnesses":
+        """Return these and ``others``, which describe none of the same paths."""
+        states = array("q")
+        for own, other in zip(self._states_by_kind(), others._states_by_kind(), strict=True):
+            states += own + other
+        lists = [[*own, *other] for own, other in zip(self[1:-1], others[1:-1], strict=True)]
+        return Witnesses._make([self.own, *lists, states])
+
+    def _states_by_kind(self) -> "list[array[int]]":
+        ends = [*accumulate(_NUMBERS * len(paths) for paths in self[1:4])]
+        return [self.states[start:end] for start, end in pairwise([0, *ends])]
 
 
 def _ways_to(paths: Iterable[str]) -> dict[str, bool]:

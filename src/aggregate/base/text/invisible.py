@@ -22,6 +22,8 @@ _INVISIBLE: Final = (
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"  # a single one chooses a glyph, a row of them is hidden data
     "|[\u200b-\u200d\u2060-\u2064\ufeff\u180e]"  # have no width
 )
+# Their first characters: most of a text is passed over by one look at each instead of eight.
+_FIRST: Final = "[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U0001f3f4\U000e0000-\U000e01ef]"
 _ASCII: Final = bytes(range(128))
 # What these characters begin with in UTF-8. Without ASCII a text is searched in a tenth of the time.
 _ANY: Final = re.compile(
@@ -38,7 +40,6 @@ class Invisible:
 
     @property
     def sentence(self) -> str:
-        noun = "character that is" if self.count == 1 else "characters that are"
         lines = ", ".join(f"{line:,}" for line in self.lines[:_MOST_LINES])
         rest = len(self.lines) - _MOST_LINES
         more = f" and {rest:,} more" if rest > 0 else ""
@@ -47,7 +48,7 @@ class Invisible:
             for kind in self.kinds[:_MOST_LINES]
         )
         where = "line" if len(self.lines) == 1 else "lines"
-        return f"{self.count:,} {noun} invisible, in {where} {lines}{more} ({names}): a model reads what nobody sees"
+        return f"characters that nobody sees and a model reads: {self.count:,} in {where} {lines}{more} ({names})"
 
 
 def may_hide(data: bytes) -> bool:
@@ -61,7 +62,8 @@ def find_invisible(text: str) -> Invisible | None:
     count, lines, kinds = 0, dict[int, None](), set[str]()
     line, position = 1, 0
     # Compiled on first use: few texts have such characters, and it takes milliseconds.
-    for match in re.finditer(f"(?P<ordinary>{_ORDINARY})|{_INVISIBLE}", text):
+    expression = f"(?={_FIRST})(?:(?P<ordinary>{_ORDINARY})|{_INVISIBLE})"
+    for match in re.finditer(expression, text):
         if match.lastgroup == "ordinary":
             continue
         line += text.count("\n", position, match.start())
