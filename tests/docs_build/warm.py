@@ -12,10 +12,7 @@ _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
 
 for module in (
     "aggregate.cli.configuration",
-    "aggregate.prompt.fit_prompt",
     "aggregate.agents.tracks.service",
-    "aggregate.project.index.database",
-    "aggregate.cli.files",
     "genai_prices.data",  # which sending loads
 ):
     import_module(module)
