@@ -42,7 +42,7 @@ def test_an_honest_schema_that_refers_to_itself() -> None:
         ('answer = { "$ref" = "file:///etc/passwd" }', "Retrieval is disabled"),
         ('answer = { pattern = "(a)\\\\1" }', "is not a"),
         ('answer = { pattern = "((a{1,1000}){1,1000}){1,1000}" }', "is not a"),
-        ('when = "1)}); (() => { throw 1 })(); ((results) => { return (1"', "cannot be evaluated: 1"),
+        ('when = "1)}); (() => { throw 1 })(); ((results) => { return (1"', "evaluated: 1"),
         pytest.param(
             'when = "1)}); (() => { for (;;) {} })(); ((results) => { return (1"',
             "stopped (after 5 s|at the time limit)",
