@@ -22,6 +22,7 @@ from pathlib import Path
 
 import aggregate
 from aggregate import main
+from aggregate.prompt.file_rendering import view_version
 
 _SECONDS = 60
 _HEADER = struct.Struct("!i")
@@ -116,8 +117,12 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
     for module in (
         "prompt.api",
+        "cli.edited_prompt",
+        "cli.files",
         "cli.run",
         "cli.send",
+        "project.index.database",
+        "prompt.fit_prompt",
         "sending.turn",
         "code.views.ast_parser",
         "base.concurrency.lanes",
@@ -129,6 +134,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         import_module(module)
     aggregate.count("The vocabulary is read by this.")
     aggregate.open_project({})  # which builds the validators of configurations
+    view_version()  # which reads the code that what is kept of files was made by
     gc.freeze()  # or else a copy's first collection touches, and so copies, all that it shares
     while True:
         header, descriptors, _, _ = socket.recv_fds(connection, _HEADER.size, 3)

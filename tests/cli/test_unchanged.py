@@ -22,7 +22,6 @@ paths = ["src/**/*", {path = "lib/*.py", view_mode = "skeleton"}]
 [output]
 output_dir = "out"
 """
-OUT = '[output]\noutput_dir = "out"\n'
 # Says last on standard error whether more was loaded than a run needs that repeats another.
 WAYS = {"(False, False, False)": "repeated", "(True, True, False)": "edited"}
 STARTER = """
@@ -43,7 +42,7 @@ JOBS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-EDITED = "edited"
+EDITED, COMMITTED = "edited", "committed"
 
 
 class Done(NamedTuple):
@@ -80,13 +79,14 @@ def run(folder: Path, *arguments: str, cache: str = "cache") -> Done:
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     """Give a project for each job, all of them old enough to be believed."""
-    folders = {name: tmp_path_factory.mktemp("job") / "project" for name in (*JOBS, EDITED)}
+    folders = {name: tmp_path_factory.mktemp("job") / "project" for name in (*JOBS, EDITED, COMMITTED)}  # fmt: skip
     for folder in folders.values():
         for name in ("src/retry.py", "lib/wait.py"):
             (folder / name).parent.mkdir(parents=True)
             (folder / name).write_text(f"def wait(seconds):\n    return seconds  # {name}\n")
         (folder / "manual_slop.toml").write_text(CONFIG)
         (folder / "out").mkdir()
+    Repository(folders[COMMITTED]).commit("Begin", {})
     time.sleep(SETTLED_SECONDS)
     return folders
 
@@ -137,14 +137,10 @@ def test_all_of_the_environment_that_is_asked_for_counts() -> None:
     assert {name for name in uncounted if not name.startswith(remembered.COUNT_FROM)} == set()
 
 
-def test_a_commit_is_no_repeated_run(tmp_path: Path) -> None:
+def test_a_commit_is_no_repeated_run(projects: Mapping[str, Path]) -> None:
     """Its id stands in the prompt, so that a run after it is made anew, though all files are as they were (rule T-7)."""
-    repository = Repository(tmp_path / "project")
-    files = {"a.py": "x = 1\n", "manual_slop.toml": '[files]\npaths = ["a.py"]\n'}
-    repository.commit("Begin", {**files, "manual_slop.toml": files["manual_slop.toml"] + OUT})
-    time.sleep(SETTLED_SECONDS)
-    job = JOBS["task"]
-    first, again = run(repository.root, *job), run(repository.root, *job)
+    folder, job = projects[COMMITTED], JOBS["task"]
+    first, again = run(folder, *job), run(folder, *job)
     assert (again.way, again.prompt) == ("repeated", first.prompt)
-    repository.commit("Go on", {"b.py": "y = 1\n"})
-    assert run(repository.root, *job).prompt != first.prompt
+    Repository(folder).commit("Go on", {"b.py": "y = 1\n"})
+    assert run(folder, *job).prompt != first.prompt

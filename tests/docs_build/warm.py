@@ -12,10 +12,8 @@ _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"
 
 for module in (
     "aggregate.cli.configuration",
-    "aggregate.prompt.fit_prompt",
     "aggregate.agents.tracks.service",
-    "aggregate.project.index.database",
-    "genai_prices",
+    "genai_prices.data",  # which sending loads
 ):
     import_module(module)
 

@@ -142,10 +142,9 @@ class Depot:
     @classmethod
     def new(cls, folder: Path) -> "Depot":
         made = cls(folder)
-        made.git("init", "-q", "--bare", str(folder / "git"))
-        for name in ("core.protectHFS", "core.protectNTFS"):
-            made.git("config", name, "true")
-        made.git("config", "gc.auto", "0")
+        made.git("init", "-q", "--bare", "--template=", str(folder / "git"))
+        with (folder / "git" / "config").open("ab") as config:
+            config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
         return made
 
     def git(
