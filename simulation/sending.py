@@ -114,7 +114,7 @@ def orders() -> Iterator[Row]:
 
     def order(prompt: Prompt, earlier: CachedPrompt | None) -> HashedPrompt:
         hashed = HashedPrompt.of(prompt, tokens)
-        return FileOrder(hashed, policy, earlier or UNSENT, {}, count).ordered().prompt
+        return FileOrder(hashed, policy, earlier or UNSENT, count).ordered().prompt
 
     first = order(prompt, None)
     texts = ("", *(part.segment.text for part in first.segments))

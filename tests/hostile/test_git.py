@@ -10,7 +10,7 @@ import pytest
 
 from aggregate import ConfigError
 from aggregate.base.files import Entry
-from aggregate.project.git import changed_lines, read_changes, touched_files
+from aggregate.project.git import changed_lines, read_changes
 from aggregate.project.git.git import list_files
 from aggregate.project.git.git_process import StoppedError, git as ask
 from aggregate.project.index import Index
@@ -60,14 +60,13 @@ _PLAIN: dict[Attack, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_no_program_of_a_repository_is_run(tmp_path: Path, attack: Attack) -> None:
-    """Files, last changes, commits with their contents and comparisons run no program that a repository names (T-2, T-8).
+    """Files, commits with their contents and comparisons run no program that a repository names (T-2, T-8).
 
     The attacks are real: the same repository runs its program when git is asked without our guards.
     """
     planted = plant(tmp_path / "elsewhere")
     folder = str(attack(tmp_path / "tree", planted.path))
     list_files(folder)
-    touched_files(folder)
     history = begin_history(folder, index=Index(None, limit=0))()
     history.with_names(range(len(history.commits)), index=Index(None, limit=0))
     for revision in ("HEAD", "HEAD~1", "--ext-diff", "--textconv"):
@@ -97,7 +96,7 @@ def test_variables_for_programs_are_not_passed_on(
     (tmp_path / "rules").write_text("*.log\n", encoding="utf-8")
     Path(folder, "b.log").touch()
     assert list_files(folder) == ["a.py"]
-    assert touched_files(folder)[0] == ["a.py"]
+    read_changes(folder, "HEAD")
     assert not planted.was_run
 
 
@@ -107,31 +106,11 @@ def test_git_writes_nothing_into_the_repository(tmp_path: Path) -> None:
     os.utime(root / "a.py", (1_000_000_000, 1_000_000_000))
     before = {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")}
     list_files(str(root))
-    touched_files(str(root))
     begin_history(str(root), index=Index(None, limit=0))().with_names(
         [0], index=Index(None, limit=0)
     )
     changed_lines(str(root), "HEAD~1")
     assert {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")} == before
-
-
-def test_changes_are_read_whatever_names_hold(tmp_path: Path) -> None:
-    """Names with line breaks and control characters stay whole, commit by commit, what is not committed, staged or not, first."""
-    root = repository(tmp_path / "tree")
-    for name in ("b\nc\x01.py", "\n\x01"):
-        (root / name).write_text(name, encoding="utf-8")
-        git(root, "add", "-A")
-        git(root, "commit", "-qm", "more")
-    (root / "a.py").write_text("three\n", encoding="utf-8")
-    (root / "staged.py").touch()
-    git(root, "add", "staged.py")
-    assert touched_files(str(root)) == [
-        ["a.py", "staged.py"],
-        ["\n\x01"],
-        ["b\nc\x01.py"],
-        ["a.py"],
-        ["a.py"],
-    ]
 
 
 def test_an_old_git_meets_no_embedded_repository(
@@ -250,7 +229,7 @@ def test_an_endless_reference_ends(tmp_path: Path) -> None:
     branch.unlink()
     branch.symlink_to("/dev/zero")
     with ends():
-        assert touched_files(str(root)) == []
+        assert not read_history(str(root), index=Index(None, limit=0)).commits
 
 
 def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path: Path) -> None:
@@ -259,7 +238,7 @@ def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path
     for name in ("diff.orderFile", "core.excludesFile", "core.attributesFile", "mailmap.file"):
         git(root, "config", name, "/dev/zero")
     assert list_files(str(root)) == ["a.py"]
-    assert touched_files(str(root)) == [["a.py"], ["a.py"]]
+    assert [change.path for change in read_changes(str(root), "HEAD~1")] == ["a.py"]
 
 
 @pytest.mark.slow

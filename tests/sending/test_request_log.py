@@ -35,20 +35,18 @@ FINGERPRINT = hashed(PROMPT, [3, 10]).fingerprint
 def test_the_form_of_a_record(tmp_path: Path) -> None:
     """Shown whole: records of earlier releases are read, and this one's by them."""
     path = tmp_path / "demo_001.md"
-    write_request(LoggedRequest(path, FINGERPRINT, "anthropic", "m", (1, 3), (3,), {"a.py": 0.5}))
+    write_request(LoggedRequest(path, FINGERPRINT, "anthropic", "m", (1, 3), (3,)))
     assert request_log_path(path).read_text(encoding="utf-8") == (
         '{"version":2,"encoding":"o200k_base","links":[["system","","e4a6a0577479b2b4",0,0],\n'
         '["files","","d2800ed9e0197ce7",3,8],\n["files","a.py","352a821f8a7b0128",10,13]],'
-        '"sent":{"provider":"anthropic","model":"m","ends":[1,3],"marks":[3],"changes":{"a.py":0.5},"files":{}}}\n'
+        '"sent":{"provider":"anthropic","model":"m","ends":[1,3],"marks":[3]}}\n'
     )
 
 
 def test_a_record_is_read_back(tmp_path: Path) -> None:
     """What is written is read, byte for byte the same each time; what is damaged counts as none."""
     path = write_numbered(tmp_path, "demo", PROMPT.markdown)
-    logged = LoggedRequest(
-        path, FINGERPRINT, "anthropic", "m", (1, 3), (3,), {"a.py": 0.5}, {"a.py": "00ff"}
-    )
+    logged = LoggedRequest(path, FINGERPRINT, "anthropic", "m", (1, 3), (3,))
     write_request(logged)
     first = request_log_path(path).read_bytes()
     write_request(logged)

@@ -134,21 +134,6 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     assert files_of(ready(folder, "Fourth?")) == ["a.py", "b.py", "c.py", "b.py*", "c.py*"]
 
 
-def test_without_diffs_a_changed_file_moves_behind_the_others(folder: Path) -> None:
-    """With the setting off every file is shown as it is now; the changed one is the likeliest to change again."""
-    with (folder / "manual_slop.toml").open("a", encoding="utf-8") as config:
-        config.write("[send]\ndiffs = false\n")
-    say(folder, "First?")
-    edit(folder, "b.py", more="# more\n")
-    made, done = say(folder, "Second?")
-    assert (files_of(made), made.ordered.older, made.ordered.extra) == (
-        ["a.py", "c.py", "b.py"],
-        (),
-        0,
-    )
-    assert done.reply.usage.cache_read > 0
-
-
 def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     """For another model, other instructions, after the cache's lifetime, and where the last prompt was edited."""
     _, done = say(folder, "First?")
@@ -157,13 +142,13 @@ def test_diffs_end_when_no_cache_holds_the_files(folder: Path) -> None:
     assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py", "b.py*"]
     assert files_of(
         ready(folder, "?", ModelSelection(provider="scripted", model="claude-opus-5"))
-    ) == ["a.py", "c.py", "b.py"]
-    assert files_of(ready(folder, "?", ModelSelection(persona="brief"))) == ["a.py", "c.py", "b.py"]
+    ) == ["a.py", "b.py", "c.py"]
+    assert files_of(ready(folder, "?", ModelSelection(persona="brief"))) == ["a.py", "b.py", "c.py"]
     os.utime(record, (record.stat().st_atime, record.stat().st_mtime - 3601))
-    assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
+    assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py"]
     os.utime(record)
     done.path.write_text("edited", encoding="utf-8")
-    assert files_of(ready(folder, "Second?")) == ["a.py", "c.py", "b.py"]
+    assert files_of(ready(folder, "Second?")) == ["a.py", "b.py", "c.py"]
 
 
 @pytest.mark.parametrize("is_deleted", [True, False])

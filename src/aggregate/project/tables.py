@@ -325,11 +325,6 @@ class SendTable(Table):
         "The most US dollars that all requests of a day may cost; what could exceed it is not sent.",
         default=None,
     )
-    diffs: bool = key(
-        "Let a changed file stand as a cache holds it, with a diff behind the files, if that is cheaper; "
-        "false shows every file as it is now, in one piece.",
-        default=True,
-    )
     cache: Literal["auto", "5m", "1h", "off"] | None = key(
         "How long the provider's cache is to keep what is sent: auto, the default, chooses by the pauses of the "
         "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -55,9 +55,6 @@ class LoggedRequest:
     model: str = ""
     ends: tuple[int, ...] = ()  # of blocks
     breakpoints: tuple[int, ...] = ()
-    # How often each file has changed, by its path
-    changes: Mapping[str, float] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)  # the hash of each file as it was then
     # How much of each file a prompt with a budget has shown, in their order
     shown: tuple[SentFile, ...] = ()
     # Seconds of the entry at each breakpoint, empty where all are usual
@@ -97,8 +94,6 @@ def write_request(request: LoggedRequest) -> str:
             "model": request.model,
             "ends": request.ends,
             "marks": request.breakpoints,
-            "changes": request.changes,
-            "files": request.files,
             **{name: value for name, value in optional.items() if value},
         }
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
@@ -222,8 +217,6 @@ def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
         effort=str(data.get("effort", "")),
         ends=_places(data["ends"], number),
         breakpoints=_places(data["marks"], number),
-        changes={str(path): float(often) for path, often in data["changes"].items()},
-        files={str(path): str(hexadecimal) for path, hexadecimal in data["files"].items()},
         shown=tuple(_read_shown(*written) for written in data.get("shown", ())),
         lifetimes=tuple(_integer(seconds) for seconds in data.get("lifetimes", ())),
         pauses=pauses[-REMEMBERED_PAUSES:],

@@ -1,4 +1,4 @@
-"""Compose a turn in sight of the last send: what a cache may hold of it, what it has shown, and what changes often.
+"""Compose a turn in sight of the last send: what a cache may hold of it, and what it has shown.
 
 The files are ordered so that a cache reads most, and with a budget they are fitted until the whole request keeps to it.
 """
@@ -18,7 +18,6 @@ from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import is_trusted
 from aggregate.project.files import FolderListing
-from aggregate.project.git import touched_files
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
     Composition,
@@ -56,7 +55,6 @@ _FITS = 4  # fits anew where older versions take tokens of their own; mostly the
 _NO_HOURS: Final = "the cache has not kept what it was expected to: nothing is written for an hour until it does again"
 _SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
 _Compose = Callable[[Request], Composition]
-FORGET = 0.98  # a change counts half after 34 further turns with changes: the work of weeks, not of the last hour
 _LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
 
 
@@ -99,33 +97,12 @@ class LastRequest:
             readable = None
         return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
 
-    def changes(self, prompt: Prompt, request: Request) -> dict[str, float]:
-        if self.logged:
-            return count_changes(prompt, seen=self.logged.files, changes=self.logged.changes)
-        files = {segment.source for segment in prompt.segments if segment.section is Section.FILES}
-        changes: dict[str, float] = {}
-        for number, names in enumerate(touched_files(str(request.base_dir))):
-            for name in files.intersection(names):
-                changes[name] = changes.get(name, 0.0) + FORGET**number
-        return {path: round(often, 4) for path, often in sorted(changes.items())}
-
     def _read(self, logged: LoggedRequest, number: int) -> str | None:
         """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
         text = read_segment(logged, number)
         if text is None or not self.redaction.replaces:
             return text
         return None if redact(text, self.redaction).findings else text
-
-
-def count_changes(
-    prompt: Prompt, *, seen: Mapping[str, str], changes: Mapping[str, float]
-) -> dict[str, float]:
-    """Return how often each file has changed, this turn included; ``seen`` has the hashes of those sent last."""
-    now = file_digests(prompt)
-    changed = {path for path in now if seen.get(path) != now[path]}
-    fade = FORGET if changed else 1.0
-    counts = {path: changes.get(path, 0.0) * fade + (path in changed) for path in now}
-    return {path: round(often, 4) for path, often in counts.items() if often}
 
 
 def file_digests(prompt: Prompt) -> dict[str, str]:
@@ -198,7 +175,6 @@ class _FittedTurn:
     request: Request
     composition: Composition
     ordered: OrderedPrompt
-    changes: dict[str, float]  # how often each file has changed
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
@@ -225,14 +201,13 @@ class TurnComposer:
     learned: Learned
     selection: ModelSelection
     policy: CachePolicy
-    ordering: CachePolicy  # ``NO_CACHE`` where no older version of a file is to be sent
     system: str  # the instructions without secrets
     images: Mapping[Image, int]
     last: LastRequest
 
     @classmethod
     def behind_last(
-        cls, client: Client, selection: ModelSelection, request: Request, *, diffs: bool
+        cls, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
         """Return what composes the turn, and what is doubtful about its instructions and images."""
         place = Place(client.provider, client.model, client.address)
@@ -248,11 +223,9 @@ class TurnComposer:
         if takes_hours and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             told += (_NO_HOURS,)
-        # No older version saves anything where nothing is cached: that turns diffs off.
-        ordering = policy if diffs else NO_CACHE
         effort = client.planned(request_of(selection)).effort or ""
-        last = _find_last_request(request, client, system, effort, lifetime=ordering.seconds)
-        composer = cls(client, learned, selection, policy, ordering, system, images, last)
+        last = _find_last_request(request, client, system, effort, lifetime=policy.seconds)
+        composer = cls(client, learned, selection, policy, system, images, last)
         return composer, told
 
     def compose(
@@ -274,8 +247,8 @@ class TurnComposer:
         own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - others, 1)
         budget = replace(whole, tokens=own_tokens)
         # Where no cache holds how files were sent any more a fit afresh costs no more.
-        earlier = self.last.cached_prompt(self.ordering)
-        is_paid = self.ordering.read < self.ordering.write
+        earlier = self.last.cached_prompt(self.policy)
+        is_paid = self.policy.read < self.policy.write
         is_lost = not earlier.readable()[-1] and is_paid
         kept = () if is_lost else self.last.shown
         request = replace(request, budget=budget, kept=kept)
@@ -314,22 +287,17 @@ class TurnComposer:
             except BudgetError:
                 break
         # Every file as it is now, in one piece: just what was fitted.
-        plain = self._ordered(first.request, first.composition, first.changes, NO_CACHE)
+        plain = self._ordered(first.request, first.composition, NO_CACHE)
         return replace(first, ordered=plain)
 
     def _ordered_turn(self, request: Request, compose: _Compose) -> _FittedTurn:
         composition = compose(request)
         composition.check_scope()
-        changes = self.last.changes(composition.prompt, request)
-        ordered = self._ordered(request, composition, changes, self.ordering)
-        return _FittedTurn(request, composition, ordered, changes)
+        ordered = self._ordered(request, composition, self.policy)
+        return _FittedTurn(request, composition, ordered)
 
     def _ordered(
-        self,
-        request: Request,
-        composition: Composition,
-        changes: Mapping[str, float],
-        policy: CachePolicy,
+        self, request: Request, composition: Composition, policy: CachePolicy
     ) -> OrderedPrompt:
         prompt = composition.prompt
         earlier = self.last.cached_prompt(policy)
@@ -350,7 +318,7 @@ class TurnComposer:
         )
         grown = grown_files(request.kept, composition.choices) if request.budget else None
         earlier = replace(earlier, gone=parts)
-        return FileOrder(hashed, policy, earlier, changes, count, grown).ordered()
+        return FileOrder(hashed, policy, earlier, count, grown).ordered()
 
     def _planned(self, turn: _FittedTurn) -> Exchange:
         last, prompt = self.last, turn.ordered.prompt
@@ -395,8 +363,6 @@ class TurnComposer:
             self.client.model,
             layout.ends,
             layout.breakpoints,
-            turn.changes,
-            file_digests(turn.composition.prompt),
             turn.shown if turn.request.budget else (),
             lifetimes=layout.lifetimes,
             pauses=tuple(self.last.pauses.seconds),

@@ -52,8 +52,7 @@ def prepare_turn(
         from aggregate.sending.second_look import look_again  # most turns do without
 
         request, told, failed = look_again(request, client, index=user_index(), asks=require_key)
-    diffs = project.config.send.diffs
-    composer, doubts = TurnComposer.behind_last(client, selection, request, diffs=diffs)
+    composer, doubts = TurnComposer.behind_last(client, selection, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
     unused = unused_options(client.provider, replace(request_of(selection), model=client.model))

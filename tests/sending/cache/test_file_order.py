@@ -23,7 +23,6 @@ from aggregate.sending.cache.file_order import (
 from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
 from aggregate.sending.known_models import known_model
 from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy
-from aggregate.sending.turn_composition import count_changes, file_digests
 from tests.fakes.prompts import part
 
 MARKS = known_model("anthropic", "claude-sonnet-5").cache
@@ -90,12 +89,11 @@ def order(
     earlier: CachedPrompt | None = None,
     *,
     policy: CachePolicy = MARKS,
-    changes: Mapping[str, float] | None = None,
     grown: Collection[str] | None = None,
 ) -> OrderedPrompt:
     """Put a prompt in order behind another one; with ``grown`` it is one with a budget."""
     fitted = {} if grown is None else {"grown": frozenset(grown)}
-    made = FileOrder(hashed(prompt), policy, earlier or UNSENT, changes or {}, count, **fitted)
+    made = FileOrder(hashed(prompt), policy, earlier or UNSENT, count, **fitted)
     return made.ordered()
 
 
@@ -119,23 +117,22 @@ def told(ordered: OrderedPrompt, path: str) -> list[str] | None:
     return told_lines(texts, path)
 
 
-def test_the_first_order_puts_what_changes_last() -> None:
-    """By how often a file changes for each of its tokens; a large file goes before a small one that changes as often."""
+def test_the_first_order_is_the_configured_one() -> None:
+    """What is sent first stands as ``run`` writes it (B-8)."""
     plain = prompt_of(CONTENT)
-    assert outline(order(plain, policy=PREFIX)) == "c b a 1"
-    assert outline(order(plain, policy=PREFIX, changes={"c.py": 9.0})) == "b a c 1"
+    assert order(plain, policy=PREFIX).prompt.prompt == plain
 
 
 def test_a_file_that_changed_too_much_is_written_anew() -> None:
     """Where the diff would be longer than the file, all from there on is written again, without older versions."""
-    other = CONTENT | {"b.py": body("b.py", 120, 120)}
-    one = {"c.py": body("c.py", 240, 1)}
+    other = CONTENT | {"c.py": body("c.py", 240, 240)}
+    one = {"b.py": body("b.py", 120, 1)}
     first = sent(order(prompt_of(CONTENT), policy=PREFIX))
-    assert outline(order(prompt_of(other), first, policy=PREFIX)) == "c b a 1"
+    assert outline(order(prompt_of(other), first, policy=PREFIX)) == "a b c 1"
     second = sent(order(prompt_of(CONTENT | one), first, policy=PREFIX))
     third = order(prompt_of(other | one), second, policy=PREFIX)
-    assert outline(third) == "c b a c* 1"
-    assert third.older == ("c.py",)
+    assert outline(third) == "a b c b* 1"
+    assert third.older == ("b.py",)
 
 
 def test_breakpoints_decide_what_is_worth_keeping() -> None:
@@ -145,16 +142,7 @@ def test_breakpoints_decide_what_is_worth_keeping() -> None:
     shown = [
         outline(order(changed, sent(first, breakpoints=breakpoints))) for breakpoints in ((5,), ())
     ]
-    assert shown == ["c b a c* 1", "c b a 1"]
-
-
-def test_changes_fade() -> None:
-    """A change counts 1, and a little less with each later change of another file; a quiet turn forgets nothing."""
-    plain = prompt_of(CONTENT)
-    seen = file_digests(plain)
-    changed = prompt_of(CONTENT | {"b.py": "new\n"})
-    assert count_changes(changed, seen=seen, changes={"a.py": 1.0}) == {"a.py": 0.98, "b.py": 1.0}
-    assert count_changes(plain, seen=seen, changes={"a.py": 1.0}) == {"a.py": 1.0}
+    assert shown == ["a b c c* 1", "a b c 1"]
 
 
 CONTENTS = st.dictionaries(
@@ -402,14 +390,14 @@ def test_changes_that_take_too_much_are_written_into_the_files() -> None:
 def test_what_cannot_be_carried_on(prompt: Prompt, lost: int) -> None:
     """What stands before the discussion and is not there any more would be sent again; nothing tells what a lost one was."""
     earlier = sent(hashed(prompt_of(BIG, [LONG], beads="open")), lost=lost)
-    assert FileOrder(hashed(prompt), MARKS, earlier, {}, count).continued() is None
+    assert FileOrder(hashed(prompt), MARKS, earlier, count).continued() is None
 
 
 def test_another_fence_shows_the_file_as_a_whole() -> None:
     """No diff tells that a file is taken for one of another language."""
     first = order(prompt_of(BIG, [LONG]), None)
     python = prompt_of(BIG, [LONG, "a1", "q2"], language="python")
-    carried_on = FileOrder(hashed(python), MARKS, sent(first), {}, count).continued()
+    carried_on = FileOrder(hashed(python), MARKS, sent(first), count).continued()
     assert carried_on is not None
     whole = [part.segment.text for part in carried_on if part.section == "changed"]
     assert [text.splitlines()[2] for text in whole[1:]] == ["```python"] * 3

@@ -269,31 +269,3 @@ def read_changes(folder: str, revision: str) -> list[FileChange]:
         changes += [FileChange(path, "large") for path in _changed_paths(folder, commit, known)]
     changes += [FileChange(path, "not tracked") for path in other_files(folder)]
     return sorted(changes)
-
-
-_LAST_COMMITS: Final = 400  # That are looked at for what changes often
-
-
-def touched_files(folder: str) -> list[list[str]]:
-    """Return the files below ``folder`` that each of the last ``_LAST_COMMITS`` touched, relative to it, newest first.
-
-    What is changed but not committed comes before them, as if it were a commit; a file may be listed there only
-    because its time has changed. No repository, no commits.
-    """
-    count = ("--first-parent", "--no-merges", "-n", str(_LAST_COMMITS))
-    hashes = git(folder, "rev-list", *count, "HEAD", "--", ".")
-    if not hashes:
-        return []
-    options = ("-z", "--name-only", "--no-renames", "--relative")
-    changes = git(folder, "diff-tree", "--stdin", "-r", "--root", *options, "--", ".", stdin=hashes)
-    uncommitted = _diff_index(folder, "HEAD", *options, most=_MOST_BYTES)
-    touched: list[list[str]] = [names_in(uncommitted.data if uncommitted else b""), []]
-    commits = iter([*hashes.decode("ascii").split(), ""])
-    next_commit = next(commits)
-    for name in names_in(changes or b""):
-        if name == next_commit:
-            touched.append([])
-            next_commit = next(commits)
-        else:
-            touched[-1].append(name)
-    return [names for names in touched if names]

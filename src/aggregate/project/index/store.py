@@ -68,10 +68,6 @@ class FileState(NamedTuple):
         """Whether its times would show a later change: it was not changed shortly before it was seen."""
         return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
 
-    def still_holds(self, now: "FileState") -> bool:
-        """Tell whether the file, as it is ``now``, surely holds what it held when this was seen (rule I-4)."""
-        return self.is_settled and self[:_DESCRIBED] == now[:_DESCRIBED]
-
 
 def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
     """Return the state of an open file.
