@@ -1,34 +1,17 @@
 """The history of a project, read from git and kept by the commits' ids."""
 
 from collections.abc import Sequence
-from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
-from aggregate.prompt.commit_history import (
-    MOST_COMMITS,
-    begin_history,
-    commit_blocks,
-    pack_commits,
-    unpack_commits,
-)
+from aggregate.prompt.commit_history import begin_history
 from aggregate.ranking import Commit
 from tests.project.history import Repository
 from tests.project.index.samples import opened
 from tests.project.repository import git
 from tests.prompt.composing import kept_nothing
-
-TERMS = st.frozensets(st.text("abcé登0", min_size=1), max_size=3)
-PATHS = st.lists(st.text("a/ \n\x01\udcff登", min_size=1), max_size=3).map(tuple)
-
-
-def ids(count: int) -> list[str]:
-    return [
-        sha1(str(number).encode(), usedforsecurity=False).hexdigest() for number in range(count)
-    ]
 
 
 def project(root: Path, count: int = 6) -> Repository:
@@ -68,6 +51,7 @@ def test_commits_with_the_names_that_were_asked_for(tmp_path: Path) -> None:
 def test_the_same_with_and_without_an_index(tmp_path: Path) -> None:
     """Cold, warm, without any index and after new commits the history is the same (rules I-2 and I-6)."""
     repository = project(tmp_path / "p")
+    repository.commit("Ü 登", {"ä b\n\x01登.py": "x = 1\n"})
     for _ in range(2):
         expected = read(tmp_path / "p", kept_nothing())
         for _ in range(2):
@@ -118,21 +102,3 @@ def test_the_reason_of_no_history(
     assert history.missing.evidence == "history"
     reasons = {"none": "no git repository", "without git": "not installed"}
     assert reasons.get(kind, "no commit with a parent") in history.missing.reason
-
-
-@given(st.lists(st.builds(Commit, TERMS, PATHS, st.just(()), TERMS), min_size=1, max_size=6))
-def test_commits_are_packed_without_loss(commits: list[Commit]) -> None:
-    """What is kept of commits is what they were, whatever their files are called (rule I-2)."""
-    assert unpack_commits(pack_commits(commits)) == commits
-
-
-@pytest.mark.parametrize("count", [0, 1, 63, 500, MOST_COMMITS])
-def test_new_commits_change_one_block(count: int) -> None:
-    """Blocks hold all commits in order; new ones in front change the block in front, and no other (rule I-6)."""
-    history = ids(count + 3)
-    before = commit_blocks(history[3:])
-    after = commit_blocks(history[:count] if count == MOST_COMMITS else history)
-    kept = [commit for block in before for commit in block]
-    assert kept == history[3 : 3 + len(kept)]
-    assert count - len(kept) <= (256 if count == MOST_COMMITS else 0)
-    assert len([block for block in after if block not in before]) <= 1 + (count == 0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from hashlib import sha256
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.concurrency import begin_in_child
 from aggregate.base.redaction import Redaction, redact_words
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 MOST_COMMITS: Final = 3_000
 # Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``.
 RECENT: Final = 120
-# Commits that are kept together on average: a new commit costs reading its block again, 3,000 take 47 rows.
-_COMMITS_OF_BLOCK: Final = 64
-_LARGEST_BLOCK: Final = 256
+# New commits from which a child process reads them, while this one looks at the files.
+_MANY: Final = 256
 # The modules that decide on what is kept of a commit.
 HISTORY_CODE: Final = (
     "prompt.commit_history",
@@ -94,15 +93,17 @@ def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]
     if head is None or not ids:
         missing = Missing("history", reason or _NO_COMMITS)
         return lambda: CommitHistory(folder, None, missing=missing)
-    kept = _KeptBlocks(head, ids, index)
-    answer: Callable[[], object] = partial(_read, folder, head, kept.unknown, ())
-    if len(kept.unknown) > _LARGEST_BLOCK:
-        answer = begin_in_child(_read, folder, head, kept.unknown, ids[:RECENT])
+    kept = {name: _unpacked(*row) for name, row in _kept("commits", head, ids, index).items()}
+    unknown = [name for name in ids if name not in kept]
+    answer: Callable[[], object] = partial(_read, folder, head, unknown, ())
+    if len(unknown) > _MANY:
+        answer = begin_in_child(_read, folder, head, unknown, ids[:RECENT])
 
     def history() -> CommitHistory:
         # A child that was given up has read nothing.
         read, named = told if isinstance(told := answer(), tuple) else ({}, {})
-        commits = kept.with_read(read)
+        _keep("commits", head, {name: _packed(commit) for name, commit in read.items()}, index)
+        commits = kept | read
         known = tuple(commit_id for commit_id in ids if commit_id in commits)
         if not known:
             return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
@@ -127,31 +128,15 @@ def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
     return ids
 
 
-class _KeptBlocks:
-    """The commits that the index knows, in blocks, and the ids of the others."""
+def _kept(what: str, head: Head, ids: Sequence[str], index: "Index") -> dict[str, Any]:
+    """Return what the index keeps of some commits, by their ids."""
+    rows = index.get_many(_kind(what), [_key(what, head.prefix, [name]) for name in ids])
+    return {name: json.loads(row) for name, row in zip(ids, rows, strict=True) if row is not None}
 
-    def __init__(self, head: Head, ids: Sequence[str], index: "Index") -> None:
-        self._index = index
-        self._blocks = commit_blocks(ids)
-        self._keys = [_key("commits", head.prefix, block) for block in self._blocks]
-        self._rows = index.get_many(_kind("commits"), self._keys)
-        self._commits: dict[str, Commit] = {}
-        self.unknown: list[str] = []
-        for block, row in zip(self._blocks, self._rows, strict=True):
-            unpacked = () if row is None else unpack_commits(row)
-            if len(unpacked) == len(block):
-                self._commits.update(zip(block, unpacked, strict=True))
-            else:
-                self.unknown += block
 
-    def with_read(self, read: Mapping[str, Commit]) -> Mapping[str, Commit]:
-        """Return all commits by their ids, and keep the blocks of those that were ``read``."""
-        commits = {**self._commits, **read}
-        for block, key, row in zip(self._blocks, self._keys, self._rows, strict=True):
-            if row is None and all(commit_id in commits for commit_id in block):
-                packed = pack_commits([commits[name] for name in block])
-                self._index.put_many(_kind("commits"), [(key, packed)])
-        return commits
+def _keep(what: str, head: Head, told: Mapping[str, object], index: "Index") -> None:
+    rows = ((_key(what, head.prefix, [name]), json.dumps(told[name]).encode()) for name in told)
+    index.put_many(_kind(what), rows)
 
 
 def _read(
@@ -167,34 +152,12 @@ def _digested(folder: str, ids: Sequence[str]) -> dict[str, Commit]:
     return {commit_id: _commit(commit, clean) for commit_id, commit in commits.items()}
 
 
-def commit_blocks(ids: Sequence[str]) -> list[Sequence[str]]:
-    """Return the commits in blocks whose ends the ids decide, so that new commits change one block only.
-
-    Of a history that is longer than what is read the last block is left out where it has no such end: it would be
-    another one with each new commit.
-    """
-    blocks: list[Sequence[str]] = []
-    start = 0
-    for place, commit_id in enumerate(ids):
-        is_end = int(commit_id[:8], 16) % _COMMITS_OF_BLOCK == 0
-        if is_end or place - start + 1 == _LARGEST_BLOCK:
-            blocks.append(ids[start : place + 1])
-            start = place + 1
-    if start < len(ids) and (len(ids) < MOST_COMMITS or not blocks):
-        blocks.append(ids[start:])
-    return blocks
+def _packed(commit: Commit) -> tuple[list[str], list[str], tuple[str, ...]]:
+    return sorted(commit.terms), sorted(commit.change_words), commit.paths
 
 
-def pack_commits(commits: Sequence[Commit]) -> bytes:
-    rows = [(sorted(each.terms), sorted(each.change_words), each.paths) for each in commits]
-    return json.dumps(rows).encode()
-
-
-def unpack_commits(row: bytes) -> list[Commit]:
-    return [
-        Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
-        for terms, words, paths in json.loads(row)
-    ]
+def _unpacked(terms: Sequence[str], words: Sequence[str], paths: Sequence[str]) -> Commit:
+    return Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
 
 
 def _commit(commit: LoggedCommit, clean: Mapping[str, str]) -> Commit:
@@ -207,15 +170,12 @@ def _kept_names(
     folder: str, head: Head, ids: Sequence[str], read: Mapping[str, Names], index: "Index"
 ) -> dict[str, Names]:
     """Return the definitions that commits changed, each with the path of its file, and keep what is new of them."""
-    kind = _kind("commit names")
-    key_of = {commit_id: _key("names", head.prefix, [commit_id]) for commit_id in ids}
-    rows = zip(key_of, index.get_many(kind, list(key_of.values())), strict=True)
-    names = {name: tuple(map(tuple, json.loads(row))) for name, row in rows if row is not None}
-    unknown = [commit_id for commit_id in ids if commit_id not in names]
-    new = {commit_id: read[commit_id] for commit_id in unknown if commit_id in read}
-    new |= _names_in(folder, head, [commit_id for commit_id in unknown if commit_id not in new])
-    for commit_id, found in new.items():
-        index.put_many(kind, [(key_of[commit_id], json.dumps(found).encode())])
+    kept = _kept("commit names", head, ids, index)
+    names = {name: tuple(map(tuple, row)) for name, row in kept.items()}
+    unknown = [name for name in ids if name not in names]
+    new = {name: read[name] for name in unknown if name in read}
+    new |= _names_in(folder, head, [name for name in unknown if name not in new])
+    _keep("commit names", head, new, index)
     return names | new
 
 
