@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -187,12 +186,6 @@ class FileCorpus:
             self._analysed_as.clear()
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
-
-    def shown_otherwise(self, files: Mapping[str, ResolvedFile]) -> "FileCorpus":
-        """Return the same corpus with some files, by their paths, shown otherwise; it shares what was looked up."""
-        other = copy(self)
-        other.shown = [files.get(file.path, file) for file in self.shown]
-        return other
 
     def _read(self, number: int) -> Reading:
         # What was analysed by the hash of its bytes was searched for secrets before.

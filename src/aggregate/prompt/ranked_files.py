@@ -183,30 +183,6 @@ class ReadFiles:
     reader: FileReader
     corpus: FileCorpus
 
-    def shown_as(self, selection: Selection) -> "ReadFiles | None":
-        """Return the same files as a selection shows them, ``None`` where it differs in more than how it does that.
-
-        How a file is shown decides whether it is read only where a program has written it, or where it cannot be read:
-        for all others another view, as somebody sets it on a page, changes nothing of what is known of them.
-        """
-        before = self.selection
-        if before == selection:
-            return self
-        if (len(before.files), before.generated) != (len(selection.files), selection.generated):
-            return None
-        pairs = list(zip(before.files, selection.files, strict=True))
-        if any(old.path != new.path or old.file != new.file for old, new in pairs):
-            return None
-        changed = {new.path: new for old, new in pairs if new is not old and new != old}
-        plain = {
-            file.path
-            for file in self.corpus.files
-            if not file.is_generated and file.path not in self.reader.generated.marks
-        }
-        if not changed.keys() <= plain:
-            return None
-        return ReadFiles(selection, self.reader, self.corpus.shown_otherwise(changed))
-
 
 @dataclass(frozen=True, slots=True)
 class RankedFiles:
@@ -267,7 +243,7 @@ class OpenFiles:
         last, self._last = self._last, None
         files = None
         if last and described and last[1:] == (states, request.redaction, index):
-            files = last[0].shown_as(selection)
+            files = last[0] if last[0].selection == selection else None
         if files is None:
             last = None  # let go before more is read
             files = read_files(
