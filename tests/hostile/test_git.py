@@ -229,7 +229,7 @@ def test_an_endless_reference_ends(tmp_path: Path) -> None:
     branch.unlink()
     branch.symlink_to("/dev/zero")
     with ends():
-        assert not read_history(str(root), index=Index(None, limit=0)).commits
+        assert not begin_history(str(root), index=Index(None, limit=0))().commits
 
 
 def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path: Path) -> None:
