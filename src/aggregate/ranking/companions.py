@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aggregate.ranking.evidence import Evidence, best_keys
-from aggregate.ranking.files import FileFacts
 from aggregate.ranking.inquiry import Inquiry
-from aggregate.ranking.paths import SETTINGS_SUFFIXES, PathKind
+from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list
 
 # By kind of file what an evidence of it is called, and how many files are looked at closely.
@@ -47,7 +46,7 @@ def companions(
             if value > _ASKED
             and inquiry.kinds[file] is kind
             and name not in excluded
-            and not (kind is PathKind.DOCUMENT and not _is_page(inquiry.files[file]))
+            and not (kind is PathKind.DOCUMENT and inquiry.files[file].is_code)
         ]
         values, matched = _belonging(inquiry, files, sources)
         kept = best_keys({file: sums[file] + 2 * value for file, value in values.items()}, most)
@@ -82,11 +81,6 @@ def _belonging(
             if value > values.get(file, 0.0):
                 values[file], matched[file] = value, path
     return values, matched
-
-
-def _is_page(file: FileFacts) -> bool:
-    # Programs and settings among documents, such as templates of issues, tell nothing of what they are called like.
-    return not file.is_code and file.path.rpartition(".")[2] not in SETTINGS_SUFFIXES
 
 
 def _stem(path: str) -> str:

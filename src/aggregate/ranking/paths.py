@@ -93,7 +93,7 @@ _SETTINGS_NAMES = frozenset(
     makefile gnumakefile dockerfile containerfile justfile gemfile pipfile vagrantfile procfile brewfile cmakelists
     """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
-SETTINGS_SUFFIXES = frozenset(
+_SETTINGS_SUFFIXES = frozenset(
     """
     toml ini cfg conf yml yaml json json5 jsonc properties env editorconfig mk
     """.split()  # noqa: SIM905 - a line for each word would fill a page
@@ -135,7 +135,7 @@ def _kind_of_name(name: str) -> PathKind:
     first, (_, dot, suffix) = lower.partition(".")[0].partition("-")[0], lower.rpartition(".")
     suffix = dot and suffix
     is_generated = lower in _GENERATED_NAMES or lower.endswith(_GENERATED_ENDS)
-    is_settings = suffix in SETTINGS_SUFFIXES or first in _SETTINGS_NAMES
+    is_settings = suffix in _SETTINGS_SUFFIXES or first in _SETTINGS_NAMES
     if is_settings or lower.startswith(".") or _REQUIREMENTS.match(lower):
         return PathKind.GENERATED if is_generated else PathKind.SETTINGS
     if suffix in _DOCUMENT_SUFFIXES or first in _DOCUMENT_NAMES:
