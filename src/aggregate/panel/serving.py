@@ -100,6 +100,8 @@ def serve_panel(
         panel.wait(_KEEP_SECONDS)
         session.close()
         session.index.flush()
+        if session.draft.is_dirty:
+            say("what was changed on the page and not saved is gone")
 
 
 def open_listener(port: int | None, last: int) -> socket.socket:
