@@ -1,5 +1,6 @@
 """The right pane: the prompt as it will be, with its source map."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -28,7 +29,8 @@ def test_hovering_a_line_shows_its_origin_and_a_click_opens_it(opened: Opened) -
 
     _line(page, 4).click(position={"x": 90, "y": 8})
     expect(page.locator("#file-title")).to_have_text("a.py")
-    expect(page.locator('#source .row[data-index="3"]')).to_have_class("row linked cursor")
+    # The pane that opens may take the place under the pointer, which then points at no line any more.
+    expect(page.locator('#source .row[data-index="3"]')).to_have_class(re.compile(r"\bcursor\b"))
 
 
 def test_a_line_of_the_source_shows_where_it_stands_in_the_prompt(opened: Opened) -> None:
