@@ -122,7 +122,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "words of the file's name": 2.5,  # set for questions, and fitted for changes, of which it says less
         # Mentions: what the task names outright.
         "named in the task": 1.7,  # a definition, surely or not
-        "all of the task": 6.0,  # set: who asks by a name alone wants its definition
+        "all of the task": 9.0,  # set: who asks by a name alone wants its definition
         "identifier used": 1.0,  # pieces that use what the task names
         "used as written": 4.0,  # set: the only use of ``_exit`` among many of ``exit``
         "file named in the first line": 3.0,

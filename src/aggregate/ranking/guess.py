@@ -8,7 +8,7 @@ from aggregate.base.request import Guess, Missing
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
-from aggregate.ranking.mentions import WrittenName, traced_files
+from aggregate.ranking.mentions import WrittenName, traced_files, whole_term
 from aggregate.ranking.named_identifiers import CERTAIN
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
@@ -121,8 +121,7 @@ def spelt(inquiry: Inquiry) -> Question:
 
 def _is_unknown(inquiry: Inquiry, name: str) -> bool:
     last = WrittenName.parse(name).name
-    terms = terms_in(last)
-    whole = max(terms, key=lambda term: (len(term), term), default="")
+    whole = whole_term(last)
     return len(last) >= _SHORTEST and bool(whole) and not inquiry.corpus.files_with(whole)
 
 

@@ -1,11 +1,12 @@
 """What a task names outright: files, definitions, identifiers and places; and the seeds that stand beside it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
 from aggregate.base.request import Missing
+from aggregate.ranking.covered_names import name_of
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis
 from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
@@ -138,20 +139,48 @@ _NAMESPACES = frozenset({"module", "namespace", "package"})
 
 
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces of the definitions whose name is all that the task says, in the source where there are any."""
+    """Return the pieces of what is called as all of the task says, in the source where there is any.
+
+    That are definitions and modules; of what another project defines, the imports for others to use.
+    """
     name = inquiry.question.task.sole
-    named, scoped = _definitions(inquiry, candidates, name) if name else ((), ())
-    meant = scoped or named
-    sources = [each for each in meant if inquiry.kinds[each[0]] is PathKind.SOURCE]
+    meant: Sequence[_Definition] = ()
+    for each in dict.fromkeys((name, name.lstrip("$"))) if name else ():  # which may be none of it
+        named, scoped = _definitions(inquiry, candidates, each)
+        meant = meant or scoped or named
+    of_source = [file for file in candidates if name and inquiry.kinds[file] is PathKind.SOURCE]
     values: dict[PieceKey, float] = {}
-    for file, place in sources or meant:
+    for file, place in [each for each in meant if each[0] in of_source] or meant:
         definitions = candidates[file].definitions
         outer = definitions[place].outer
         is_within = outer >= 0 and definitions[outer].kind not in _NAMESPACES
         pieces = pieces_of(candidates[file], place)
         lift(values, keys(file, pieces), _WITHIN if is_within else 1.0)
+    for file in of_source:
+        if name_of(inquiry.files[file].path) == name:
+            lift(values, keys(file, range(len(candidates[file].pieces))), _MODULE)
+    if not values:
+        lift(values, _passed_on(inquiry, candidates, of_source), 1.0)
     matched = {file: name for file, _ in values}
     return scaled_evidence("all of the task", pieces=values, matched=matched)
+
+
+def _passed_on(
+    inquiry: Inquiry, candidates: Candidates, files: Sequence[int]
+) -> Iterator[PieceKey]:
+    """Yield the pieces that import the task's name into files that do not use it themselves."""
+    name = WrittenName.parse(inquiry.question.task.sole).name
+    holding = inquiry.corpus.files_with(whole_term(name)) if name else {}
+    for file in files:
+        if file in holding:
+            uses = [each for each in candidates[file].references if each.name == name]
+            for use in uses if all(each.kind == "import" for each in uses) else ():
+                yield from keys(file, pieces_over(candidates[file], use.line, use.line))
+
+
+def whole_term(name: str) -> str:
+    """Return the term of a whole identifier, which is the longest of its terms."""
+    return max(terms_in(name), key=lambda term: (len(term), term), default="")
 
 
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
@@ -165,9 +194,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
     known = {query.term: query for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
-        # The term of a whole identifier is the longest of its terms.
-        terms = terms_in(name)
-        query = known.get(max(terms, key=lambda term: (len(term), term), default=""))
+        query = known.get(whole_term(name))
         if certainty < 1 or query is None:
             continue
         holding = [file for file in candidates if file in query.files]
@@ -177,7 +204,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
             lift(values, keys(file, places), query.piece_rarity)
         exact = [
             (file, place)
-            for file in (holding if len(terms) == 1 else ())
+            for file in (holding if len(terms_in(name)) == 1 else ())
             for reference in candidates[file].references
             if reference.name == name
             for place in pieces_over(candidates[file], reference.line, reference.line)

@@ -90,7 +90,7 @@ def named_identifiers(text: str) -> dict[str, float]:
 def sole_name(text: str) -> str:
     """Return the name that is all of ``text``, as somebody asks who looks for its definition; ``""`` for none."""
     match = _NAME.fullmatch(text.strip(" \t\n`'\""))
-    return match["name"].lstrip("@$") if match else ""
+    return match["name"].lstrip("@") if match else ""
 
 
 def _add(
