@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, chain, count, takewhile
 from operator import sub
@@ -209,7 +208,7 @@ def _counted(
     left = most
     for place, run in enumerate(runs):
         text = "\n".join(lines[run.first - 1 : run.last])
-        counts = Counter(hashed_terms(text if len(text) <= left else text[: max(left, 0)]))
+        counts = hashed_terms(text if len(text) <= left else text[: max(left, 0)])
         left -= len(text)
         comments = preamble = 0
         for line in range(run.first - 1, run.last) if kinds else ():
@@ -223,7 +222,7 @@ def _counted(
                 run.first,
                 run.last,
                 run.owner,
-                counts.total(),
+                sum(counts.values()),
                 len(text) + 1,
                 comments=comments,
                 preamble=preamble,
