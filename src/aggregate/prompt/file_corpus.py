@@ -1,7 +1,7 @@
 """The corpus that a ranking reads, of files on the disk: what is known unchanged of them is not read."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -121,25 +121,34 @@ class FileCorpus:
     def _defined(self) -> "Sequence[memoryview[int]]":
         return [numbered.table.defined for numbered in self.groups]
 
-    def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
+    def analyses(
+        self, files: Sequence[int], *, with_references: bool = False
+    ) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
-        missing = [number for number in dict.fromkeys(files) if number not in self._analyses]
+        missing = self._missing(dict.fromkeys(files), with_references)
         if missing:  # nothing is where a fit asks for one file after another
             identities = [self.identities[number] for number in missing]
-            self._add(missing, identities, self.known.analyses(identities))
-            unknown = [number for number in missing if number not in self._analyses]
+            known = self.known.analyses(identities, with_references=with_references)
+            self._add(missing, identities, known)
+            unknown = self._missing(missing, with_references)
             for start in range(0, len(unknown), _READ_AT_ONCE):
-                self._look_closely(unknown[start : start + _READ_AT_ONCE])
+                self._look_closely(unknown[start : start + _READ_AT_ONCE], with_references)
         return [self._analyses[number] for number in files]
 
-    def _look_closely(self, numbers: Sequence[int]) -> None:
+    def _missing(self, files: Iterable[int], with_references: bool) -> list[int]:
+        loaded = ((number, self._analyses.get(number)) for number in files)
+        return [number for number, each in loaded if not each or not each.tells(with_references)]
+
+    def _look_closely(self, numbers: Sequence[int], with_references: bool) -> None:
         """Read files without their secrets, and analyse those that are not known so."""
         clean = [self._read(number).clean for number in numbers]
         paths = [self.shown[number].path for number in numbers]
         identities = list(map(self.known.identity, paths, clean))
-        self._add(numbers, identities, self.known.analyses(identities))
-        places = [place for place, each in enumerate(numbers) if each not in self._analyses]
-        made = analysed((paths[place], clean[place].text) for place in places)
+        known = self.known.analyses(identities, with_references=with_references)
+        self._add(numbers, identities, known)
+        places = [place for place, each in enumerate(known) if not each]
+        files = ((paths[place], clean[place].text) for place in places)
+        made = analysed(files, with_references=with_references)
         for place, analysis in zip(places, made, strict=True):
             self.known.keep_analysis(identities[place], analysis)
             self._add([numbers[place]], [identities[place]], [analysis])
@@ -172,8 +181,7 @@ class FileCorpus:
         identity = self.known.identity(self.shown[number].path, reading.clean)
         if self._analysed_as.get(number, identity) != identity:
             self.identities[number] = identity
-            del self._analyses[number]
-            self._look_closely([number])
+            self._look_closely([number], self._analyses.pop(number).has_references)
         return reading
 
     def content_hash(self, number: int) -> bytes:

@@ -256,9 +256,10 @@ class Inquiry:
         strongest = sorted((-value, word) for word, value in words.items())
         return ", ".join(word for _, word in strongest[:_TERMS_TOLD])
 
-    def load(self, files: Sequence[int]) -> Candidates:
+    def load(self, files: Sequence[int], *, with_references: bool = False) -> Candidates:
         numbers = sorted(set(files))
-        return dict(zip(numbers, self.corpus.analyses(numbers), strict=True))
+        loaded = self.corpus.analyses(numbers, with_references=with_references)
+        return dict(zip(numbers, loaded, strict=True))
 
 
 def _path_terms(

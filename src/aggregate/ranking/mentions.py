@@ -1,14 +1,22 @@
 """What a task names outright: files, definitions, identifiers and places; and the seeds that stand beside it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
 from aggregate.base.request import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Corpus, FileAnalysis
-from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
+from aggregate.ranking.inquiry import (
+    Candidates,
+    Inquiry,
+    NamedPlace,
+    QueryTerm,
+    keys,
+    pieces_of,
+    pieces_over,
+)
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list, terms_in
 
@@ -162,14 +170,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
     values: dict[PieceKey, float] = {}
     written: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
-    known = {query.term: query for query in inquiry.terms}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
-        name = WrittenName.parse(text).name
-        # The term of a whole identifier is the longest of its terms.
-        terms = terms_in(name)
-        query = known.get(max(terms, key=lambda term: (len(term), term), default=""))
-        if certainty < 1 or query is None:
-            continue
+    for text, name, query, is_word in _sure_identifiers(inquiry):
         holding = [file for file in candidates if file in query.files]
         for file in holding:
             matched.setdefault(file, text)
@@ -177,7 +178,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
             lift(values, keys(file, places), query.piece_rarity)
         exact = [
             (file, place)
-            for file in (holding if len(terms) == 1 else ())
+            for file in (holding if is_word else ())
             for reference in candidates[file].references
             if reference.name == name
             for place in pieces_over(candidates[file], reference.line, reference.line)
@@ -187,6 +188,25 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
         scaled_evidence("identifier used", pieces=values, matched=matched),
         Evidence("used as written", pieces=written, matched=matched),
     )
+
+
+def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, bool]]:
+    """Yield what the task surely names, the name in it, its term and whether that may stand for a plain word too."""
+    known = {query.term: query for query in inquiry.terms}
+    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+        name = WrittenName.parse(text).name
+        # The term of a whole identifier is the longest of its terms.
+        terms = terms_in(name)
+        query = known.get(max(terms, key=lambda term: (len(term), term), default=""))
+        if certainty >= 1 and query is not None:
+            yield text, name, query, len(terms) == 1
+
+
+def asks_for_uses(inquiry: Inquiry) -> bool:
+    """Tell whether an evidence asks what the candidates refer to: around what is pointed at, and uses as written."""
+    question = inquiry.question
+    pointed = question.focus or question.symbols or question.changes or question.task.places
+    return bool(pointed) or any(is_word for *_, is_word in _sure_identifiers(inquiry))
 
 
 _REST_OF_FILE = 0.3
@@ -199,7 +219,8 @@ def seed_files(inquiry: Inquiry) -> frozenset[int]:
     paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
     files = {file for path in paths for file in _files_at(inquiry, path)}
     for symbol in inquiry.question.symbols:
-        loaded = inquiry.load(_files_that_may_define(inquiry.corpus, symbol))
+        holding = _files_that_may_define(inquiry.corpus, symbol)
+        loaded = inquiry.load(holding, with_references=True)  # as they are asked for later
         files.update(file for file, _ in _definitions(inquiry, loaded, symbol)[0])
     return frozenset(files)
 

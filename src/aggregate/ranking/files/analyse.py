@@ -76,10 +76,11 @@ _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 _MOST_COUNT: Final = 255
 
 
-def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
+def analyse(path: str, text: str, *, problem: str = "", with_references: bool = True) -> Analysis:
     """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
 
     Where its grammar has had a ``problem`` with it, that is not asked: it is to be asked in child processes only.
+    Finding references takes a fifth of the time, and few questions ask for any.
     """
     language, name, is_code, _, is_parsed = text_traits(path, text)
     lines = text.split("\n")
@@ -91,7 +92,7 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
     references: Sequence[Reference] = ()
     statements: Sequence[int] = ()
     if language and is_parsed and not problem:
-        definitions, references, statements = _read(text, lines, language)
+        definitions, references, statements = _read(text, lines, language, with_references)
     if is_code and is_parsed and not statements:
         statements = guess_statements(lines, name)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
@@ -110,7 +111,7 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
             problem.encode(),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
-            deflated(_ENCODE(references).encode()),
+            deflated(_ENCODE(references).encode()) if with_references else b"",
             deflated(postings),
             deflated(column("i", map(sub, count(1), statements))),
         ]
@@ -118,7 +119,7 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
 
 
 def _read(
-    text: str, lines: Sequence[str], language: Language
+    text: str, lines: Sequence[str], language: Language, with_references: bool
 ) -> tuple[Sequence[DefinedName], Sequence[Reference], Sequence[int]]:
     """Return what a text defines, what it refers to and its statements, as far as there is time."""
     definitions: Sequence[DefinedName] = ()
@@ -127,7 +128,8 @@ def _read(
         with shared_parse():
             definitions = _defined_names(read_definitions(text, language), lines, language)
             statements = read_statements(text, language)[: len(lines)]
-            return definitions, _references(text, language, definitions), statements
+            found = _references(text, language, definitions) if with_references else ()
+            return definitions, found, statements
     except DeadlineError:
         return definitions, (), statements
 

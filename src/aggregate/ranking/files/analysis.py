@@ -103,8 +103,10 @@ class Corpus(Protocol):
     def files_defining(self, name: str) -> Sequence[int]:
         """Return the files in which ``name``, as written, stands where a definition has its name."""
 
-    def analyses(self, files: Sequence[int]) -> Sequence[FileAnalysis]:
-        """Load the analyses of some files at once; what was loaded before is kept."""
+    def analyses(
+        self, files: Sequence[int], *, with_references: bool = False
+    ) -> Sequence[FileAnalysis]:
+        """Load the analyses of some files at once; what was loaded before is kept. Only some have references."""
 
 
 Code = Literal["H", "I", "i"]
@@ -175,8 +177,19 @@ class Analysis:
         firsts = [1, *(last + 1 for last in columns[0][:-1])][:rows]
         return list(map(_PIECE, zip(firsts, *columns, strict=True)))
 
+    @property
+    def has_references(self) -> bool:
+        """Whether references were looked for."""
+        return bool(self._sections[3])
+
+    def tells(self, with_references: bool) -> bool:
+        """Tell whether it is all that is asked for."""
+        return self.has_references or not with_references
+
     @cached_property
     def references(self) -> Sequence[Reference]:
+        if not self.has_references:
+            raise ValueError("references are asked for when an analysis is loaded")
         return list(map(_REFERENCE, _rows(self._sections[3])))
 
     @cached_property
