@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from typing import Final, TypeVar
@@ -66,8 +66,8 @@ _Made = TypeVar("_Made")
 
 
 @cache  # as large a set takes the library some milliseconds, and most projects have no such word
-def _scripts() -> re.Pattern[str]:
-    return re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"([{_UNSPACED}]+)")
 
 
 def terms_in(text: str) -> Counter[str]:
@@ -141,29 +141,30 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def _terms_of(word: str) -> tuple[str, ...]:
+def _terms_of(word: str) -> Sequence[str]:
     if word.isascii():
         return _terms_of_spaced(word)
-    terms: list[str] = []
-    for run in _scripts().finditer(word):
-        if run[1]:
-            terms += run[1]
-            terms += map("".join, pairwise(run[1]))
-        else:
-            terms += _terms_of_spaced(run[0])
-    return tuple(terms)
+    first, *runs = _unspaced().split(word)  # each second run is of a script without spaces
+    if not runs:
+        return _terms_of_spaced(word)
+    terms = [*_terms_of_spaced(first)]
+    for unspaced, spaced in zip(runs[::2], runs[1::2], strict=True):
+        terms += unspaced
+        terms += map("".join, pairwise(unspaced))
+        terms += _terms_of_spaced(spaced)
+    return terms
 
 
-def _terms_of_spaced(word: str) -> tuple[str, ...]:
+def _terms_of_spaced(word: str) -> Sequence[str]:
     if len(word) > LONGEST_WORD:
         return ()
     if word.isalpha() and (word.islower() or (word.istitle() and word.isascii())):  # as most are
         return _terms_of_part(word)
     parts = split_identifier(word)
-    terms = chain.from_iterable(map(_PARTS.__getitem__, parts))
-    if len(parts) > 1:
-        return (word.replace("_", "").lower()[:_LONGEST_TERM], *terms)
-    return tuple(terms)
+    terms = [word.replace("_", "").lower()[:_LONGEST_TERM]] if len(parts) > 1 else []
+    for part in parts:
+        terms += _PARTS[part]
+    return terms
 
 
 def _terms_of_part(part: str) -> tuple[str, ...]:
@@ -175,13 +176,13 @@ def _terms_of_part(part: str) -> tuple[str, ...]:
     return (stem(part)[:_LONGEST_TERM],)
 
 
-class _Remembered(dict[_Word, tuple[_Made, ...]]):
+class _Remembered(dict[_Word, Sequence[_Made]]):
     """What was made of words; the same ones come again and again."""
 
-    def __init__(self, make: Callable[[_Word], tuple[_Made, ...]]) -> None:
-        self._make: Callable[[_Word], tuple[_Made, ...]] = make
+    def __init__(self, make: Callable[[_Word], Sequence[_Made]]) -> None:
+        self._make: Callable[[_Word], Sequence[_Made]] = make
 
-    def __missing__(self, word: _Word) -> tuple[_Made, ...]:
+    def __missing__(self, word: _Word) -> Sequence[_Made]:
         made = self._make(word)
         if len(word) <= LONGEST_WORD:
             if len(self) >= _MOST_REMEMBERED:
@@ -191,10 +192,9 @@ class _Remembered(dict[_Word, tuple[_Made, ...]]):
 
 
 def _hashes_of(word: bytes) -> tuple[int, ...]:
-    if word.isascii():
-        return tuple(map(term_hash, _terms_of_spaced(word.decode())))
-    words = _WORD.findall(word.decode(errors="surrogatepass"))
-    return tuple(map(term_hash, chain.from_iterable(map(_terms_of, words))))
+    text = word.decode(errors="surrogatepass")
+    words = [text] if text.isascii() else _WORD.findall(text)
+    return tuple([term_hash(term) for each in words for term in _terms_of(each)])
 
 
 _PARTS: Final = _Remembered(_terms_of_part)

@@ -7,6 +7,7 @@ one unit. Lines of one unit are shown together or not at all, so that what is sh
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
@@ -66,14 +67,18 @@ class _Kind(NamedTuple):
     is_end: bool
     is_comment: bool
     is_heredoc: bool
+    is_foreign: bool  # a part in another language
 
 
 class _Kinds(dict[str, _Kind]):
     """Kinds of nodes by their names: a grammar has some hundreds, and a text many thousand nodes."""
 
+    def __init__(self, language: Language) -> None:
+        self._lists = frozenset(language.lists.split())
+
     def __missing__(self, name: str) -> _Kind:
         kind = self[name] = _Kind(
-            is_list=bool(_LISTS.fullmatch(name)),
+            is_list=name in self._lists or bool(_LISTS.fullmatch(name)),
             is_clause=bool(_CLAUSES.fullmatch(name)),
             is_leading=bool(_LEADING.fullmatch(name)),
             is_solid=bool(_SOLID.fullmatch(name)),
@@ -81,11 +86,12 @@ class _Kinds(dict[str, _Kind]):
             is_end=name in _ENDS,
             is_comment="comment" in name,
             is_heredoc="heredoc" in name,
+            is_foreign=name == "raw_text",
         )
         return kind
 
 
-_KINDS: Final = _Kinds()
+_kinds: Final = cache(_Kinds)
 
 
 def read_statements(text: str, language: Language) -> list[int]:
@@ -107,7 +113,7 @@ class _Units:
 
     def __init__(self, source: bytes, language: Language, deadline: Deadline) -> None:
         self._source = without_macros(source, macros_by_end(source, language))
-        self._lists = frozenset(language.lists.split())
+        self._kinds = _kinds(language)
         self._deadline = deadline
         self._owners = [0] * (source.count(b"\n") + 2)
         self._same = [0]  # of each unit another one that it is one with, or itself
@@ -144,10 +150,11 @@ class _Units:
     def _visit(self, node: Node, rows: tuple[int, int], unit: int, depth: int) -> int:
         """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
         first, last = rows
-        kind = _KINDS[node.type]
-        if node.type == "raw_text":  # a part in another language
+        kind = self._kinds[node.type]
+        if kind.is_foreign:
             return -1
-        if not node.child_count or depth > _DEEPEST or kind.is_solid:
+        is_simple = first == last and not kind.is_list and not node.is_error  # as most are
+        if is_simple or kind.is_solid or not node.child_count or depth > _DEEPEST:
             self._mark(first, last, unit)
             return last
         if not depth % 10:
@@ -169,8 +176,8 @@ class _Units:
         return behind
 
     def _is_list(self, node: Node, lines: int) -> bool:
-        kind = _KINDS[node.type]
-        if kind.is_list or node.is_error or node.type in self._lists:
+        kind = self._kinds[node.type]
+        if kind.is_list or node.is_error:
             return node.is_named
         if not lines or not node.child_count or kind.is_solid:
             return False
@@ -188,7 +195,7 @@ class _Units:
             rows = self._rows(child)
             first = rows[0]
             own = owners[first]
-            kind = _KINDS[child.type]
+            kind = self._kinds[child.type]
             if child.is_named and not kind.is_clause:
                 if not own:
                     begins = is_error or self._begins_line(child)
