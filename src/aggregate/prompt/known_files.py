@@ -249,7 +249,8 @@ class KnownFiles:
                 files = self._new_part(group)
                 size = sum(len(file[1]) for file in files if isinstance(file, tuple))
                 has_begun = has_begun or size > _MOST_AT_ONCE
-                yield Call((group, count), tables_of if has_begun else None, (files,), size)
+                function = tables_of if has_begun else None
+                yield Call((group, count), function, (files,), size, is_parsed=False)
 
         with closing(in_children(calls())) as answered:
             for call in answered:
