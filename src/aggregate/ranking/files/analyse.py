@@ -204,21 +204,16 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
 def _counted(
     lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
 ) -> tuple[list[Piece], bytes]:
-    """Return the pieces, and their terms as columns: hashes, places of pieces, how often."""
+    """Return the pieces, and their terms as sorted numbers of 64 bits: a hash, the place of a piece, how often."""
     pieces: list[Piece] = []
     keys: list[int] = []
     left = most
+    comments = _before(lines, kinds, (LineKind.COMMENT, LineKind.LICENCE))
+    preamble = _before(lines, kinds, (LineKind.IMPORT, LineKind.LICENCE))
     for place, run in enumerate(runs):
         text = "\n".join(lines[run.first - 1 : run.last])
         counts = hashed_terms(text if len(text) <= left else text[: max(left, 0)])
         left -= len(text)
-        comments = preamble = 0
-        for line in range(run.first - 1, run.last) if kinds else ():
-            kind = kinds[line]
-            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
-                comments += len(lines[line]) + 1
-            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
-                preamble += len(lines[line]) + 1
         pieces.append(
             Piece(
                 run.first,
@@ -226,20 +221,31 @@ def _counted(
                 run.owner,
                 sum(counts.values()),
                 len(text) + 1,
-                comments=comments,
-                preamble=preamble,
+                comments=comments[run.last] - comments[run.first - 1],
+                preamble=preamble[run.last] - preamble[run.first - 1],
             )
         )
-        # One number for each posting sorts faster than a tuple.
         low = place << 8
         keys += [
-            hashed << 40 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
+            hashed << 32 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
             for hashed, count in counts.items()
         ]
     keys.sort()
-    hashes = column("I", [key >> 40 for key in keys])
-    places = column("I", [key >> 8 & 0xFFFFFFFF for key in keys])
-    return pieces, hashes + places + bytes([key & 0xFF for key in keys])
+    return pieces, column("Q", keys)
+
+
+def _before(
+    lines: Sequence[str], kinds: Sequence[LineKind], wanted: tuple[LineKind, LineKind]
+) -> Sequence[int]:
+    """Return how many characters of lines of some kinds stand before each line and before the end."""
+    if not kinds:
+        return [0] * (len(lines) + 1)
+    one, other = wanted
+    sizes = [
+        len(line) + 1 if kind is one or kind is other else 0
+        for line, kind in zip(lines, kinds, strict=True)
+    ]
+    return [*accumulate(sizes, initial=0)]
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:

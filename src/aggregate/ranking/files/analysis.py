@@ -3,7 +3,7 @@
 import json
 import zlib
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, count, pairwise
@@ -109,7 +109,7 @@ class Corpus(Protocol):
         """Load the analyses of some files at once; what was loaded before is kept. Only some have references."""
 
 
-Code = Literal["H", "I", "i"]
+Code = Literal["I", "Q", "i"]
 _WORTH_BYTES: Final = 200  # shorter ones hardly get smaller
 _LEVEL: Final = 1  # of zlib: sorted hashes do not get smaller by trying longer
 _PLAIN, _DEFLATED = b"\0", b"\1"
@@ -199,21 +199,14 @@ class Analysis:
 
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``; ``255`` where it is more."""
-        hashes, places, counts = self._postings
         wanted = term_hash(term)
-        start = bisect_left(hashes, wanted)
-        end = bisect_right(hashes, wanted, start)
-        return list(zip(places[start:end], counts[start:end], strict=True))
+        start = bisect_left(self._postings, wanted << 32)
+        end = bisect_left(self._postings, wanted + 1 << 32, start)
+        return [(key >> 8 & 0xFFFFFF, key & 0xFF) for key in self._postings[start:end]]
 
     @cached_property
-    def _postings(self) -> tuple[memoryview, memoryview, bytes]:
-        data = inflated(self._sections[4])
-        rows = len(data) // 9
-        return (
-            numbers("I", data[: 4 * rows]),
-            numbers("I", data[4 * rows : 8 * rows]),
-            data[8 * rows :],
-        )
+    def _postings(self) -> memoryview:
+        return numbers("Q", inflated(self._sections[4]))
 
     def pack(self) -> bytes:
         ends = accumulate(map(len, self._sections))
