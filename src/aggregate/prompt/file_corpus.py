@@ -1,6 +1,7 @@
 """The corpus that a ranking reads, of files on the disk: what is known unchanged of them is not read."""
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from aggregate.prompt.known_files import (
     USUAL,
     FileGroup,
     KnownFiles,
+    Named,
     analysed,
     content_hash,
     tables_of,
@@ -30,7 +32,6 @@ _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 
 
 _GROUPS_AT_ONCE: Final = 16  # Groups whose terms are in memory at once: some megabytes
-_READ_AT_ONCE: Final = 500  # Files whose texts are in memory while they are analysed
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
@@ -125,46 +126,45 @@ class FileCorpus:
         self, files: Sequence[int], *, with_references: bool = False
     ) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
-        missing = self._missing(dict.fromkeys(files), with_references)
+        loaded = ((number, self._analyses.get(number)) for number in dict.fromkeys(files))
+        missing = [number for number, each in loaded if not (each and each.tells(with_references))]
         if missing:  # nothing is where a fit asks for one file after another
             identities = [self.identities[number] for number in missing]
             known = self.known.analyses(identities, with_references=with_references)
-            self._add(missing, identities, known)
-            unknown = self._missing(missing, with_references)
-            for start in range(0, len(unknown), _READ_AT_ONCE):
-                self._look_closely(unknown[start : start + _READ_AT_ONCE], with_references)
+            found = list(map(self._add, missing, identities, known))
+            unknown = [
+                number for number, is_known in zip(missing, found, strict=True) if not is_known
+            ]
+            self._look_closely(unknown, with_references)
         return [self._analyses[number] for number in files]
 
-    def _missing(self, files: Iterable[int], with_references: bool) -> list[int]:
-        loaded = ((number, self._analyses.get(number)) for number in files)
-        return [number for number, each in loaded if not each or not each.tells(with_references)]
+    def _look_closely(self, numbers: Iterable[int], with_references: bool) -> None:
+        """Read files without their secrets, and meanwhile analyse those that are not known so."""
+        asked: deque[tuple[int, bytes]] = deque()
 
-    def _look_closely(self, numbers: Sequence[int], with_references: bool) -> None:
-        """Read files without their secrets, and analyse those that are not known so."""
-        clean = [self._read(number).clean for number in numbers]
-        paths = [self.shown[number].path for number in numbers]
-        identities = list(map(self.known.identity, paths, clean))
-        known = self.known.analyses(identities, with_references=with_references)
-        self._add(numbers, identities, known)
-        places = [place for place, each in enumerate(known) if not each]
-        files = ((paths[place], clean[place].text) for place in places)
-        made = analysed(files, with_references=with_references)
-        for place, analysis in zip(places, made, strict=True):
-            self.known.keep_analysis(identities[place], analysis)
-            self._add([numbers[place]], [identities[place]], [analysis])
+        def unknown() -> Iterator[Named]:
+            for number in numbers:
+                path, clean = self.shown[number].path, self._read(number).clean
+                identity = self.known.identity(path, clean)
+                if identity != self.identities[number]:  # as that of a file with secrets is
+                    kept = self.known.analyses([identity], with_references=with_references)
+                    if self._add(number, identity, kept[0]):
+                        continue
+                asked.append((number, identity))
+                yield path, clean.text
 
-    def _add(
-        self,
-        numbers: Sequence[int],
-        identities: Sequence[bytes],
-        analyses: Sequence[Analysis | None],
-    ) -> None:
-        for number, identity, analysis in zip(numbers, identities, analyses, strict=True):
-            if analysis:
-                self._analyses[number], self._analysed_as[number] = analysis, identity
-                if analysis.problem:
-                    path = self.shown[number].path
-                    self.notes.note(path, NoteKind.VIEW, analysis.problem)
+        for analysis in analysed(unknown(), with_references=with_references):
+            number, identity = asked.popleft()
+            self.known.keep_analysis(identity, analysis)
+            self._add(number, identity, analysis)
+
+    def _add(self, number: int, identity: bytes, analysis: Analysis | None) -> bool:
+        if analysis is None:
+            return False
+        self._analyses[number], self._analysed_as[number] = analysis, identity
+        if analysis.problem:
+            self.notes.note(self.shown[number].path, NoteKind.VIEW, analysis.problem)
+        return True
 
     def text(self, number: int) -> str:
         return self.source(number).text
@@ -180,8 +180,8 @@ class FileCorpus:
         reading = self._read(number)
         identity = self.known.identity(self.shown[number].path, reading.clean)
         if self._analysed_as.get(number, identity) != identity:
-            self.identities[number] = identity
             self._look_closely([number], self._analyses.pop(number).has_references)
+            self.identities[number] = identity
         return reading
 
     def content_hash(self, number: int) -> bytes:
