@@ -23,9 +23,7 @@ class FakeCorpus:
             for asked in (False, True)
         }
         self._rough = [look_roughly(path, text) for path, text in plain.items()]
-        self.files: Sequence[FileFacts] = [
-            FileFacts(path, *rough.traits) for path, rough in zip(plain, self._rough, strict=True)
-        ]
+        self.files: Sequence[FileFacts] = [rough.facts for rough in self._rough]
         self.loaded: list[int] = []
         self.looked_up: list[set[str]] = []
 

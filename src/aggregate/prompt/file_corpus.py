@@ -126,8 +126,12 @@ class FileCorpus:
         self, files: Sequence[int], *, with_references: bool = False
     ) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
-        loaded = ((number, self._analyses.get(number)) for number in dict.fromkeys(files))
-        missing = [number for number, each in loaded if not (each and each.tells(with_references))]
+        loaded = self._analyses
+        missing = [
+            number
+            for number in dict.fromkeys(files)
+            if number not in loaded or (with_references and not loaded[number].has_references)
+        ]
         if missing:  # nothing is where a fit asks for one file after another
             identities = [self.identities[number] for number in missing]
             known = self.known.analyses(identities, with_references=with_references)

@@ -343,7 +343,9 @@ class KnownFiles:
         keys = [sha256(identity).digest() for identity in identities]
         rows = self._index.get_many(_kind("analysis"), keys)
         kept = (Analysis.unpack(row) if row else None for row in rows)
-        return [each if each and each.tells(with_references) else None for each in kept]
+        return [
+            each if each and (each.has_references or not with_references) else None for each in kept
+        ]
 
     def keep_analysis(self, identity: bytes, analysis: Analysis) -> None:
         self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), analysis.pack())])

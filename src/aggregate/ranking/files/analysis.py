@@ -182,10 +182,6 @@ class Analysis:
         """Whether references were looked for."""
         return bool(self._sections[3])
 
-    def tells(self, with_references: bool) -> bool:
-        """Tell whether it is all that is asked for."""
-        return self.has_references or not with_references
-
     @cached_property
     def references(self) -> Sequence[Reference]:
         if not self.has_references:

@@ -13,6 +13,7 @@ from aggregate.code.syntax import (
     language_of,
     uninstalled_language_of,
 )
+from aggregate.ranking.files.analysis import FileFacts
 from aggregate.ranking.terms import hashed_terms, term_hash
 
 # Of a text that is parsed: a larger one holds data, and no prompt has room for it.
@@ -40,24 +41,10 @@ class TextTraits(NamedTuple):
     is_parsed: bool  # whether a grammar is worth asking
 
 
-class FileTraits(NamedTuple):
-    """What is told of a file beside its words; all of ``FileFacts`` but the path."""
-
-    language: str
-    is_code: bool
-    characters: int
-    terms: int
-    pieces: int
-    is_generated: bool
-
-
-NO_TRAITS: Final = FileTraits("", False, 0, 0, 0, False)  # of a file that cannot be read
-
-
 class RoughFile(NamedTuple):
     """What is known of each file of a project, whatever is asked."""
 
-    traits: FileTraits
+    facts: FileFacts
     words: Mapping[int, int]  # by the hash of a term, how often it occurs
     names: frozenset[int]  # the hashes of names that stand where a definition has its name
 
@@ -82,7 +69,8 @@ def look_roughly(path: str, text: str) -> RoughFile:
     kind = text_traits(path, text)
     words = hashed_terms(text if kind.is_parsed else text[:SAMPLE])
     lines = text.count("\n") + (not text.endswith("\n"))
-    traits = FileTraits(
+    facts = FileFacts(
+        path,
         kind.name,
         kind.is_code,
         len(text),
@@ -91,7 +79,7 @@ def look_roughly(path: str, text: str) -> RoughFile:
         kind.is_generated,
     )
     is_named = kind.is_code and kind.is_parsed
-    return RoughFile(traits, words, _names(kind.name, text) if is_named else frozenset())
+    return RoughFile(facts, words, _names(kind.name, text) if is_named else frozenset())
 
 
 def _names(language: str, text: str) -> frozenset[int]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, Final
 
-from aggregate.ranking.files.analysis import column, numbers
-from aggregate.ranking.files.rough import NO_TRAITS, RoughFile
+from aggregate.ranking.files.analysis import FileFacts, column, numbers
+from aggregate.ranking.files.rough import RoughFile
 
 MOST_MEMBERS: Final = 255  # files of a table: the place of each is kept in one byte
 _MOST_COUNT: Final = 255
+_UNREADABLE: Final = FileFacts("", "", is_code=False, characters=0, terms=0, pieces=0)
 _BYTES: Final = [bytes([value]) for value in range(256)]
 _SIZE: Final = 4  # bytes of a number
 _COUNTS: Final = 3  # columns of numbers that are told of a file
@@ -83,7 +84,7 @@ def pack_tables(files: Sequence[RoughFile | None]) -> tuple[bytes, bytes]:
 
 
 def _packed_traits(files: Sequence[RoughFile | None]) -> bytes:
-    traits = [file.traits if file else NO_TRAITS for file in files]
+    traits = [file.facts if file else _UNREADABLE for file in files]
     languages = sorted({each.language for each in traits})
     head = json.dumps([len(files), languages]).encode()
     columns = (
