@@ -247,7 +247,7 @@ class KnownFiles:
             for group in groups:
                 count = len(group.unknown)
                 files = self._new_part(group)
-                size = sum(len(file[1]) for file in files if isinstance(file, tuple))
+                size = sum(len(file[1]) for file in files if file)
                 has_begun = has_begun or size > _MOST_AT_ONCE
                 function = tables_of if has_begun else None
                 yield Call((group, count), function, (files,), size, is_parsed=False)
@@ -342,10 +342,8 @@ class KnownFiles:
         """Return what is kept, ``None`` also for what lacks the references that are asked for."""
         keys = [sha256(identity).digest() for identity in identities]
         rows = self._index.get_many(_kind("analysis"), keys)
-        kept = (Analysis.unpack(row) if row else None for row in rows)
-        return [
-            each if each and (each.has_references or not with_references) else None for each in kept
-        ]
+        kept = [Analysis.unpack(row) if row else None for row in rows]
+        return [each if each and each.has_references >= with_references else None for each in kept]
 
     def keep_analysis(self, identity: bytes, analysis: Analysis) -> None:
         self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), analysis.pack())])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aggregate.base.request import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
-from aggregate.ranking.files.analysis import Corpus, FileAnalysis
+from aggregate.ranking.files.analysis import Analysis, Corpus
 from aggregate.ranking.inquiry import (
     Candidates,
     Inquiry,
@@ -219,8 +219,7 @@ def seed_files(inquiry: Inquiry) -> frozenset[int]:
     paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
     files = {file for path in paths for file in _files_at(inquiry, path)}
     for symbol in inquiry.question.symbols:
-        holding = _files_that_may_define(inquiry.corpus, symbol)
-        loaded = inquiry.load(holding, with_references=True)  # as they are asked for later
+        loaded = inquiry.load(_files_that_may_define(inquiry.corpus, symbol), with_references=True)
         files.update(file for file, _ in _definitions(inquiry, loaded, symbol)[0])
     return frozenset(files)
 
@@ -352,7 +351,7 @@ def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
 
 
-def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
+def _pieces_at(analysis: Analysis, place: NamedPlace) -> Sequence[int]:
     # Where the line is not in that function, the file has changed since, and the function is the better guess.
     at_line = pieces_over(analysis, place.line, place.line) if place.line else ()
     if not place.symbol:

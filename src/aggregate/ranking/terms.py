@@ -145,8 +145,6 @@ def _terms_of(word: str) -> Sequence[str]:
     if word.isascii():
         return _terms_of_spaced(word)
     first, *runs = _unspaced().split(word)  # each second run is of a script without spaces
-    if not runs:
-        return _terms_of_spaced(word)
     terms = [*_terms_of_spaced(first)]
     for unspaced, spaced in zip(runs[::2], runs[1::2], strict=True):
         terms += unspaced

@@ -67,7 +67,6 @@ class _Kind(NamedTuple):
     is_end: bool
     is_comment: bool
     is_heredoc: bool
-    is_foreign: bool  # a part in another language
 
 
 class _Kinds(dict[str, _Kind]):
@@ -86,7 +85,6 @@ class _Kinds(dict[str, _Kind]):
             is_end=name in _ENDS,
             is_comment="comment" in name,
             is_heredoc="heredoc" in name,
-            is_foreign=name == "raw_text",
         )
         return kind
 
@@ -151,7 +149,7 @@ class _Units:
         """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
         first, last = rows
         kind = self._kinds[node.type]
-        if kind.is_foreign:
+        if node.type == "raw_text":  # a part in another language
             return -1
         is_simple = first == last and not kind.is_list and not node.is_error  # as most are
         if is_simple or kind.is_solid or not node.child_count or depth > _DEEPEST:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from itertools import accumulate, chain, count, takewhile
+from itertools import accumulate, chain, count, repeat, takewhile
 from operator import sub
 from typing import Final
 
@@ -238,13 +238,9 @@ def _before(
     lines: Sequence[str], kinds: Sequence[LineKind], wanted: tuple[LineKind, LineKind]
 ) -> Sequence[int]:
     """Return how many characters of lines of some kinds stand before each line and before the end."""
-    if not kinds:
-        return [0] * (len(lines) + 1)
     one, other = wanted
-    sizes = [
-        len(line) + 1 if kind is one or kind is other else 0
-        for line, kind in zip(lines, kinds, strict=True)
-    ]
+    known = zip(lines, kinds or repeat(LineKind.CODE), strict=False)
+    sizes = [len(line) + 1 if kind is one or kind is other else 0 for line, kind in known]
     return [*accumulate(sizes, initial=0)]
 
 
