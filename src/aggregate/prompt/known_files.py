@@ -44,6 +44,7 @@ _MOST_WAITING: Final = 4_000_000
 _MOST_AT_ONCE: Final = 100_000
 # What to look at: a file's path and its text.
 Named = tuple[str, str]
+_Looked = Named | RoughFile | None  # or what was found there, nothing in one that cannot be read
 
 USUAL: Final = ReadFacts()  # What reading most files tells
 
@@ -66,7 +67,7 @@ def _packed(path: str, text: str, with_references: bool, problem: str = "") -> b
     return analyse(path, text, problem=problem, with_references=with_references).pack()
 
 
-def tables_of(files: Sequence[Named | RoughFile | None]) -> tuple[bytes, bytes]:
+def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
     """Return what ``pack_tables`` does of files by their texts."""
     return pack_tables(
         [
@@ -261,7 +262,7 @@ class KnownFiles:
                 self._index.remember_group(group.name, group.marks, group.pack())
                 yield count
 
-    def _new_part(self, group: FileGroup) -> list[Named | RoughFile | None]:
+    def _new_part(self, group: FileGroup) -> list[_Looked]:
         """Add the part of a group that is missing; return its files where the index does not know their table."""
         unread = [member for member, identity in enumerate(group.identities) if not identity]
         texts = self._texts(group, unread)
@@ -276,10 +277,8 @@ class KnownFiles:
         group.parts.append(Part(group.key(members), bytes(members), table))
         return [] if table else [texts[member] for member in members]
 
-    def _texts(
-        self, group: FileGroup, members: Iterable[int]
-    ) -> dict[int, Named | RoughFile | None]:
-        texts: dict[int, Named | RoughFile | None] = {}
+    def _texts(self, group: FileGroup, members: Iterable[int]) -> dict[int, _Looked]:
+        texts: dict[int, _Looked] = {}
         room = _MOST_WAITING
         for member in members:
             named = self._read(group, member)

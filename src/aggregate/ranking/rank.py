@@ -105,10 +105,8 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
     files = add_to_files(files, belonging, weights)
     own = (file for evidence in belonging for file in evidence.files)
-    candidates = inquiry.load(
-        [*_best_files(inquiry, files, weights, pointed_at), *own],
-        with_references=asks_for_uses(inquiry),
-    )
+    best = _best_files(inquiry, files, weights, pointed_at)
+    candidates = inquiry.load([*best, *own], with_references=asks_for_uses(inquiry))
     places, seeds = traced_places(inquiry, candidates), seeded_pieces(inquiry, candidates)
     closely = [
         *piece_texts(inquiry, candidates),
