@@ -19,7 +19,6 @@ from aggregate.prompt.known_files import (
     USUAL,
     FileGroup,
     KnownFiles,
-    Named,
     analysed,
     content_hash,
     tables_of,
@@ -126,49 +125,45 @@ class FileCorpus:
         self, files: Sequence[int], *, with_references: bool = False
     ) -> Sequence[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
-        loaded = self._analyses
-        missing = [
-            number
-            for number in dict.fromkeys(files)
-            if number not in loaded or (with_references and not loaded[number].has_references)
-        ]
+        missing = [each for each in dict.fromkeys(files) if self._lacks(each, with_references)]
         if missing:  # nothing is where a fit asks for one file after another
             identities = [self.identities[number] for number in missing]
-            known = self.known.analyses(identities, with_references=with_references)
-            found = list(map(self._add, missing, identities, known))
-            unknown = [
-                number for number, is_known in zip(missing, found, strict=True) if not is_known
-            ]
+            for found in zip(missing, identities, self.known.analyses(identities), strict=True):
+                self._add(*found)
+            unknown = [each for each in missing if self._lacks(each, with_references)]
             self._look_closely(unknown, with_references)
         return [self._analyses[number] for number in files]
+
+    def _lacks(self, number: int, with_references: bool) -> bool:
+        loaded = self._analyses.get(number)
+        return not loaded or (with_references and not loaded.has_references)
 
     def _look_closely(self, numbers: Iterable[int], with_references: bool) -> None:
         """Read files without their secrets, and meanwhile analyse those that are not known so."""
         asked: deque[tuple[int, bytes]] = deque()
 
-        def unknown() -> Iterator[Named]:
+        def unknown() -> Iterator[tuple[str, str, bytes]]:
             for number in numbers:
                 path, clean = self.shown[number].path, self._read(number).clean
                 identity = self.known.identity(path, clean)
-                if identity != self.identities[number]:  # as that of a file with secrets is
-                    kept = self.known.analyses([identity], with_references=with_references)
-                    if self._add(number, identity, kept[0]):
-                        continue
-                asked.append((number, identity))
-                yield path, clean.text
+                # That of a file with secrets, or of one that has changed, was not asked for yet.
+                if identity not in (self.identities[number], self._analysed_as.get(number)):
+                    self._add(number, identity, *self.known.analyses([identity]))
+                is_known = self._analysed_as.get(number) == identity
+                if not is_known or self._lacks(number, with_references):
+                    asked.append((number, identity))
+                    yield path, clean.text, self._analyses[number].pack() if is_known else b""
 
         for analysis in analysed(unknown(), with_references=with_references):
             number, identity = asked.popleft()
             self.known.keep_analysis(identity, analysis)
             self._add(number, identity, analysis)
 
-    def _add(self, number: int, identity: bytes, analysis: Analysis | None) -> bool:
-        if analysis is None:
-            return False
-        self._analyses[number], self._analysed_as[number] = analysis, identity
-        if analysis.problem:
-            self.notes.note(self.shown[number].path, NoteKind.VIEW, analysis.problem)
-        return True
+    def _add(self, number: int, identity: bytes, analysis: Analysis | None) -> None:
+        if analysis:
+            self._analyses[number], self._analysed_as[number] = analysis, identity
+            if analysis.problem:
+                self.notes.note(self.shown[number].path, NoteKind.VIEW, analysis.problem)
 
     def text(self, number: int) -> str:
         return self.source(number).text

@@ -49,21 +49,31 @@ _Looked = Named | RoughFile | None  # or what was found there, nothing in one th
 USUAL: Final = ReadFacts()  # What reading most files tells
 
 
-def analysed(files: Iterable[Named], *, with_references: bool) -> Iterator[Analysis]:
-    """Yield the analysis of each file, in their order, made in child processes."""
+def analysed(
+    files: Iterable[tuple[str, str, bytes]], *, with_references: bool
+) -> Iterator[Analysis]:
+    """Yield the analysis of each file, in their order, made in child processes.
+
+    What is known of a file already, but for its references, stands behind its path and its text.
+    """
     calls = (Call(file, _packed, (*file, with_references), len(file[1])) for file in files)
     with closing(in_children(calls)) as answered:
         for call in answered:
             yield Analysis.unpack(
                 call.answer
                 if isinstance(call.answer, bytes)
-                else _packed(*call.about, with_references, str(call.answer))
+                else _packed(*call.about[:2], b"", with_references, str(call.answer))
             )
 
 
-def _packed(path: str, text: str, with_references: bool, problem: str = "") -> bytes:
-    from aggregate.ranking.files import analyse  # the parser, which these alone need
+def _packed(path: str, text: str, known: bytes, with_references: bool, problem: str = "") -> bytes:
+    from aggregate.ranking.files import (
+        add_references,
+        analyse,
+    )  # the parser, which these alone need
 
+    if known:
+        return add_references(path, text, Analysis.unpack(known)).pack()
     return analyse(path, text, problem=problem, with_references=with_references).pack()
 
 
@@ -335,14 +345,10 @@ class KnownFiles:
         traits = naming_class(path), generated_reason(path, "")
         return sha256(json.dumps(traits).encode()).digest()[:_DIGEST_BYTES]
 
-    def analyses(
-        self, identities: Sequence[bytes], *, with_references: bool
-    ) -> list[Analysis | None]:
-        """Return what is kept, ``None`` also for what lacks the references that are asked for."""
+    def analyses(self, identities: Sequence[bytes]) -> list[Analysis | None]:
         keys = [sha256(identity).digest() for identity in identities]
         rows = self._index.get_many(_kind("analysis"), keys)
-        kept = [Analysis.unpack(row) if row else None for row in rows]
-        return [each if each and each.has_references >= with_references else None for each in kept]
+        return [Analysis.unpack(row) if row else None for row in rows]
 
     def keep_analysis(self, identity: bytes, analysis: Analysis) -> None:
         self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), analysis.pack())])

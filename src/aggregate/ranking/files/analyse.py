@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import accumulate, chain, count, repeat, takewhile
 from operator import sub
 from typing import Final
@@ -111,11 +112,25 @@ def analyse(path: str, text: str, *, problem: str = "", with_references: bool = 
             problem.encode(),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
-            deflated(_ENCODE(references).encode()) if with_references else b"",
+            _packed_references(references) if with_references else b"",
             deflated(postings),
             deflated(column("i", map(sub, count(1), statements))),
         ]
     )
+
+
+def add_references(path: str, text: str, known: Analysis) -> Analysis:
+    """Return what is known of the file at ``path`` with its references, as ``analyse`` finds them in ``text``."""
+    language, _, _, _, is_parsed = text_traits(path, text)
+    references: Sequence[Reference] = ()
+    if language and is_parsed and not known.problem:
+        with suppress(DeadlineError):
+            references = _references(text, language, known.definitions)
+    return known.with_references(_packed_references(references))
+
+
+def _packed_references(references: Sequence[Reference]) -> bytes:
+    return deflated(_ENCODE(references).encode())
 
 
 def _read(

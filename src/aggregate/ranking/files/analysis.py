@@ -134,6 +134,9 @@ class Analysis:
         """Whether references were looked for."""
         return bool(self._sections[3])
 
+    def with_references(self, packed: bytes) -> "Analysis":
+        return Analysis([*self._sections[:3], packed, *self._sections[4:]])
+
     @cached_property
     def references(self) -> Sequence[Reference]:
         if not self.has_references:
