@@ -42,9 +42,7 @@ class FakeCorpus:
         hashed = term_hash(name)
         return [number for number, rough in enumerate(self._rough) if hashed in rough.names]
 
-    def analyses(
-        self, files: Sequence[int], *, with_references: bool = False
-    ) -> Sequence[Analysis]:
+    def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         self.loaded += files
         return [self._analyses[with_references][number] for number in files]
 

@@ -17,6 +17,7 @@ from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Readi
 from aggregate.prompt.known_files import (
     GONE,
     USUAL,
+    Asked,
     FileGroup,
     KnownFiles,
     analysed,
@@ -28,8 +29,6 @@ from aggregate.ranking import term_hash, term_list
 from aggregate.ranking.files import Analysis, FileFacts, FileTable, TermTable
 
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
-
-
 _GROUPS_AT_ONCE: Final = 16  # Groups whose terms are in memory at once: some megabytes
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
@@ -121,9 +120,7 @@ class FileCorpus:
     def _defined(self) -> "Sequence[memoryview[int]]":
         return [numbered.table.defined for numbered in self.groups]
 
-    def analyses(
-        self, files: Sequence[int], *, with_references: bool = False
-    ) -> Sequence[Analysis]:
+    def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
         missing = [each for each in dict.fromkeys(files) if self._lacks(each, with_references)]
         if missing:  # nothing is where a fit asks for one file after another
@@ -142,7 +139,7 @@ class FileCorpus:
         """Read files without their secrets, and meanwhile analyse those that are not known so."""
         asked: deque[tuple[int, bytes]] = deque()
 
-        def unknown() -> Iterator[tuple[str, str, bytes]]:
+        def unknown() -> Iterator[Asked]:
             for number in numbers:
                 path, clean = self.shown[number].path, self._read(number).clean
                 identity = self.known.identity(path, clean)
@@ -161,9 +158,9 @@ class FileCorpus:
 
     def _add(self, number: int, identity: bytes, analysis: Analysis | None) -> None:
         if analysis:
-            self._analyses[number], self._analysed_as[number] = analysis, identity
-            if analysis.problem:
+            if analysis.problem and number not in self._analyses:
                 self.notes.note(self.shown[number].path, NoteKind.VIEW, analysis.problem)
+            self._analyses[number], self._analysed_as[number] = analysis, identity
 
     def text(self, number: int) -> str:
         return self.source(number).text

@@ -44,18 +44,14 @@ _MOST_WAITING: Final = 4_000_000
 _MOST_AT_ONCE: Final = 100_000
 # What to look at: a file's path and its text.
 Named = tuple[str, str]
+Asked = tuple[str, str, bytes]  # the same, and what is known already but for references
 _Looked = Named | RoughFile | None  # or what was found there, nothing in one that cannot be read
 
 USUAL: Final = ReadFacts()  # What reading most files tells
 
 
-def analysed(
-    files: Iterable[tuple[str, str, bytes]], *, with_references: bool
-) -> Iterator[Analysis]:
-    """Yield the analysis of each file, in their order, made in child processes.
-
-    What is known of a file already, but for its references, stands behind its path and its text.
-    """
+def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analysis]:
+    """Yield the analysis of each file, in their order, made in child processes."""
     calls = (Call(file, _packed, (*file, with_references), len(file[1])) for file in files)
     with closing(in_children(calls)) as answered:
         for call in answered:
@@ -67,14 +63,10 @@ def analysed(
 
 
 def _packed(path: str, text: str, known: bytes, with_references: bool, problem: str = "") -> bytes:
-    from aggregate.ranking.files import (
-        add_references,
-        analyse,
-    )  # the parser, which these alone need
+    from aggregate.ranking.files import analyse  # the parser, which these alone need
 
-    if known:
-        return add_references(path, text, Analysis.unpack(known)).pack()
-    return analyse(path, text, problem=problem, with_references=with_references).pack()
+    made = analyse(path, text, problem=problem, known=known, with_references=with_references)
+    return made.pack()
 
 
 def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:

@@ -7,7 +7,6 @@ one unit. Lines of one unit are shown together or not at all, so that what is sh
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
@@ -72,12 +71,9 @@ class _Kind(NamedTuple):
 class _Kinds(dict[str, _Kind]):
     """Kinds of nodes by their names: a grammar has some hundreds, and a text many thousand nodes."""
 
-    def __init__(self, language: Language) -> None:
-        self._lists = frozenset(language.lists.split())
-
     def __missing__(self, name: str) -> _Kind:
         kind = self[name] = _Kind(
-            is_list=name in self._lists or bool(_LISTS.fullmatch(name)),
+            is_list=bool(_LISTS.fullmatch(name)),
             is_clause=bool(_CLAUSES.fullmatch(name)),
             is_leading=bool(_LEADING.fullmatch(name)),
             is_solid=bool(_SOLID.fullmatch(name)),
@@ -89,7 +85,7 @@ class _Kinds(dict[str, _Kind]):
         return kind
 
 
-_kinds: Final = cache(_Kinds)
+_KINDS: Final = _Kinds()
 
 
 def read_statements(text: str, language: Language) -> list[int]:
@@ -111,7 +107,7 @@ class _Units:
 
     def __init__(self, source: bytes, language: Language, deadline: Deadline) -> None:
         self._source = without_macros(source, macros_by_end(source, language))
-        self._kinds = _kinds(language)
+        self._lists = frozenset(language.lists.split())
         self._deadline = deadline
         self._owners = [0] * (source.count(b"\n") + 2)
         self._same = [0]  # of each unit another one that it is one with, or itself
@@ -148,10 +144,11 @@ class _Units:
     def _visit(self, node: Node, rows: tuple[int, int], unit: int, depth: int) -> int:
         """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
         first, last = rows
-        kind = self._kinds[node.type]
+        kind = _KINDS[node.type]
         if node.type == "raw_text":  # a part in another language
             return -1
-        is_simple = first == last and not kind.is_list and not node.is_error  # as most are
+        may_list = kind.is_list or node.is_error or node.type in self._lists
+        is_simple = first == last and not may_list  # as most are
         if is_simple or kind.is_solid or not node.child_count or depth > _DEEPEST:
             self._mark(first, last, unit)
             return last
@@ -174,8 +171,8 @@ class _Units:
         return behind
 
     def _is_list(self, node: Node, lines: int) -> bool:
-        kind = self._kinds[node.type]
-        if kind.is_list or node.is_error:
+        kind = _KINDS[node.type]
+        if kind.is_list or node.is_error or node.type in self._lists:
             return node.is_named
         if not lines or not node.child_count or kind.is_solid:
             return False
@@ -193,7 +190,7 @@ class _Units:
             rows = self._rows(child)
             first = rows[0]
             own = owners[first]
-            kind = self._kinds[child.type]
+            kind = _KINDS[child.type]
             if child.is_named and not kind.is_clause:
                 if not own:
                     begins = is_error or self._begins_line(child)

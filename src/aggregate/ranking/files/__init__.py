@@ -12,7 +12,7 @@ else:
         __name__,
         {
             "analysis": "Analysis Corpus DefinedName FileFacts Piece",
-            "analyse": "add_references analyse",
+            "analyse": "analyse",
             "rough": "RoughFile look_roughly",
             "tables": "FileTable MOST_MEMBERS TermTable pack_tables",
         },

@@ -14,6 +14,7 @@ from aggregate.code.syntax import (
     LanguageKind,
     Module,
     guess_statements,
+    language_of,
     read_definitions,
     read_references,
     read_statements,
@@ -77,12 +78,27 @@ _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 _MOST_COUNT: Final = 255
 
 
-def analyse(path: str, text: str, *, problem: str = "", with_references: bool = True) -> Analysis:
+def analyse(
+    path: str, text: str, *, problem: str = "", known: bytes = b"", with_references: bool = True
+) -> Analysis:
     """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
 
     Where its grammar has had a ``problem`` with it, that is not asked: it is to be asked in child processes only.
-    Finding references takes a fifth of the time, and few questions ask for any.
+    Finding references takes a fifth of the time, and few questions ask for any: they are added to what is ``known``, an
+    analysis as it is packed.
     """
+    with shared_parse():
+        analysis = Analysis.unpack(known) if known else _analysed(path, text, problem)
+        if analysis.has_references or not with_references:
+            return analysis
+        references: Sequence[Reference] = ()
+        if language := language_of(path, text):
+            with suppress(DeadlineError):
+                references = _references(text, language, analysis.definitions)
+        return analysis.with_references(deflated(_ENCODE(references).encode()))
+
+
+def _analysed(path: str, text: str, problem: str) -> Analysis:
     language, name, is_code, _, is_parsed = text_traits(path, text)
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
@@ -90,10 +106,10 @@ def analyse(path: str, text: str, *, problem: str = "", with_references: bool = 
     if not text:
         lines = []
     definitions: Sequence[DefinedName] = ()
-    references: Sequence[Reference] = ()
     statements: Sequence[int] = ()
+    has_more = False
     if language and is_parsed and not problem:
-        definitions, references, statements = _read(text, lines, language, with_references)
+        definitions, statements, has_more = _read(text, lines, language)
     if is_code and is_parsed and not statements:
         statements = guess_statements(lines, name)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
@@ -112,41 +128,23 @@ def analyse(path: str, text: str, *, problem: str = "", with_references: bool = 
             problem.encode(),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
-            _packed_references(references) if with_references else b"",
+            b"" if has_more else deflated(b"[]"),
             deflated(postings),
             deflated(column("i", map(sub, count(1), statements))),
         ]
     )
 
 
-def add_references(path: str, text: str, known: Analysis) -> Analysis:
-    """Return what is known of the file at ``path`` with its references, as ``analyse`` finds them in ``text``."""
-    language, _, _, _, is_parsed = text_traits(path, text)
-    references: Sequence[Reference] = ()
-    if language and is_parsed and not known.problem:
-        with suppress(DeadlineError):
-            references = _references(text, language, known.definitions)
-    return known.with_references(_packed_references(references))
-
-
-def _packed_references(references: Sequence[Reference]) -> bytes:
-    return deflated(_ENCODE(references).encode())
-
-
 def _read(
-    text: str, lines: Sequence[str], language: Language, with_references: bool
-) -> tuple[Sequence[DefinedName], Sequence[Reference], Sequence[int]]:
-    """Return what a text defines, what it refers to and its statements, as far as there is time."""
+    text: str, lines: Sequence[str], language: Language
+) -> tuple[Sequence[DefinedName], Sequence[int], bool]:
+    """Return what a text defines and its statements, as far as there is time, and whether there is time for more."""
     definitions: Sequence[DefinedName] = ()
-    statements: Sequence[int] = ()
     try:
-        with shared_parse():
-            definitions = _defined_names(read_definitions(text, language), lines, language)
-            statements = read_statements(text, language)[: len(lines)]
-            found = _references(text, language, definitions) if with_references else ()
-            return definitions, found, statements
+        definitions = _defined_names(read_definitions(text, language), lines, language)
+        return definitions, read_statements(text, language)[: len(lines)], True
     except DeadlineError:
-        return definitions, (), statements
+        return definitions, (), False
 
 
 def _references(
@@ -223,8 +221,8 @@ def _counted(
     pieces: list[Piece] = []
     keys: list[int] = []
     left = most
-    comments = _before(lines, kinds, (LineKind.COMMENT, LineKind.LICENCE))
-    preamble = _before(lines, kinds, (LineKind.IMPORT, LineKind.LICENCE))
+    comments = _before(lines, kinds, LineKind.COMMENT)
+    preamble = _before(lines, kinds, LineKind.IMPORT)
     for place, run in enumerate(runs):
         text = "\n".join(lines[run.first - 1 : run.last])
         counts = hashed_terms(text if len(text) <= left else text[: max(left, 0)])
@@ -249,13 +247,10 @@ def _counted(
     return pieces, column("Q", keys)
 
 
-def _before(
-    lines: Sequence[str], kinds: Sequence[LineKind], wanted: tuple[LineKind, LineKind]
-) -> Sequence[int]:
-    """Return how many characters of lines of some kinds stand before each line and before the end."""
-    one, other = wanted
-    known = zip(lines, kinds or repeat(LineKind.CODE), strict=False)
-    sizes = [len(line) + 1 if kind is one or kind is other else 0 for line, kind in known]
+def _before(lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind) -> Sequence[int]:
+    """Return how many characters of a kind and of licences stand before each line and before the end."""
+    licence, known = LineKind.LICENCE, zip(lines, kinds or repeat(LineKind.CODE), strict=False)
+    sizes = (len(line) + 1 if kind is wanted or kind is licence else 0 for line, kind in known)
     return [*accumulate(sizes, initial=0)]
 
 

@@ -191,9 +191,7 @@ class Corpus(Protocol):
     def files_defining(self, name: str) -> Sequence[int]:
         """Return the files in which ``name``, as written, stands where a definition has its name."""
 
-    def analyses(
-        self, files: Sequence[int], *, with_references: bool = False
-    ) -> Sequence[Analysis]:
+    def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept. Only some have references."""
 
 
