@@ -102,8 +102,9 @@ ROWS: Final = tuple(Row(*row) for row in (
     ("minimax", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 512, "write": 1.25}),
     # An hour is not passed on by all of them.
     (GATEWAY, "claude", "documentation of gateways", "2026-11-20", {"long_seconds": 0}),
-    # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
-    (COMPATIBLE, "", "documentation of servers", "2026-11-20", {"lookup": _PREFIX, "minimum": 1, "seconds": 3600, "read": 1.0}),
+    # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory. Where nothing is paid the prices are
+    # of the time until the first word: a llama.cpp server reads a token again in a fiftieth of it.
+    (COMPATIBLE, "", "documentation of servers", "2026-11-28", {"lookup": _PREFIX, "minimum": 1, "seconds": 3600}),
     (KNOWN, "claude-opus-5 claude-fable-5 claude-mythos-5", _CACHES, "2026-11-20", {"minimum": 512}),
     (KNOWN, "claude-sonnet-5 claude-sonnet-4 claude-opus-4", _CACHES, "2026-11-20", {"minimum": 1024}),
     (KNOWN, "claude-opus-4-5 claude-opus-4-6", _CACHES, "2026-11-20", {"minimum": 4096}),

@@ -93,7 +93,7 @@ def test_stable_blocks_do_not_move(turns: list[State]) -> None:
         ("gemini", "gemini-3.5-flash", CacheLookup.PREFIX, 4096, 0.1),
         ("deepseek", "deepseek-flash", CacheLookup.PREFIX, 64, 0.02),
         ("minimax", "MiniMax-M2.7", CacheLookup.BREAKPOINTS, 512, 0.2),
-        ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 1.0),
+        ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 0.1),
         ("unheard-of", "x", CacheLookup.NONE, 1024, 1.0),
     ],
 )

@@ -58,8 +58,7 @@ async def _ask(
 ) -> dict[str, Any]:
     if on_text is None:
         return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
-    pieces: list[str] = []
-    refusal: list[str] = []
+    message: dict[str, Any] = {}
     usage: dict[str, Any] | None = None
     model, reason = "", None
     stream = await client.chat.completions.create(
@@ -72,16 +71,29 @@ async def _ask(
         for choice in event.choices[:1]:
             reason = choice.finish_reason or reason
             if choice.delta and choice.delta.content:
-                pieces.append(choice.delta.content)
                 on_text(choice.delta.content)
-            if choice.delta and choice.delta.refusal:
-                refusal.append(choice.delta.refusal)
-    message = {"content": "".join(pieces), "refusal": "".join(refusal)}
+            if choice.delta:
+                _add_delta(message, choice.delta.model_dump(exclude_none=True, warnings=False))
     return {
         "usage": usage,
         "model": model,
         "choices": [{"finish_reason": reason, "message": message}],
     }
+
+
+def _add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    """Add a piece to the message that comes in pieces: texts grow, and calls are told apart by their numbers."""
+    for name in ("content", "refusal", "reasoning_content"):
+        if piece := delta.get(name):
+            message[name] = message.get(name, "") + piece
+    for part in delta.get("tool_calls", ()):
+        calls = message.setdefault("tool_calls", [])
+        if part["index"] == len(calls):
+            calls.append({"type": "function", "function": {"arguments": ""}})
+        call, said = calls[part["index"]], part.get("function", {})
+        call |= {"id": part["id"]} if part.get("id") else {}
+        call["function"] |= {"name": said["name"]} if said.get("name") else {}
+        call["function"]["arguments"] += said.get("arguments", "")
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
