@@ -19,15 +19,12 @@ from aggregate.base.text import common_prefix
 from aggregate.base.tokens import count
 from aggregate.sending.bills import Bill
 from aggregate.sending.cache.breakpoints import (
-    NO_PAUSES,
-    BlockLayout,
-    CacheLifetime,
     EarlierRequest,
     Outline,
-    Pauses,
     layout_with_breakpoints,
+    with_pause,
 )
-from aggregate.sending.cache.fingerprint import digest
+from aggregate.sending.cache.fingerprint import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
 from aggregate.sending.clients.learned import token_ratio
 from aggregate.sending.clients.openai_api import cache_key
@@ -85,7 +82,7 @@ class PlannedMessages:
     own: frozenset[int]  # places of all breakpoints so far that the host has not set
     cache: SimulatedCache = field(repr=False)  # behind this request
     at: float  # when it is sent, in seconds since the epoch
-    pauses: Pauses = NO_PAUSES
+    pauses: tuple[float, ...] = ()  # seconds between the requests before
 
 
 def plan_messages(
@@ -241,23 +238,22 @@ def _before(
     now: float,
 ) -> EarlierRequest:
     """Return what a cache holds; steps of a loop follow quickly unless pauses between them were seen."""
-    pauses = earlier.pauses.then(now - earlier.at) if earlier else NO_PAUSES
-    is_slow = any(pause > policy.seconds for pause in pauses.seconds)
-    lifetime = CacheLifetime.AUTO if is_slow else CacheLifetime.SHORT
+    pauses = with_pause(earlier.pauses, now - earlier.at) if earlier else ()
+    is_slow = any(pause > policy.seconds for pause in pauses)
     last = max(outline.markable, default=len(pieces))
     if earlier is not None:
         age = max(now - earlier.at, 0.0)
-        return EarlierRequest(earlier.plan.layout, age, lifetime, pauses, replaced=last)
+        return EarlierRequest(earlier.plan.layout, age, is_slow, pauses, replaced=last)
     answers = [place for place, piece in enumerate(pieces) if piece.role == "assistant"]
     if not answers:
-        return EarlierRequest(lifetime=lifetime, replaced=last)
+        return EarlierRequest(replaced=last)
     # The last answer with all its parts: the request that it answers has ended before.
     answer = pieces[answers[-1]].place[1]
     end = next(place for place in answers if pieces[place].place[1] == answer)
     ended = max((place for place in outline.markable if place <= end), default=0)
     marks = {place for place in (outline.head, outline.body, ended) if 0 < place <= ended}
     layout = BlockLayout(outline.digests[:end], tuple(range(1, end + 1)), tuple(sorted(marks)))
-    return EarlierRequest(layout, 0.0, lifetime, replaced=last)
+    return EarlierRequest(layout, replaced=last)
 
 
 def _begun(planned: PlannedRequest, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401

@@ -32,9 +32,10 @@ from aggregate.prompt import (
 from aggregate.prompt.document import Image, Prompt, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
-from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, EarlierRequest, Pauses
+from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt
 from aggregate.sending.cache.fingerprint import (
+    BlockLayout,
     HashedPrompt,
     HashedSegment,
     compare_prefixes,
@@ -78,13 +79,13 @@ class LastRequest:
         return self.logged.layout if self.logged and self.may_be_cached else None
 
     @property
-    def pauses(self) -> Pauses:
-        earlier = Pauses(self.logged.pauses if self.logged else ())
+    def pauses(self) -> tuple[float, ...]:
+        earlier = self.logged.pauses if self.logged else ()
         is_pause = self.logged is not None and self.is_own and self.age <= _LONGEST_PAUSE
-        return earlier.then(self.age) if is_pause else earlier
+        return with_pause(earlier, self.age) if is_pause else earlier
 
     def is_alive(self, usual: float) -> bool:
-        lifetimes = self.logged.lifetimes if self.logged else ()
+        lifetimes = self.layout.lifetimes if self.layout else ()
         return self.age <= max(lifetimes, default=usual)
 
     def cached_prompt(self, policy: CachePolicy) -> CachedPrompt:
@@ -143,7 +144,9 @@ def _last_request(
 ) -> LastRequest:
     reached = (logged.provider, logged.model, logged.fingerprint.digests[0])
     lookup = cache_policy(logged.provider, logged.model).lookup
-    was_written = bool(logged.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
+    was_written = (
+        bool(logged.layout and logged.layout.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
+    )
     try:
         age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
     except OSError:
@@ -216,11 +219,9 @@ class TurnComposer:
         instructions = escape_surrogates(selection.system).strip()
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)
-        is_off = selection.cache == CacheLifetime.OFF
-        policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
+        policy = cache_policy(client.provider, client.model)
         told = (*secrets, *refused)
-        takes_hours = policy.long_seconds > 0 and selection.cache == CacheLifetime.AUTO
-        if takes_hours and learned.distrusts_hours:
+        if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             told += (_NO_HOURS,)
         effort = client.planned(request_of(selection)).effort or ""
@@ -325,8 +326,8 @@ class TurnComposer:
         before = EarlierRequest(
             last.layout,
             last.age,
-            CacheLifetime(self.selection.cache),
-            last.pauses,
+            takes_hours=True,
+            pauses=last.pauses,
             # An entry that is never read costs more than none.
             writes=turn.request.discussion != NO_DISCUSSION,
             replaced=turn.ordered.replaced,
@@ -355,17 +356,14 @@ class TurnComposer:
         )
 
     def _record(self, turn: _FittedTurn, asked: ChatRequest) -> LoggedRequest:
-        layout = asked.plan.layout
         return LoggedRequest(
             Path(),
             turn.ordered.prompt.fingerprint,
             self.client.provider,
             self.client.model,
-            layout.ends,
-            layout.breakpoints,
+            asked.plan.layout,
             turn.shown if turn.request.budget else (),
-            lifetimes=layout.lifetimes,
-            pauses=tuple(self.last.pauses.seconds),
+            pauses=self.last.pauses,
             discussion=turn.request.discussion,
             effort=asked.effort or "",
         )

@@ -41,6 +41,21 @@ class PromptFingerprint:
         return sum(segment.tokens for segment in self.segments)
 
 
+@dataclass(frozen=True, slots=True)
+class BlockLayout:
+    digests: tuple[str, ...]  # of the segments
+    ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
+    breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
+    # Seconds of the entry at each breakpoint; empty where all are usual
+    lifetimes: tuple[int, ...] = ()
+
+    def lifetime(self, place: int, usual: int) -> int:
+        return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
+
+    def alive(self, age: float, usual: int) -> tuple[int, ...]:
+        return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
+
+
 def digest(text: str | bytes) -> str:
     """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
     return hashlib.blake2b(_bytes(text), digest_size=8).hexdigest()

@@ -21,13 +21,12 @@ from aggregate.prompt.document import SEPARATOR, Image, Segment
 from aggregate.prompt.turns import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
     FIRST_REQUEST,
-    BlockLayout,
     EarlierRequest,
     Outline,
     image_ends,
     layout_with_breakpoints,
 )
-from aggregate.sending.cache.fingerprint import HashedPrompt
+from aggregate.sending.cache.fingerprint import BlockLayout, HashedPrompt
 from aggregate.sending.calls import LoopTurn
 from aggregate.sending.models import NO_CACHE, SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from aggregate.prompt.document import Prompt
-from aggregate.sending.cache.breakpoints import BlockLayout
+from aggregate.sending.cache.fingerprint import BlockLayout
 from aggregate.sending.cache.request_plan import UNPLANNED, RequestPlan
 from aggregate.sending.calls import LoopTurn, OfferedTool
 from aggregate.sending.known_models import known_model
