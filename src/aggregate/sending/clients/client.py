@@ -18,7 +18,6 @@ from aggregate.base.redaction import Redaction, redact
 from aggregate.base.tokens import count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
-from aggregate.sending.cache.breakpoints import EarlierRequest
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
 from aggregate.sending.calls import LoopTurn
@@ -187,7 +186,6 @@ class Client:
             cache_policy(self.provider, model),
             message=request.message,
             message_tokens=count(request.message) + sum(map(count, loop_texts(request))),
-            before=EarlierRequest(request.earlier),
             turns=request.turns,
         )
 
