@@ -15,7 +15,7 @@ from time import perf_counter
 from aggregate import ChatRequest, Client, Prompt, Usage, open_client, open_project
 from aggregate.project.configuration import Project
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
-from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool
+from aggregate.sending.models import CallResult, LoopTurn, OfferedTool
 
 TURNS, FILES, LINES = 5, 12, 40
 CHANGED = 3

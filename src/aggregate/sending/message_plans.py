@@ -31,7 +31,7 @@ from aggregate.sending.clients.openai_api import cache_key
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.host_requests import PlannedRequest, body_of, usage_of
-from aggregate.sending.models import LONG_LIFETIME, CacheLookup, CachePolicy, Usage
+from aggregate.sending.models import LONG_LIFETIME, CachePolicy, Usage
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
@@ -281,8 +281,6 @@ def _layout(
     outline: Outline, pieces: Sequence[_Piece], policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
     """Return the layout with the lifetimes that the host has set, and no longer one behind a shorter one."""
-    if policy.lookup is not CacheLookup.BREAKPOINTS:
-        return BlockLayout(outline.digests, tuple(sorted(outline.ends)), ())
     layout, fixed = layout_with_breakpoints(outline, policy, before), outline.fixed
     if not fixed or not policy.long_seconds:
         return layout

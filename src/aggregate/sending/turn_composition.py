@@ -10,13 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from aggregate.base.disk.reading import is_file, project_root
+from aggregate.base.disk.reading import is_file
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
 from aggregate.base.request import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
-from aggregate.project.configuration import is_trusted
 from aggregate.project.files import FolderListing
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
@@ -43,11 +42,11 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.images import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.learned import Learned, Place, learned_of
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
+from aggregate.sending.known_models import LARGEST_IMAGE, accepted_images
 from aggregate.sending.model_selection import ModelSelection, request_of
 from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
@@ -124,9 +123,7 @@ def _find_last_request(
     """
     recipient = (client.provider, client.model, digest(system))
     seen: list[LastRequest] = []
-    # What the user has not written here counts in a trusted project alone.
-    is_own = not is_trusted(project_root(request.base_dir))
-    for logged in recent_requests(request.output_dir, request.namespace, is_own=is_own):
+    for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
         if logged.provider:
             seen.append(_last_request(logged, request, recipient, effort))
             if seen[-1].may_be_cached and seen[-1].is_own:
@@ -167,7 +164,7 @@ def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[s
         shown_from=request.shown_from,
         listing=FolderListing(request.scope),
     )
-    images, unread = read_images(screenshots, limit=LARGEST_FILE)
+    images, unread = read_images(screenshots, limit=LARGEST_IMAGE)
     accepted, refused = accepted_images(images, client.provider, client.model)
     tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
     return tokens, (*unread, *refused)

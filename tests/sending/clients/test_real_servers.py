@@ -12,7 +12,7 @@ import pytest
 
 from aggregate import ChatRequest, NeuronAgent, Prompt, open_client
 from aggregate.agents.goals import EngineLimits
-from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool
+from aggregate.sending.models import CallResult, LoopTurn, OfferedTool
 from tests.fakes.prompts import messages, state
 from tests.fakes.transports import QUICK
 from tests.sending.clients.conftest import Aimock, serving

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aggregate import ChatRequest, Client, FinishReason, Prompt, open_client
-from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool, ToolCall
+from aggregate.sending.models import CallResult, LoopTurn, OfferedTool, ToolCall
 from tests.fakes.chat_server import chat_server, reply_to
 from tests.fakes.prompts import part
 from tests.fakes.senders import event, sending

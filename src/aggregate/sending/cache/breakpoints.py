@@ -21,7 +21,7 @@ from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache.file_order import TURNS
 from aggregate.sending.cache.fingerprint import BlockLayout, HashedPrompt
-from aggregate.sending.models import CachePolicy
+from aggregate.sending.models import CacheLookup, CachePolicy
 
 # People answer after 2.5 minutes in the median and after more than five in a quarter of all turns, hardly ever after an
 # hour: so likely a pause ends the shorter lifetime and not the longer one, before any was seen.
@@ -95,8 +95,13 @@ class Outline:
 def layout_with_breakpoints(
     outline: Outline, policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
+    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same.
+
+    Where a cache finds any prefix it needs no breakpoint, and a block ends behind every piece.
+    """
     tokens = outline.tokens
+    if policy.lookup is not CacheLookup.BREAKPOINTS:
+        return BlockLayout(outline.digests, tuple(range(1, len(tokens) + 1)), ())
     old_ends: list[int] = []
     old: dict[int, int] = {}
     if before.layout:

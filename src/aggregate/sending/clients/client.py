@@ -20,7 +20,6 @@ from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
-from aggregate.sending.calls import LoopTurn
 from aggregate.sending.clients.own_models import (
     OWN_COUNT,
     TokenRatio,
@@ -37,7 +36,7 @@ from aggregate.sending.clients.protocol import (
     loop_texts,
 )
 from aggregate.sending.known_models import ResponseFormat, known_model
-from aggregate.sending.models import SCRIPTED, Reply
+from aggregate.sending.models import SCRIPTED, LoopTurn, Reply
 
 _T = TypeVar("_T")
 # Puts the halves of characters together: JSON may hold one alone (``"\\ud83d"``), and streams are cut anywhere. A half
@@ -261,34 +260,26 @@ class Client:
 
     async def _ask(self, request: ChatRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
-        try:
-            return await self._ask_repeatedly(request, forwarder)
-        except ProviderError as error:
-            # The SDK's error, which holds the request with its headers and open streams.
-            error.__context__ = None
-            has_refused_images = error.status == NO_IMAGES and request.plan.has_images
-            is_refused = error.status in MALFORMED or has_refused_images
-            has_begun = forwarder is not None and forwarder.first
-            if not is_refused or has_begun or request == request.text_only:
-                raise
-            reply = await self._ask(request.text_only, forwarder)
-            return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
-
-    async def _ask_repeatedly(
-        self, request: ChatRequest, forwarder: StreamForwarder | None
-    ) -> Reply:
         failed = 0
         while True:
             try:
                 return await self.transport.exchange(request, forwarder)
             except ProviderError as error:
+                # The SDK's error, which holds the request with its headers and open streams.
+                error.__context__ = None
+                failed += 1
                 if forwarder and forwarder.first:
                     raise
-                failed += 1
+                is_sure = failed > 1 or not error.retryable
+                has_refused_images = error.status == NO_IMAGES and request.plan.has_images
+                is_refused = error.status in MALFORMED or (has_refused_images and is_sure)
+                if is_refused and request != request.text_only:
+                    reply = await self._ask(request.text_only, forwarder)
+                    return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
                 seconds = self.retry.wait(failed, error)
                 if self.on_wait:
                     self.on_wait(seconds, error)
-                await asyncio.sleep(seconds)
+            await asyncio.sleep(seconds)
 
 
 def redacting(

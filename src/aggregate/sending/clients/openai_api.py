@@ -13,7 +13,6 @@ from aggregate.sending.cache.request_plan import (
     RequestPlan,
     messages_of,
 )
-from aggregate.sending.calls import LoopTurn, read_call
 from aggregate.sending.clients.connection import SdkApi, finish_reason
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.known_models import ResponseFormat, known_model
@@ -21,8 +20,10 @@ from aggregate.sending.models import (
     COMPATIBLE,
     GATEWAY,
     FinishReason,
+    LoopTurn,
     Reply,
     Usage,
+    read_call,
     reported_fields,
     reported_tokens,
 )
@@ -48,16 +49,17 @@ class OpenAiApi(SdkApi):
     error, class_name = "OpenAIError", "AsyncOpenAI"
     headers = ("OPENAI_CUSTOM_HEADERS", "OpenAI-Organization", "OpenAI-Project")
 
-    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
+    async def ask(
+        self, client: "AsyncOpenAI", request: ChatRequest, on_text: OnText | None
+    ) -> Reply:
         body = request_body(request, provider=self.provider)
-        return parse_reply(await _ask(client, body, on_text))
+        if on_text is None:
+            completion = await client.chat.completions.create(**body)
+            return parse_reply(completion.model_dump(warnings=False))
+        return parse_reply(await _streamed(client, body, on_text))
 
 
-async def _ask(
-    client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None
-) -> dict[str, Any]:
-    if on_text is None:
-        return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
+async def _streamed(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText) -> dict[str, Any]:
     message: dict[str, Any] = {}
     usage: dict[str, Any] | None = None
     model, reason = "", None
@@ -136,7 +138,7 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
             last["content"].append({"type": "text", "text": words})
     if plan.system:
         system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
-        content = [_part(block.text, block, mark) for block in system] if in_parts else plan.system
+        content = [_part(block, mark) for block in system] if in_parts else plan.system
         messages.insert(0, {"role": "system", "content": content})
     if in_parts and mark is _BREAKPOINT:
         # Without this the last message is a breakpoint too and takes one of the four.
@@ -159,7 +161,7 @@ def _message(message: Message, mark: Mapping[str, Any], *, in_parts: bool) -> di
     role = "assistant" if message.is_assistant else "user"
     if not in_parts and not message.has_images:
         return {"role": role, "content": message.text}
-    return {"role": role, "content": [_part(part.text, part.block, mark) for part in message.parts]}
+    return {"role": role, "content": [_part(part, mark) for part in message.parts]}
 
 
 def _loop_messages(
@@ -182,7 +184,7 @@ def _loop_messages(
     ]
     if turn.note:
         told.append({"role": "user", "content": turn.note})
-    if message.parts[-1].block.has_breakpoint:
+    if message.parts[-1].has_breakpoint:
         told[-1]["content"] = [{"type": "text", "text": told[-1]["content"], **mark}]
     return told
 
@@ -219,8 +221,8 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
     return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
-def _part(text: str, block: RequestBlock, mark: Mapping[str, Any]) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "text", "text": text}
+def _part(block: RequestBlock, mark: Mapping[str, Any]) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": block.text}
     if block.image:
         data = b64encode(block.image.data).decode()
         url = f"data:{block.image.media_type};base64,{data}"

@@ -8,9 +8,8 @@ from typing import Any, Final, Protocol
 
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.request_plan import UNPLANNED, RequestPlan
-from aggregate.sending.calls import LoopTurn, OfferedTool
 from aggregate.sending.known_models import known_model
-from aggregate.sending.models import Reply
+from aggregate.sending.models import LoopTurn, OfferedTool, Reply
 
 
 class Effort(StrEnum):
