@@ -66,7 +66,7 @@ def test_a_forecast_is_in_the_providers_tokens(tmp_path: Path) -> None:
     turn = prepared(tmp_path)
     assert turn.forecast.input == pytest.approx(1.5 * turn.plan.total, abs=2)
     assert turn.expected_price == turn.price(turn.forecast) > turn.price(turn.expected)  # type: ignore[operator]
-    record_usage("anthropic", MODEL, sent=Kinds(10_000, 0), usage=Usage(20_000))
+    record_usage(Place("anthropic", MODEL), Kinds(10_000, 0), Usage(20_000))
     assert prepared(tmp_path).forecast.input > 1.8 * turn.plan.total
 
 

@@ -87,11 +87,7 @@ def send_turn(
             raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        *prepared.place[:2],
-        sent=prepared.kinds,
-        usage=usage,
-        address=client.address,
-        learn=partial(_learn, prepared, reply),
+        prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
     warnings += keep_charge(project.folder, client.provider, client.model, usage)
     if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):

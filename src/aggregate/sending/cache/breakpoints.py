@@ -189,16 +189,11 @@ def _last_long(
         return fallback
     start, end = tokens[hit - 1] if hit else 0, tokens[new[-1] - 1]
     growth = tokens[-1] - start if hit else EXPECTED_GROWTH
-    lost = lost_share(before.pauses, policy)
-
-    def expected_cost(last: int) -> float:
-        long_end = tokens[last - 1] if last else 0
-        cost = policy.long_write * (long_end - start) + policy.write * (end - long_end)
-        if last == new[-1]:
-            return cost + policy.long_write * TURNS * growth
-        # After each of the turns to come all that is short-lived by then may be written again.
-        rewritten = TURNS * (end - long_end) + growth * TURNS * (TURNS - 1) / 2
-        again = lost * (policy.write - policy.read) * rewritten
-        return cost + policy.write * TURNS * growth + again
-
-    return min((hit, *new), key=expected_cost)
+    # Of each token: what the longer time costs more, and what is paid again after a pause, of which each turn may have
+    # one: in the first for what stands there now, later for what has grown behind it too.
+    more = policy.long_write - policy.write
+    again = lost_share(before.pauses, policy) * (policy.write - policy.read)
+    kept = [hit, *new][-2] if more < TURNS * again else hit
+    behind = end - (tokens[kept - 1] if kept else 0)
+    short = again * (TURNS * behind + growth * TURNS * (TURNS - 1) / 2)
+    return new[-1] if more * (behind + TURNS * growth) < short else kept
