@@ -28,7 +28,7 @@ from aggregate.prompt import (
     read_images,
     redact_text,
 )
-from aggregate.prompt.document import Image, Prompt, Section
+from aggregate.prompt.document import Image, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause
@@ -105,14 +105,6 @@ class LastRequest:
         return None if redact(text, self.redaction).findings else text
 
 
-def file_digests(prompt: Prompt) -> dict[str, str]:
-    return {
-        segment.source: digest(segment.text)
-        for segment in prompt.segments
-        if segment.section is Section.FILES and segment.source
-    }
-
-
 def _find_last_request(
     request: Request, client: Client, system: str, effort: str, *, lifetime: float
 ) -> LastRequest:
@@ -180,7 +172,6 @@ class _FittedTurn:
     def shown(self) -> tuple[SentFile, ...]:
         """Of a file that stands as it was sent before: what was shown then, and not what a diff behind it adds."""
         choices = {choice.path: choice for choice in self.composition.choices}
-        now = file_digests(self.composition.prompt)
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
         for part in self.ordered.prompt.segments:
@@ -188,7 +179,7 @@ class _FittedTurn:
             if choice is None:
                 continue
             sent = SentFile(part.path, choice.level, choice.lines, choice.content_hash, part.tokens)
-            is_older = now[part.path] != part.hash.digest
+            is_older = part.path in self.ordered.older
             files.append(earlier.get(part.path, sent) if is_older else sent)
         return tuple(files)
 

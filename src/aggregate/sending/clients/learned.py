@@ -197,6 +197,5 @@ def _number(value: object) -> float:
 
 def _path(provider: str) -> Path | None:
     folder = user_state_folder()
-    return (
-        folder / LEARNED_FILE if folder and provider != SCRIPTED else None
-    )  # which counts as we do
+    is_kept = folder and provider != SCRIPTED  # which counts as we do
+    return folder / LEARNED_FILE if folder and is_kept else None
