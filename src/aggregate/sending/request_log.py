@@ -191,48 +191,35 @@ def _read_hash(
     if len(digest) != _DIGITS or digest.strip("0123456789abcdef"):
         raise ValueError("is no hash of a segment")
     name = str(section) if is_first else _SECTIONS[section]
-    return SegmentHash(name, str(source), digest, _integer(tokens), _integer(size))
+    return SegmentHash(name, str(source), digest, _size(tokens), _size(size))
 
 
 def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
-    from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES  # of sent prompts alone
-
-    digests = written.fingerprint.digests
-    ends, marks = (_places(data[name], len(digests)) for name in ("ends", "marks"))
-    lifetimes = tuple(_integer(seconds) for seconds in data.get("lifetimes", ()))
-    pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
-    if not data["provider"]:
-        raise ValueError("names nobody who was sent it")
+    """Return a record with what was sent, as it says: only those that this user has written are gone by."""
+    places = (tuple(data.get(name, ())) for name in ("ends", "marks", "lifetimes"))
     return replace(
         written,
         provider=str(data["provider"]),
         model=str(data["model"]),
         effort=str(data.get("effort", "")),
-        layout=BlockLayout(digests, ends, marks, lifetimes),
-        shown=tuple(_read_shown(*written) for written in data.get("shown", ())),
-        pauses=pauses[-REMEMBERED_PAUSES:],
+        layout=BlockLayout(written.fingerprint.digests, *places),
+        shown=tuple(_read_shown(*file) for file in data.get("shown", ())),
+        pauses=tuple(data.get("pauses", ())),
         discussion=str(data.get("discussion", "")),
     )
 
 
 def _read_shown(
-    path: str, level: str, lines: Sequence[Sequence[int]], content_hash: str, tokens: int
+    path: str, level: str, lines: Sequence[tuple[int, int]], content_hash: str, tokens: int
 ) -> SentFile:
-    runs = tuple((_integer(first, 1), _integer(last, int(first))) for first, last in lines)
-    return SentFile(str(path), Level(level), runs, str(content_hash), _integer(tokens))
+    runs = tuple((first, last) for first, last in lines)
+    return SentFile(path, Level(level), runs, content_hash, tokens)
 
 
-def _places(values: Sequence[object], count: int) -> tuple[int, ...]:
-    places = tuple(_integer(value, 1, count) for value in values)
-    if tuple(sorted({*places})) != places:
-        raise ValueError("places are not in their order")
-    return places
-
-
-def _integer(value: object, lowest: int = 0, highest: int = _LARGEST_NUMBER) -> int:
-    if not isinstance(value, int) or not lowest <= value <= highest:
-        raise ValueError(f"is no number from {lowest} to {highest}")
-    return int(value)
+def _size(value: object) -> int:
+    if not isinstance(value, int) or not 0 <= value <= _LARGEST_NUMBER:
+        raise ValueError("is no number of tokens or bytes")
+    return value
 
 
 class PromptMeter:

@@ -195,10 +195,6 @@ class Message:
     parts: tuple[RequestBlock, ...]  # with their texts as they are sent
 
     @property
-    def has_images(self) -> bool:
-        return any(part.image for part in self.parts)
-
-    @property
     def turn(self) -> LoopTurn | None:
         """The turn of a loop that the message is of, whose calls or results it holds."""
         turn = self.parts[-1].turn

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -124,7 +124,9 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
         if request.tools and message.turn:
             messages += _loop_messages(message, message.turn, mark)
         else:
-            messages.append(_message(message, mark, in_parts=in_parts))
+            role = "assistant" if message.is_assistant else "user"
+            content = _content(message.parts, mark, in_parts=in_parts)
+            messages.append({"role": role, "content": content})
     if request.tools:
         declared = [tool.declared("parameters") for tool in request.tools]
         body["tools"] = [{"type": "function", "function": tool} for tool in declared]
@@ -138,7 +140,7 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
             last["content"].append({"type": "text", "text": words})
     if plan.system:
         system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
-        content = [_part(block, mark) for block in system] if in_parts else plan.system
+        content = _content(system, mark, in_parts=in_parts)
         messages.insert(0, {"role": "system", "content": content})
     if in_parts and mark is _BREAKPOINT:
         # Without this the last message is a breakpoint too and takes one of the four.
@@ -157,11 +159,12 @@ def cache_key(plan: RequestPlan) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest() if end else ""
 
 
-def _message(message: Message, mark: Mapping[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    role = "assistant" if message.is_assistant else "user"
-    if not in_parts and not message.has_images:
-        return {"role": role, "content": message.text}
-    return {"role": role, "content": [_part(part, mark) for part in message.parts]}
+def _content(
+    blocks: Sequence[RequestBlock], mark: Mapping[str, Any], *, in_parts: bool
+) -> str | list[dict[str, Any]]:
+    if in_parts or any(block.image for block in blocks):
+        return [_part(block, mark) for block in blocks]
+    return "".join(block.text for block in blocks)
 
 
 def _loop_messages(
