@@ -26,12 +26,13 @@ from aggregate.sending.cache.breakpoints import (
 )
 from aggregate.sending.cache.fingerprint import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
+from aggregate.sending.clients.anthropic_api import cache_control
 from aggregate.sending.clients.learned import token_ratio
-from aggregate.sending.clients.openai_api import cache_key
+from aggregate.sending.clients.openai_api import BREAKPOINT, cache_key
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.host_requests import PlannedRequest, body_of, usage_of
-from aggregate.sending.models import LONG_LIFETIME, CachePolicy, Usage
+from aggregate.sending.models import CachePolicy, Usage
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
@@ -132,7 +133,10 @@ def plan_messages(
     given = {"tools": tools, "system": system, "messages": messages}
     arguments = {key: value for key, value in given.items() if value}
     is_openai = name == "openai"
-    marks = {place: _mark(layout, place, is_openai=is_openai) for place in chosen}
+    marks = {
+        place: dict(BREAKPOINT) if is_openai else cache_control(layout.lifetime(place, 0))
+        for place in chosen
+    }
     # Those of earlier plans that do not stay are taken away.
     _set_marks(arguments, pieces, {place: {} for place in own} | marks)
     if is_openai and chosen:
@@ -291,13 +295,6 @@ def _layout(
         most = min((lives for other, lives in hosts.items() if other < place), default=seconds)
         lifetimes.append(hosts.get(place) or max(least, min(seconds, most)))
     return replace(layout, lifetimes=tuple(lifetimes))
-
-
-def _mark(layout: BlockLayout, place: int, *, is_openai: bool) -> dict[str, Any]:
-    if is_openai:
-        return {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    is_long = layout.lifetime(place, 0) >= LONG_LIFETIME
-    return {"cache_control": {"type": "ephemeral"} | ({"ttl": "1h"} if is_long else {})}
 
 
 def _set_marks(

@@ -140,8 +140,11 @@ def _part(block: RequestBlock) -> dict[str, Any]:
 
 
 def _mark(block: RequestBlock) -> dict[str, Any]:
-    if not block.has_breakpoint:
-        return {}
+    return cache_control(block.lifetime) if block.has_breakpoint else {}
+
+
+def cache_control(lifetime: int) -> dict[str, Any]:
+    """Return a breakpoint whose entry lives for so many seconds."""
     # Five minutes need no word, and a request without one keeps its bytes.
-    ttl = {"ttl": "1h"} if block.lifetime >= LONG_LIFETIME else {}
+    ttl = {"ttl": "1h"} if lifetime >= LONG_LIFETIME else {}
     return {"cache_control": {"type": "ephemeral"} | ttl}

@@ -13,12 +13,14 @@ from aggregate.sending.cache.request_plan import (
     RequestPlan,
     messages_of,
 )
+from aggregate.sending.clients.anthropic_api import cache_control
 from aggregate.sending.clients.connection import SdkApi, finish_reason
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
     GATEWAY,
+    SHORT_LIFETIME,
     FinishReason,
     LoopTurn,
     Reply,
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})  # who speaks it
-_BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-_CACHE_CONTROL: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
+BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _NATIVE = ("content", "tool_calls", "reasoning_content")
 _STOPS = {
     "stop": FinishReason.END,
@@ -118,7 +119,7 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
     if request.effort:
         body["reasoning_effort"] = request.effort.value
     in_parts = bool(plan.layout.breakpoints)
-    mark = _CACHE_CONTROL if provider == GATEWAY else _BREAKPOINT
+    mark = cache_control(SHORT_LIFETIME) if provider == GATEWAY else BREAKPOINT
     messages: list[dict[str, Any]] = []
     for message in messages_of(plan):
         if request.tools and message.turn:
@@ -142,7 +143,7 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
         system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
         content = _content(system, mark, in_parts=in_parts)
         messages.insert(0, {"role": "system", "content": content})
-    if in_parts and mark is _BREAKPOINT:
+    if in_parts and mark is BREAKPOINT:
         # Without this the last message is a breakpoint too and takes one of the four.
         body["prompt_cache_options"] = {"mode": "explicit"}
     return {**body, "messages": messages}
