@@ -266,7 +266,7 @@ class Client:
                 failed += 1
                 if forwarder and forwarder.first:
                     raise
-                is_sure = failed > 1 or not error.retryable
+                is_sure = failed >= self.retry.attempts or not error.retryable
                 has_refused_images = error.status == NO_IMAGES and request.plan.has_images
                 is_refused = error.status in MALFORMED or (has_refused_images and is_sure)
                 if is_refused and request != request.text_only:
