@@ -266,6 +266,27 @@
     (pair value: [(function_expression) (generator_function) (arrow_function)])
   ]) @members) @definition.object
 
+; Such an object that a file hands to what makes something of it: a slice, a router, an action.
+(program (lexical_declaration
+  .
+  (variable_declarator
+    name: (identifier) @name
+    value: (call_expression arguments: (arguments (object [
+      (method_definition)
+      (pair value: [(function_expression) (generator_function) (arrow_function)])
+    ]) @members)))
+  .) @definition.object)
+(program (export_statement
+  declaration: (lexical_declaration
+    .
+    (variable_declarator
+      name: (identifier) @name
+      value: (call_expression arguments: (arguments (object [
+        (method_definition)
+        (pair value: [(function_expression) (generator_function) (arrow_function)])
+      ]) @members)))
+    .)) @definition.object)
+
 ; Tests.
 (call_expression
   function: [
