@@ -184,6 +184,16 @@
         arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
   (#any-of? @_wrapper "memo" "forwardRef" "observer")) @definition.function
 
+; What a module exports of a function that it hands on: a store, a procedure of a router, a selector.
+(program (export_statement
+  declaration: (lexical_declaration
+    .
+    (variable_declarator
+      name: (identifier) @name
+      value: (call_expression
+        arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)] .)))
+    .)) @definition.function)
+
 (method_definition
   name: [
     (property_identifier) @name
