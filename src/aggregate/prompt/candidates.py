@@ -297,15 +297,14 @@ class Candidates:
         errors = (error_sentence(file) for file in files if file.error and file.path not in told)
         paths = (file.path for file in files)
         noted = read.reader.warnings(read.selection, errors, shown=paths)
-        return (*self._pins.doubts, *self._beyond_ends(), *noted, *told.values())
-
-    def _beyond_ends(self) -> Iterator[str]:
-        """Yield a sentence for each focus on lines that its file does not have."""
-        for number in self._pinned:
-            path, lines = self.by_number[number].file.path, self.lines(number)
-            for place in self._pins.files[path]:
-                if lines and place.first > len(lines.texts):
-                    yield f"focus {place}: there is no such line: the file ends with line {len(lines.texts):,}"
+        beyond = (
+            f"focus {place}: there is no such line: the file ends with line {len(lines.texts):,}"
+            for number in self._pinned
+            if (lines := self.lines(number))
+            for place in self._pins.files[self.by_number[number].file.path]
+            if place.first > len(lines.texts)
+        )
+        return (*self._pins.doubts, *beyond, *noted, *told.values())
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         # A prompt is laid out several times, with the same lines of most files.

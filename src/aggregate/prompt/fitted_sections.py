@@ -305,7 +305,7 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
 
 def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
-    """Return the beginning and the end of a hunk, with which all has ``limit`` tokens; nothing if that tells nothing."""
+    """Return the beginning and end of a hunk, with which all has ``limit`` tokens; nothing if that tells nothing."""
     sizes = range(1, min(len(hunk), limit * _CHARACTERS))
     size = bisect_left(sizes, True, key=lambda each: tokens_with(cut_middle(hunk, each)) > limit)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []

@@ -347,8 +347,7 @@ def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int
     end = next(
         islice(told, max(tokens, 0) + 1, None), len(numbers)
     )  # a line that is not blank costs a token
-    first = lines.whole(numbers[:end])
-    return [number for number in numbers if number in first]
+    return sorted(lines.whole(numbers[:end]).intersection(numbers))
 
 
 def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
