@@ -297,7 +297,14 @@ class Candidates:
         errors = (error_sentence(file) for file in files if file.error and file.path not in told)
         paths = (file.path for file in files)
         noted = read.reader.warnings(read.selection, errors, shown=paths)
-        return (*self._pins.doubts, *noted, *told.values())
+        beyond = (
+            f"focus {place}: there is no such line: the file ends with line {len(lines.texts):,}"
+            for number in self._pinned
+            if (lines := self.lines(number))
+            for place in self._pins.files[self.by_number[number].file.path]
+            if place.first > len(lines.texts)
+        )
+        return (*self._pins.doubts, *beyond, *noted, *told.values())
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         # A prompt is laid out several times, with the same lines of most files.

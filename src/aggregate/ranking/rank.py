@@ -154,7 +154,7 @@ def _best_files(
         pieces = inquiry.files[file].pieces
         if pieces <= room or not kept:
             kept.append(file)
-            room -= pieces
+            room -= pieces if pieces <= room else 0  # a giant leaves the others theirs
     return [*kept, *seeded]
 
 
