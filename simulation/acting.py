@@ -38,9 +38,9 @@ from aggregate.agents.tracks.run_control import status
 from aggregate.agents.tracks.terms import worker_tools
 from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.worker import ModelWorker
-from aggregate.sending.calls import LoopTurn, ToolCall
 from aggregate.sending.clients.client import Retry, scripted_client
 from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.models import LoopTurn, ToolCall
 from simulation.killing import Journal, forked
 from simulation.track_kills import server
 from simulation.trees import commit_all, git, write_track

@@ -17,13 +17,8 @@ from aggregate import Prompt, Usage, compose_prompt
 from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Section
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
-from aggregate.sending.cache.breakpoints import (
-    REMEMBERED_PAUSES,
-    BlockLayout,
-    CacheLifetime,
-    EarlierRequest,
-    Pauses,
-)
+from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES, EarlierRequest
+from aggregate.sending.cache.fingerprint import BlockLayout
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CacheLookup, CachePolicy
@@ -193,8 +188,8 @@ def _book(
         before = EarlierRequest(
             one.ours.layout,
             pauses[-1] if pauses else 0.0,
-            CacheLifetime.AUTO,
-            Pauses(pauses[-REMEMBERED_PAUSES:]),
+            True,
+            pauses[-REMEMBERED_PAUSES:],
             replaced=ready.ordered.replaced,
         )
         plan = plan_request(ready.ordered.prompt, policy, before=before)

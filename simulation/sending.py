@@ -14,8 +14,8 @@ from tests.fakes.http_server import QuietHandler, serving
 from aggregate import ChatRequest, Prompt, Segment, count, open_client
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache import EarlierRequest, HashedPrompt, plan_request
-from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder
+from aggregate.sending.cache.fingerprint import BlockLayout
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.connection import certificates
 from aggregate.sending.known_models import known_model

@@ -71,7 +71,7 @@ def as_one_message(plan: RequestPlan) -> list[Part]:
 def as_turns(plan: RequestPlan) -> list[Part]:
     """Return the request as it is sent."""
     return [
-        Part("assistant" if message.is_assistant else "user", part.text, part.block.has_breakpoint)
+        Part("assistant" if message.is_assistant else "user", part.text, part.has_breakpoint)
         for message in messages_of(plan)
         for part in message.parts
     ]

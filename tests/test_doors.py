@@ -79,7 +79,6 @@ ONE_MODULE = (
     "prompt.results",
     "prompt.source_map",
     "prompt.turns",
-    "sending.calls",
     "sending.models",
 )
 

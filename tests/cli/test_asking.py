@@ -248,6 +248,14 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
     assert said.count("warning: no definition is called nowhere\n") == 1
 
 
+def test_lines_behind_the_end_of_a_focus_are_told(clone: Path) -> None:
+    """A focus on lines that its file does not have is a warning with the last one it has (rule T-2)."""
+    said = start(clone, "fix the retry", "--focus", "src/a.py:70-80", "--budget", "4k").err
+    last = len(FILES["src/a.py"].splitlines())
+    expected = f"focus src/a.py:70-80: there is no such line: the file ends with line {last}\n"
+    assert said.count(f"warning: {expected}") == 1
+
+
 def test_a_guess_is_told_once(clone: Path) -> None:
     """A line on standard error, the audit and the prompt's task say that no word names a place (rule T-9)."""
     run = start(clone, "it does not work", "--budget", "105")

@@ -7,7 +7,7 @@ from typing import Any
 
 from aggregate import Reply, Usage
 from aggregate.agents.tracks.trees import Pack, Trees, snapshot
-from aggregate.sending.calls import ToolCall
+from aggregate.sending.models import ToolCall
 
 
 class Killed(BaseException):

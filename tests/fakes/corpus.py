@@ -18,11 +18,12 @@ class FakeCorpus:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         plain = {path: dedent(text) for path, text in texts.items()}
-        self._analyses = [analyse(path, text) for path, text in plain.items()]
+        self._analyses = {
+            asked: [analyse(*each, with_references=asked) for each in plain.items()]
+            for asked in (False, True)
+        }
         self._rough = [look_roughly(path, text) for path, text in plain.items()]
-        self.files: Sequence[FileFacts] = [
-            FileFacts(path, *rough.traits) for path, rough in zip(plain, self._rough, strict=True)
-        ]
+        self.files: Sequence[FileFacts] = [rough.facts for rough in self._rough]
         self.loaded: list[int] = []
         self.looked_up: list[set[str]] = []
 
@@ -41,9 +42,9 @@ class FakeCorpus:
         hashed = term_hash(name)
         return [number for number, rough in enumerate(self._rough) if hashed in rough.names]
 
-    def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
+    def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         self.loaded += files
-        return [self._analyses[number] for number in files]
+        return [self._analyses[with_references][number] for number in files]
 
     def number(self, path: str) -> int:
         return [facts.path for facts in self.files].index(path)

@@ -228,7 +228,7 @@ def test_a_budget_decides_and_tells(panel: Opened) -> None:
     panel.edit(op="task", task="mend delta in b", budget=300)
     row = panel.row("src/b.py")
     assert row["score"] > panel.row("src/a.py")["score"]
-    assert row["why"]
+    assert "words in a definition: delta" in row["why"]
     since, told = panel.get("files")["revision"], len(panel.events)
     fitted = panel.post("fit", budget=2000, since=since)
     assert fitted["prompt"]["tokens"] <= 2000

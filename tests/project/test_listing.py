@@ -198,6 +198,19 @@ def test_links_stay_inside(tmp_path: Path) -> None:
     assert found(folder, "outside.py") == ["outside.py"]
 
 
+def test_a_submodule_is_told(tmp_path: Path) -> None:
+    """A glob takes nothing of a repository within, which git does not enter, and says so; its own name does (M-2)."""
+    folder = project(tmp_path, {"a.py": "", "part/b.py": ""})
+    for place in (folder / "part", folder):
+        git(place, "init", "-q")
+        git(place, "add", "-A")
+        git(place, "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "first")
+    resolved = FolderListing().resolve(folder, "**/*")
+    reason = "a repository of its own, such as a submodule; begin a path with its name to take files of it"
+    assert (resolved.names, resolved.skipped) == (("a.py",), (("part", reason),))
+    assert found(folder, "part/**/*") == ["part/b.py"]
+
+
 def test_names_come_back_as_they_are(tmp_path: Path) -> None:
     """Names with any byte survive git's lists (M-2, M-X18)."""
     names = [

@@ -31,7 +31,7 @@ def told(request: Request, index: Any) -> dict[str, object]:
     numbers = range(len(corpus.files))
     texts = [corpus.text(number) for number in numbers]
     terms = [*sorted(terms_in(" ".join(texts))), "absent"]
-    analyses = corpus.analyses(numbers)
+    analyses = corpus.analyses(numbers, with_references=True)
     answer: dict[str, object] = {
         "files": list(corpus.files),
         "texts": texts,
@@ -67,6 +67,21 @@ def test_the_index_changes_nothing_of_a_corpus(*, redact: bool, tmp_path: Path) 
     # What another run knows of a file with a secret is not taken for it where that is replaced.
     told(made(folder, "skeleton", redact=not redact), later)
     assert told(request, later) == without
+
+
+def test_references_are_looked_for_once_they_are_asked_for(tmp_path: Path) -> None:
+    """A question that needs none leaves them out, and changes nothing for the next one, here or later (rule I-2)."""
+    request = made(project(tmp_path / "p", FILES), "skeleton")
+    index = in_index(tmp_path)
+    corpus, _ = corpus_of(request, index)
+    numbers = range(len(corpus.files))
+    assert not all(each.has_references for each in corpus.analyses(numbers))
+    index.flush()
+    whole = [each.pack() for each in corpus.analyses(numbers, with_references=True)]
+    fresh, _ = corpus_of(request, kept_nothing())
+    assert whole == [each.pack() for each in fresh.analyses(numbers, with_references=True)]
+    later, _ = corpus_of(request, in_index(tmp_path))
+    assert whole == [each.pack() for each in later.analyses(numbers, with_references=True)]
 
 
 def test_an_unchanged_file_with_a_secret_is_not_read(tmp_path: Path) -> None:

@@ -227,6 +227,25 @@ def test_changes_have_a_quarter_of_what_pins_leave(tmp_path: Path) -> None:
         assert "changes" in {cut.section for cut in composition.cut}
 
 
+def test_a_hunk_that_is_too_long_is_shown_in_part(tmp_path: Path) -> None:
+    """It fills what is left of the changes' share, which files do not get (rules T-8, B-1, B-6, A-4)."""
+    parts = "".join(f"def part_{n}():\n    return {n}\n" for n in range(3_000))
+    project(tmp_path, commits=True, **{"parts.py": parts})
+    (tmp_path / "long.py").write_text(parts)
+    git(tmp_path, "add", "long.py")
+    (tmp_path / "ferry.py").write_text(FILES["ferry.py"].replace("return 7", "return 77"))
+    finish = Finish(changes="HEAD")
+    composition = composed(asking(tmp_path, budget=8_000, finish=finish))
+    assert 0.95 * 8_000 <= count(composition.prompt.markdown) <= 8_000
+    text = said(composition, Section.CHANGES)
+    assert "+    return 77\n" in text
+    assert "@@ -0,0 +1,6000 @@\n+def part_0():\n" in text
+    assert " lines left out ...]\n" in text
+    assert text.endswith("+    return 2999\n```")
+    assert "more hunk" not in text
+    assert [cut.what for cut in composition.cut if cut.section == "changes"] == ["1 hunks"]
+
+
 def test_what_is_too_long_is_cut_in_the_middle(tmp_path: Path) -> None:
     """Its beginning and end stay, a line between says what is left out, and so does the audit (rules T-8, A-4)."""
     project(tmp_path)

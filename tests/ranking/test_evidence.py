@@ -6,6 +6,7 @@ import pytest
 
 from aggregate.ranking import ChangedLines, Question, rank
 from aggregate.ranking.history_evidence import changed_together
+from aggregate.ranking.mentions import sole_definitions
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, by_path, commit, inquiry, matched, project
 
@@ -60,13 +61,14 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
         ("subject", ask("close the session\n\nFound while a route was registered."), {SESSION: (1.0, "session")}),
         # Names: what the line is about counts more than the circumstances, and endings make no difference.
         ("words of the name", ask("how matching paths works in the router"),
-         {ROUTER: (1.0, "Router.match"), TEST: (0.66, "test_match"), README: (0.04, "Routing"), ROUTES: (0.03, "find_route")}),
+         {ROUTER: (1.0, "Router.match"), TEST: (0.66, "test_match"), README: (0.11, "Routing"), ROUTES: (0.07, "find_route")}),
         ("words of the file's name", ask("how routing works"),
          {ROUTER: (1.0, "router"), ROUTES: (1.0, "routes"), TEST: (0.53, "test_router")}),
         ("words of the file's name", ask("fix routing"),
          {ROUTER: (0.2, "router"), ROUTES: (0.2, "routes"), TEST: (0.11, "test_router")}),
         ("all of the task", ask("find_route"), {ROUTES: (1.0, "find_route")}),
         ("all of the task", ask("`Router.match()`"), {ROUTER: (1.0, "Router.match")}),
+        ("all of the task", ask("routes"), {ROUTES: (1.0, "routes")}),
         ("all of the task", ask("find_route fails"), {}),
         ("file text", ask("修复解析器中的错误, die Leitung bricht ab"), {}),
         # What is named outright.
@@ -111,6 +113,23 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
 def test_what_an_evidence_says_of_files(kind: str, question: Question, expected: Told) -> None:
     """Each counts what it is named after, the best 1, and tells what matched (rules T-1, T-2, T-5 and A-1)."""
     assert told(PROJECT, kind, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("$Form", "core.ts"), ("Form", "forms.ts"), ("Request", "api.ts")]
+)
+def test_what_a_lone_name_means(name: str, expected: str) -> None:
+    """It is what is called exactly so, and what another project defines where that is passed on (rule T-9)."""
+    corpus = FakeCorpus(
+        {
+            "core.ts": "export interface $Form { id: string }\n",
+            "forms.ts": "export interface Form { id: string }\n",
+            "api.ts": "export { Request } from 'web';\n",
+            "send.ts": "import { Request } from 'web';\nexport const send = () => new Request();\n",
+        }
+    )
+    put, candidates = inquiry(corpus, ask(name))
+    assert matched(corpus, sole_definitions(put, candidates)) == {expected: name}
 
 
 def test_changes_that_came_together() -> None:

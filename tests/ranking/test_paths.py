@@ -35,6 +35,7 @@ def facts(path: str, *, is_generated: bool = False) -> FileFacts:
         ("src/parse_bench.rs", PathKind.BENCHMARK),
         ("vendor/lib/lib.go", PathKind.VENDORED),
         ("third_party/tests/x.c", PathKind.VENDORED),
+        ("include/fmt/bundled/core.h", PathKind.VENDORED),
         ("dist/app.min.js", PathKind.GENERATED),
         ("dist/app.js", PathKind.GENERATED),
         ("packages/core/dist/esm/index.d.ts", PathKind.GENERATED),

@@ -66,6 +66,14 @@ def test_all_files_are_ranked_and_share_one_probability() -> None:
     assert scores == sorted(scores, reverse=True)
 
 
+def test_a_giant_leaves_room_for_the_others() -> None:
+    """A file of more pieces than are looked at, first by its size alone, hides none of another's (rule B-6)."""
+    giant = "# a path\n" * 181_000
+    corpus = FakeCorpus({**PROJECT, "src/giant.py": giant})
+    ranked = by_number(rank(corpus, ask("return the path")))
+    assert all(ranked[corpus.number(path)].pieces for path in [*PROJECT, "src/giant.py"])
+
+
 def test_reasons_say_what_moved_a_file() -> None:
     """Reasons come strongest first, at most six, with what matched; weights are those that were added (rule A-1)."""
     corpus = project()

@@ -52,7 +52,7 @@ AREA = "def area(shape):\n    sides = shape.sides\n    return sides\n"
 
 def closely(corpus: FakeCorpus) -> Resolver:
     """Return a resolver that has looked closely at all files."""
-    known = dict(enumerate(corpus.analyses(range(len(corpus.files)))))
+    known = dict(enumerate(corpus.analyses(range(len(corpus.files)), with_references=True)))
     return Resolver(corpus, PathTable(corpus.files), known)
 
 
@@ -96,7 +96,7 @@ def test_files_that_are_not_looked_at_closely_make_a_name_unclear() -> None:
         corpus = project(
             a__one=AREA, c__four="area(1)\n", **{f"{each}__one": AREA for each in others}
         )
-        known = dict(enumerate(corpus.analyses([0, 1])))
+        known = dict(enumerate(corpus.analyses([0, 1], with_references=True)))
         resolver = Resolver(corpus, PathTable(corpus.files), known)
         assert list(resolver.resolve(1, reference)) == expected
 
@@ -119,7 +119,7 @@ def test_self_means_the_same_class() -> None:
                 return width
     """
     corpus = FakeCorpus({"a.py": text})
-    analysis = corpus.analyses([0])[0]
+    analysis = corpus.analyses([0], with_references=True)[0]
     names = [definition.path for definition in analysis.definitions]
     reference = Reference("size", "call", 7, names.index(("Left", "half")), "self")
     resolved = closely(corpus).resolve(0, reference)

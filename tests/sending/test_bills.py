@@ -18,7 +18,8 @@ from aggregate import (
     plan_messages,
 )
 from aggregate.sending import Exchange, ModelSelection, charged, charges, prepare_turn, send_turn
-from aggregate.sending.clients.learned import Kinds, Place, learned_of, record_usage
+from aggregate.sending.clients import OnText
+from aggregate.sending.clients.learned import Kinds, Learned, Place, learned_of, record_usage
 from tests.cli.command_line import start
 from tests.fakes.user_files import by_user
 from tests.projects import project
@@ -37,7 +38,9 @@ class Answers:
     def __init__(self, usage: Usage) -> None:
         self.usage = usage
 
-    async def exchange(self, request: ChatRequest, on_text: object) -> Reply:
+    async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
+        if on_text is not None:
+            on_text("Yes.")
         return Reply("Yes.", self.usage)
 
 
@@ -61,12 +64,25 @@ def sent(turn: Exchange, usage: Usage) -> Exchange:
     return send_turn(replace(turn, client=replace(turn.client, transport=Answers(usage))), loaded)
 
 
+def test_a_plan_says_when_the_first_words_come(tmp_path: Path) -> None:
+    """As soon as one answer was streamed, by how long those before have taken (rule C-9)."""
+    turn = prepared(tmp_path)
+    assert (turn.data["first_words"], "first words" in turn.lines[-1]) == (None, False)
+    client = replace(turn.client, transport=Answers(Usage(12_000, output=5)))
+    loaded = load_config(turn.request.base_dir / "manual_slop.toml")
+    send_turn(replace(turn, client=client), loaded, on_text=lambda _: None)
+    learned = replace(prepared(tmp_path), learned=Learned(first_piece=1.25))
+    assert learned_of(turn.place).first_piece > 0
+    assert learned.data["first_words"] == 1.2
+    assert any(line.endswith("; first words after about 1.2 s") for line in learned.lines)
+
+
 def test_a_forecast_is_in_the_providers_tokens(tmp_path: Path) -> None:
     """A price is made of what the provider counts, not of o200k's tokens (rule S-10)."""
     turn = prepared(tmp_path)
     assert turn.forecast.input == pytest.approx(1.5 * turn.plan.total, abs=2)
     assert turn.expected_price == turn.price(turn.forecast) > turn.price(turn.expected)  # type: ignore[operator]
-    record_usage("anthropic", MODEL, sent=Kinds(10_000, 0), usage=Usage(20_000))
+    record_usage(Place("anthropic", MODEL), Kinds(10_000, 0), Usage(20_000))
     assert prepared(tmp_path).forecast.input > 1.8 * turn.plan.total
 
 

@@ -183,12 +183,12 @@ def test_budgets(tmp_path: Path, text: str, users: str, option: str | None, expe
 def test_effort_and_temperature(tmp_path: Path) -> None:
     """They follow the same order, and what a project decides of them is said where it may cost more (S-1, S-2)."""
     by_user('[send]\nprovider = "scripted"\neffort = "low"\ntemperature = 0.5\n')
-    text = '[send]\neffort = "high"\ncache = "1h"\n'
+    text = '[send]\neffort = "high"\n'
     chosen = selected(tmp_path, text)
     assert (chosen.effort, chosen.temperature) == ("high", 0.5)
     assert (chosen.origins["effort"], chosen.origins["temperature"]) == (
         "[send] of the project",
         "[send] of your configuration",
     )
-    assert chosen.warnings == ("chosen by the project's own configuration: effort high, cache 1h",)
+    assert chosen.warnings == ("chosen by the project's own configuration: effort high",)
     assert selected(tmp_path).effort == "low"

@@ -22,20 +22,21 @@ from aggregate.sending import (
     recent_requests,
     send_turn,
 )
+from aggregate.sending.cache.fingerprint import BlockLayout
 from aggregate.sending.request_log import own_hashes, read_segment, write_request
 from tests.fakes.prompts import hashed, part
 from tests.fakes.transports import scripted
-from tests.fakes.user_files import by_user
 from tests.projects import project
 
 PROMPT = Prompt((part("files", "## Files"), part("files", "### `a.py`\n\nA", "a.py")))
 FINGERPRINT = hashed(PROMPT, [3, 10]).fingerprint
+LAYOUT = BlockLayout(FINGERPRINT.digests, (1, 3), (3,))
 
 
 def test_the_form_of_a_record(tmp_path: Path) -> None:
     """Shown whole: records of earlier releases are read, and this one's by them."""
     path = tmp_path / "demo_001.md"
-    write_request(LoggedRequest(path, FINGERPRINT, "anthropic", "m", (1, 3), (3,)))
+    write_request(LoggedRequest(path, FINGERPRINT, "anthropic", "m", LAYOUT))
     assert request_log_path(path).read_text(encoding="utf-8") == (
         '{"version":2,"encoding":"o200k_base","links":[["system","","e4a6a0577479b2b4",0,0],\n'
         '["files","","d2800ed9e0197ce7",3,8],\n["files","a.py","352a821f8a7b0128",10,13]],'
@@ -46,7 +47,7 @@ def test_the_form_of_a_record(tmp_path: Path) -> None:
 def test_a_record_is_read_back(tmp_path: Path) -> None:
     """What is written is read, byte for byte the same each time; what is damaged counts as none."""
     path = write_numbered(tmp_path, "demo", PROMPT.markdown)
-    logged = LoggedRequest(path, FINGERPRINT, "anthropic", "m", (1, 3), (3,))
+    logged = LoggedRequest(path, FINGERPRINT, "anthropic", "m", LAYOUT)
     write_request(logged)
     first = request_log_path(path).read_bytes()
     write_request(logged)
@@ -121,23 +122,6 @@ def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> N
     assert prepared(strangers).expected.cache_read > 0
 
 
-def trust(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write a configuration of the user's that trusts a project."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent / "xdg"))
-    by_user(f'[trust]\nprojects = ["{folder}"]\n')
-
-
-def test_a_trusted_projects_records_are_believed(
-    strangers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Such as those that another machine of the user has written; tokens are counted all the same (C-6)."""
-    trust(strangers, monkeypatch)
-    turn = prepared(strangers)
-    assert turn.report is not None
-    assert len(turn.record.pauses) == 20
-    assert turn.plan.total == count_prompt(turn.prompt).document
-
-
 @pytest.mark.parametrize("damage", ["", "{}", "[[", "3", "null"])
 def test_a_damaged_memory_costs_one_cold_turn(strangers: Path, damage: str) -> None:
     """What is remembered is written anew with the next request."""
@@ -150,19 +134,15 @@ def test_a_damaged_memory_costs_one_cold_turn(strangers: Path, damage: str) -> N
     assert prepared(strangers).expected.cache_read > 0
 
 
-@pytest.mark.parametrize("is_trusted", [False, True])
 def test_what_cannot_be_remembered_is_said(
-    strangers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_trusted: bool
+    strangers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the next request would be planned as the first one, and nobody would know why (C-6)."""
-    if is_trusted:
-        trust(strangers, monkeypatch)
     (tmp_path / "full").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "full"))
     done = send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
     sentence = "the next request is planned as if this one had not been sent: "
-    assert [w for w in done.doubts if w.startswith(sentence)] == list(done.doubts)
-    assert len(done.doubts) == (not is_trusted)
+    assert [doubt.startswith(sentence) for doubt in done.doubts] == [True]
 
 
 SHORT = "".join(f"def name_{n}(value):\n    return value + {n}\n\n\n" for n in range(40))

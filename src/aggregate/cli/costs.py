@@ -71,6 +71,6 @@ def _line(row: Charge) -> str:
             f"{row.input:,} tokens in, {share} read",
             f"{row.output:,} out",
             row.price,
-            saving(row.saved),
+            *([saving(row.saved)] if row.unpriced < row.requests else []),
         ]
     )

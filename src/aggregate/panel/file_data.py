@@ -21,6 +21,7 @@ from aggregate.panel.colours import code_colours
 from aggregate.panel.draft import Draft
 from aggregate.project.files import FolderListing, SourceFile, read_image_header
 from aggregate.prompt import Request, ResolvedFile, SavedCounts, find_screenshots
+from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Screenshot
 
 # The views whose sizes are told whatever the entry says; of the others an entry has to say what to show.
@@ -75,7 +76,7 @@ def file_data(
         # First and last lines in which secrets were found; these are replaced here too.
         "redacted": [[first, last] for first, last in source.redacted],
         "score": choice.score if choice else None,
-        "evidence": [[each.kind, round(each.weight, 4), each.matched] for each in reasons],
+        "evidence": [[told_reasons([each]), round(each.weight, 4)] for each in reasons],
         "error": source.error or file.problem,
     }
 

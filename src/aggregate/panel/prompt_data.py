@@ -10,6 +10,7 @@ from aggregate.base.request import FileChoice
 from aggregate.base.text import common_prefix
 from aggregate.panel.composing import ComposedDraft
 from aggregate.prompt import ResolvedFile
+from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Section
 from aggregate.sending import LoggedRequest
 
@@ -83,13 +84,13 @@ def prompt_data(
 
 
 def _not_entered(choice: FileChoice) -> dict[str, Any]:
-    reasons = "; ".join(f"{reason.kind}: {reason.matched}" for reason in choice.reasons[:2])
     room = f"a tenth more of the budget would show it: {choice.next.value}" if choice.next else ""
     return {
         "path": choice.path,
         "level": choice.level.value,  # by its name alone, or left out
         "score": choice.score,
-        "why": "; ".join(part for part in (reasons, room) if part) or "nothing speaks for it",
+        "why": "; ".join(part for part in (told_reasons(choice.reasons), room) if part)
+        or "nothing speaks for it",
     }
 
 
@@ -249,8 +250,11 @@ def _row(
     score, why = None, _OMITTED.get(state, "")
     if choice is not None:
         score = None if choice.score is None else round(choice.score, _SCORE_DIGITS)
-        reasons = "; ".join(f"{reason.kind}: {reason.matched}" for reason in choice.reasons[:2])
-        why = "pinned: shown whatever it costs" if choice.pinned else reasons or why
+        why = (
+            "pinned: shown whatever it costs"
+            if choice.pinned
+            else told_reasons(choice.reasons) or why
+        )
     if shown is not None and shown.error:
         state, why = "error", shown.content.split("\n", 1)[0]
     elif file is not None and file.problem:

@@ -325,11 +325,6 @@ class SendTable(Table):
         "The most US dollars that all requests of a day may cost; what could exceed it is not sent.",
         default=None,
     )
-    cache: Literal["auto", "5m", "1h", "off"] | None = key(
-        "How long the provider's cache is to keep what is sent: auto, the default, chooses by the pauses of the "
-        "discussion, 5m and 1h are fixed lifetimes, off sets no breakpoints and writes nothing to a cache.",
-        default=None,
-    )
     pick: bool | None = key(
         "With a budget: first ask the model itself which of the likeliest files matter.",
         default=None,

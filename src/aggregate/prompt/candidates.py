@@ -34,7 +34,7 @@ from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
-from aggregate.ranking.files import FileAnalysis, Piece
+from aggregate.ranking.files import Analysis, Piece
 
 # Files that score less get little while there is more of the likelier ones (rule B-6); of all where nothing tells of a
 # place, since breadth is worth more there (rule T-9).
@@ -156,13 +156,13 @@ class Candidates:
             yield self._fittables(others[:size])
             others, size = others[size:], size * 2
 
-    def _analysis(self, number: int) -> FileAnalysis:
+    def _analysis(self, number: int) -> Analysis:
         return self._corpus.analyses([number])[0]
 
     def _fittables(self, numbers: Sequence[int]) -> list[Fittable]:
         return list(map(self._fittable, numbers, self._corpus.analyses(numbers)))
 
-    def _fittable(self, number: int, analysis: FileAnalysis) -> Fittable:
+    def _fittable(self, number: int, analysis: Analysis) -> Fittable:
         ranked = self.by_number[number].ranked
         pieces = analysis.pieces or (_NOTHING,)
         chances = ranked.pieces
@@ -297,7 +297,14 @@ class Candidates:
         errors = (error_sentence(file) for file in files if file.error and file.path not in told)
         paths = (file.path for file in files)
         noted = read.reader.warnings(read.selection, errors, shown=paths)
-        return (*self._pins.doubts, *noted, *told.values())
+        beyond = (
+            f"focus {place}: there is no such line: the file ends with line {len(lines.texts):,}"
+            for number in self._pinned
+            if (lines := self.lines(number))
+            for place in self._pins.files[self.by_number[number].file.path]
+            if place.first > len(lines.texts)
+        )
+        return (*self._pins.doubts, *beyond, *noted, *told.values())
 
     def rendered(self, number: int, state: ShownLines) -> RenderedFile:
         # A prompt is laid out several times, with the same lines of most files.

@@ -1,7 +1,8 @@
 """The corpus that a ranking reads, of files on the disk: what is known unchanged of them is not read."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,7 @@ from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Readi
 from aggregate.prompt.known_files import (
     GONE,
     USUAL,
+    Asked,
     FileGroup,
     KnownFiles,
     analysed,
@@ -27,10 +29,7 @@ from aggregate.ranking import term_hash, term_list
 from aggregate.ranking.files import Analysis, FileFacts, FileTable, TermTable
 
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
-
-
 _GROUPS_AT_ONCE: Final = 16  # Groups whose terms are in memory at once: some megabytes
-_READ_AT_ONCE: Final = 500  # Files whose texts are in memory while they are analysed
 # Analyses that wait for the next question: those of some different ones, in some tens of megabytes.
 _MOST_LOADED: Final = 2_000
 _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
@@ -121,41 +120,47 @@ class FileCorpus:
     def _defined(self) -> "Sequence[memoryview[int]]":
         return [numbered.table.defined for numbered in self.groups]
 
-    def analyses(self, files: Sequence[int]) -> Sequence[Analysis]:
+    def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
-        missing = [number for number in dict.fromkeys(files) if number not in self._analyses]
+        missing = [each for each in dict.fromkeys(files) if self._lacks(each, with_references)]
         if missing:  # nothing is where a fit asks for one file after another
             identities = [self.identities[number] for number in missing]
-            self._add(missing, identities, self.known.analyses(identities))
-            unknown = [number for number in missing if number not in self._analyses]
-            for start in range(0, len(unknown), _READ_AT_ONCE):
-                self._look_closely(unknown[start : start + _READ_AT_ONCE])
+            for found in zip(missing, identities, self.known.analyses(identities), strict=True):
+                self._add(*found)
+            unknown = [each for each in missing if self._lacks(each, with_references)]
+            self._look_closely(unknown, with_references)
         return [self._analyses[number] for number in files]
 
-    def _look_closely(self, numbers: Sequence[int]) -> None:
-        """Read files without their secrets, and analyse those that are not known so."""
-        clean = [self._read(number).clean for number in numbers]
-        paths = [self.shown[number].path for number in numbers]
-        identities = list(map(self.known.identity, paths, clean))
-        self._add(numbers, identities, self.known.analyses(identities))
-        places = [place for place, each in enumerate(numbers) if each not in self._analyses]
-        made = analysed((paths[place], clean[place].text) for place in places)
-        for place, analysis in zip(places, made, strict=True):
-            self.known.keep_analysis(identities[place], analysis)
-            self._add([numbers[place]], [identities[place]], [analysis])
+    def _lacks(self, number: int, with_references: bool) -> bool:
+        loaded = self._analyses.get(number)
+        return not loaded or (with_references and not loaded.has_references)
 
-    def _add(
-        self,
-        numbers: Sequence[int],
-        identities: Sequence[bytes],
-        analyses: Sequence[Analysis | None],
-    ) -> None:
-        for number, identity, analysis in zip(numbers, identities, analyses, strict=True):
-            if analysis:
-                self._analyses[number], self._analysed_as[number] = analysis, identity
-                if analysis.problem:
-                    path = self.shown[number].path
-                    self.notes.note(path, NoteKind.VIEW, analysis.problem)
+    def _look_closely(self, numbers: Iterable[int], with_references: bool) -> None:
+        """Read files without their secrets, and meanwhile analyse those that are not known so."""
+        asked: deque[tuple[int, bytes]] = deque()
+
+        def unknown() -> Iterator[Asked]:
+            for number in numbers:
+                path, clean = self.shown[number].path, self._read(number).clean
+                identity = self.known.identity(path, clean)
+                # That of a file with secrets, or of one that has changed, was not asked for yet.
+                if identity not in (self.identities[number], self._analysed_as.get(number)):
+                    self._add(number, identity, *self.known.analyses([identity]))
+                is_known = self._analysed_as.get(number) == identity
+                if not is_known or self._lacks(number, with_references):
+                    asked.append((number, identity))
+                    yield path, clean.text, self._analyses[number].pack() if is_known else b""
+
+        for analysis in analysed(unknown(), with_references=with_references):
+            number, identity = asked.popleft()
+            self.known.keep_analysis(identity, analysis)
+            self._add(number, identity, analysis)
+
+    def _add(self, number: int, identity: bytes, analysis: Analysis | None) -> None:
+        if analysis:
+            if analysis.problem and number not in self._analyses:
+                self.notes.note(self.shown[number].path, NoteKind.VIEW, analysis.problem)
+            self._analyses[number], self._analysed_as[number] = analysis, identity
 
     def text(self, number: int) -> str:
         return self.source(number).text
@@ -171,9 +176,8 @@ class FileCorpus:
         reading = self._read(number)
         identity = self.known.identity(self.shown[number].path, reading.clean)
         if self._analysed_as.get(number, identity) != identity:
+            self._look_closely([number], self._analyses.pop(number).has_references)
             self.identities[number] = identity
-            del self._analyses[number]
-            self._look_closely([number])
         return reading
 
     def content_hash(self, number: int) -> bytes:

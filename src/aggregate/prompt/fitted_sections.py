@@ -31,6 +31,7 @@ ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.06
 _CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
+_LEAST_HUNK = 200  # Characters of a hunk, of which fewer tell nothing
 _NO_ROOM = "the section has no more of the budget"
 _FOLDED = "shown by its summary and a reference"
 _LEFT_OUT = "the results have no more of the budget; the first ones go first"
@@ -278,20 +279,36 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
         changes = changes._replace(files=changes.files[:number], others=others)
         heading = tokens_of(changes_segments(changes, [()] * number), count)
     shown: list[list[str]] = [[] for _ in changes.files]
-    spent = heading
+    spent, waiting = heading, list[tuple[list[str], int, str]]()
     for file, own, frame in zip(changes.files, shown, frames, strict=False):
         for hunk in file.hunks:
             price = prices[hunk] + (0 if own else frame)
             if spent + price <= limit:
                 own.append(hunk)
                 spent += price
+            else:
+                waiting.append((own, len(own), hunk))
+    for own, place, hunk in waiting[:1]:  # what is left of the share is for nothing else
+
+        def with_part(part: str, own: list[str] = own, place: int = place) -> int:
+            parts = [*own[:place], part, *own[place:]]
+            laid_out = changes_segments(changes, [parts if each is own else each for each in shown])
+            return tokens_of(laid_out, count)
+
+        own[place:place] = _part_of(hunk, limit, with_part)
     segments = changes_segments(changes, shown)
     tokens = tokens_of(segments, count)
     if tokens > limit:  # a longer fence, or not even the first sentence fits
         segments, tokens = (), 0
-    left = sum(len(file.hunks) for file in changes.files) - sum(map(len, shown))
-    cut = Cut("changes", f"{left:,} hunks", needed - tokens, _NO_ROOM)
-    return FittedSection(segments, tokens, needed, (cut,) if left or not segments else ())
+    cut = Cut("changes", f"{len(waiting):,} hunks", needed - tokens, _NO_ROOM)
+    return FittedSection(segments, tokens, needed, (cut,) if waiting or not segments else ())
+
+
+def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
+    """Return the beginning and end of a hunk, with which all has ``limit`` tokens; nothing if that tells nothing."""
+    sizes = range(1, min(len(hunk), limit * _CHARACTERS))
+    size = bisect_left(sizes, True, key=lambda each: tokens_with(cut_middle(hunk, each)) > limit)
+    return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []
 
 
 def tokens_of(segments: Sequence[Segment], count: Count) -> int:

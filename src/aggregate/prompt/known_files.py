@@ -38,35 +38,38 @@ GONE: Final = MOST_MEMBERS  # Stands in a table for a file that has changed sinc
 _MOST_CHANGED: Final = 0.25
 _GROUPS_AT_ONCE: Final = 16  # Of which the index is asked at once
 _SIZE: Final = Struct("=I")
-# Characters of a text that does not wait for the others of its group, but is looked at at once.
-_LARGE: Final = 200_000
+# Characters of a group's texts that wait for each other; what is behind them is looked at at once.
+_MOST_WAITING: Final = 4_000_000
 # Characters of files that are looked at here: about 10 ms, in which no process has begun.
 _MOST_AT_ONCE: Final = 100_000
 # What to look at: a file's path and its text.
 Named = tuple[str, str]
+Asked = tuple[str, str, bytes]  # the same, and what is known already but for references
+_Looked = Named | RoughFile | None  # or what was found there, nothing in one that cannot be read
 
 USUAL: Final = ReadFacts()  # What reading most files tells
 
 
-def analysed(files: Iterable[Named]) -> Iterator[Analysis]:
+def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analysis]:
     """Yield the analysis of each file, in their order, made in child processes."""
-    calls = (Call(file, _packed, file, len(file[1])) for file in files)
+    calls = (Call(file, _packed, (*file, with_references), len(file[1])) for file in files)
     with closing(in_children(calls)) as answered:
         for call in answered:
             yield Analysis.unpack(
                 call.answer
                 if isinstance(call.answer, bytes)
-                else _packed(*call.about, str(call.answer))
+                else _packed(*call.about[:2], b"", with_references, str(call.answer))
             )
 
 
-def _packed(path: str, text: str, problem: str = "") -> bytes:
+def _packed(path: str, text: str, known: bytes, with_references: bool, problem: str = "") -> bytes:
     from aggregate.ranking.files import analyse  # the parser, which these alone need
 
-    return analyse(path, text, problem=problem).pack()
+    made = analyse(path, text, problem=problem, known=known, with_references=with_references)
+    return made.pack()
 
 
-def tables_of(files: Sequence[Named | RoughFile | None]) -> tuple[bytes, bytes]:
+def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
     """Return what ``pack_tables`` does of files by their texts."""
     return pack_tables(
         [
@@ -243,12 +246,14 @@ class KnownFiles:
         """Read the files of groups that no table is known of, and make these; yield how many files of each."""
 
         def calls() -> Iterator[Call[tuple[FileGroup, int], tuple[bytes, bytes]]]:
+            has_begun = False
             for group in groups:
                 count = len(group.unknown)
                 files = self._new_part(group)
                 size = sum(len(file[1]) for file in files if file)
-                is_large = size > _MOST_AT_ONCE
-                yield Call((group, count), tables_of if is_large else None, (files,), size)
+                has_begun = has_begun or size > _MOST_AT_ONCE
+                function = tables_of if has_begun else None
+                yield Call((group, count), function, (files,), size, is_parsed=False)
 
         with closing(in_children(calls())) as answered:
             for call in answered:
@@ -259,13 +264,10 @@ class KnownFiles:
                 self._index.remember_group(group.name, group.marks, group.pack())
                 yield count
 
-    def _new_part(self, group: FileGroup) -> list[Named | RoughFile | None]:
+    def _new_part(self, group: FileGroup) -> list[_Looked]:
         """Add the part of a group that is missing; return its files where the index does not know their table."""
-        texts = {
-            member: self._read(group, member)
-            for member, identity in enumerate(group.identities)
-            if not identity
-        }
+        unread = [member for member, identity in enumerate(group.identities) if not identity]
+        texts = self._texts(group, unread)
         members = sorted({*group.unknown, *(m for part in group.parts[1:] for m in part.members)})
         members = [member for member in members if member != GONE]
         del group.parts[1:]
@@ -273,11 +275,20 @@ class KnownFiles:
             members, group.parts = [*range(len(group.files))], []
         (table,) = self._tables([group.key(members)])
         if not table:
-            texts |= {each: self._read(group, each) for each in members if each not in texts}
+            texts |= self._texts(group, [each for each in members if each not in texts])
         group.parts.append(Part(group.key(members), bytes(members), table))
         return [] if table else [texts[member] for member in members]
 
-    def _read(self, group: FileGroup, member: int) -> Named | RoughFile | None:
+    def _texts(self, group: FileGroup, members: Iterable[int]) -> dict[int, _Looked]:
+        texts: dict[int, _Looked] = {}
+        room = _MOST_WAITING
+        for member in members:
+            named = self._read(group, member)
+            room -= len(named[1]) if named else 0
+            texts[member] = look_roughly(*named) if named and room < 0 else named
+        return texts
+
+    def _read(self, group: FileGroup, member: int) -> Named | None:
         """Read a file for its words alone, and note what it holds: of these nothing is shown, so no secret is."""
         file, seen_ns = group.files[member], self._index.now_ns()
         source = read_file(file.file, hashed=True)
@@ -288,9 +299,7 @@ class KnownFiles:
         group.facts.pop(member, None)
         if facts._replace(size=0) != USUAL:  # most sizes are never told
             group.facts[member] = facts
-        named = file.path, source.text
-        is_large = len(source.text) > _LARGE
-        return None if facts.error else look_roughly(*named) if is_large else named
+        return None if facts.error else (file.path, source.text)
 
     def _keep(self, part: Part, named: bytes, terms: bytes) -> None:
         part.table = FileTable(named)

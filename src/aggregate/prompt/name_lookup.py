@@ -44,7 +44,8 @@ def _definitions(
 
 def _uses(corpus: FileCorpus, name: str, paths: Mapping[int, str]) -> Iterator[str]:
     numbers = [number for number in corpus.files_naming(name) if number in paths]
-    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
+    analyses = corpus.analyses(numbers, with_references=True)
+    for number, analysis in zip(numbers, analyses, strict=True):
         for reference in analysis.references:
             if reference.name == name:
                 outer = reference.definition

@@ -45,9 +45,6 @@ _CHANGING: Final = COMMIT_WORDS | frozenset(
 )
 _OF_A_COMMIT: Final = re.compile(r"\(#\d+\)|\bv?\d+\.\d+|\w:\s|\S\n")
 _CIRCUMSTANCE: Final = 0.25  # what a word of these counts of one that tells what the task is about
-_NEXT_WORD: Final = (
-    0.8  # of a question: what a word counts of the one before; .6 and .9 are a hundredth worse
-)
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
 _MOST_WORDS: Final = 40
 # Endings that make other words of one, with the letters that must be left: ``creat`` of ``creation``, not ``cre``.
@@ -76,27 +73,19 @@ def root_of(word: str) -> str:
     root = stem(word)
     for ending, least in _ENDINGS:
         if root.endswith(ending) and len(root) - len(ending) >= least:
-            root = root[: -len(ending)]
-            break
-    # ``log`` of the ``logg`` of ``logger``, as ``stem`` makes it of ``logging``.
-    is_doubled = len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz"
-    return root[:-1] if is_doubled else root
+            return root[: -len(ending)]
+    return root
 
 
-def words_about(line: str, *, is_asked: bool = False) -> Mapping[str, float]:
-    """Return the roots of a first line's words with how much it is about each, ``1`` or less.
-
-    Who asks names first what they look for, and then which of several it is.
-    """
+def words_about(line: str) -> Mapping[str, float]:
+    """Return the roots of a first line's words with how much it is about each, ``1`` or less."""
     begin = _ASKING.match(line)
     rest = line[begin.end() :] if begin else line
     end = next(
         (m.start() for m in _CIRCUMSTANCES.finditer(rest) if _roots(rest[: m.start()])), None
     )
-    words = dict.fromkeys(_roots(rest), _CIRCUMSTANCE) | dict.fromkeys(_roots(rest[:end]), 1.0)
-    if is_asked:
-        words = {word: value * _NEXT_WORD**n for n, (word, value) in enumerate(words.items())}
-    return words
+    words = dict.fromkeys(_roots(rest), _CIRCUMSTANCE)
+    return words | dict.fromkeys(_roots(rest[:end]), 1.0)
 
 
 def asks(text: str) -> bool:

@@ -14,7 +14,7 @@ from aggregate.ranking.evidence import (
     saturation,
     scaled_evidence,
 )
-from aggregate.ranking.files.analysis import FileAnalysis
+from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 _MOST_RECENT = 120
@@ -91,7 +91,7 @@ def _of_definitions(
     return scaled_evidence(kind, pieces=values, matched=matched)
 
 
-def _pieces_by_own_name(file: int, analysis: FileAnalysis) -> Mapping[str, Sequence[PieceKey]]:
+def _pieces_by_own_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[PieceKey]]:
     own: dict[int, list[PieceKey]] = {}
     for place, piece in enumerate(analysis.pieces):
         own.setdefault(piece.definition, []).append((file, place))

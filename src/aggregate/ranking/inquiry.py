@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.request import Missing, Pick
 from aggregate.ranking.evidence import PieceKey, rarity, saturation
-from aggregate.ranking.files.analysis import Corpus, FileAnalysis, FileFacts
+from aggregate.ranking.files.analysis import Analysis, Corpus, FileFacts
 from aggregate.ranking.paths import PathKind, PathTable, kinds_of
 from aggregate.ranking.terms import term_list
 
@@ -207,7 +207,7 @@ class _RememberedCorpus:
         self.analyses = corpus.analyses
 
 
-Candidates = Mapping[int, FileAnalysis]
+Candidates = Mapping[int, Analysis]
 
 _WORD = re.compile(r"\w{2,40}")
 _TERMS_TOLD = 3  # terms that the audit names for a file: enough to see why, few enough for a line
@@ -256,9 +256,10 @@ class Inquiry:
         strongest = sorted((-value, word) for word, value in words.items())
         return ", ".join(word for _, word in strongest[:_TERMS_TOLD])
 
-    def load(self, files: Sequence[int]) -> Candidates:
+    def load(self, files: Sequence[int], *, with_references: bool = False) -> Candidates:
         numbers = sorted(set(files))
-        return dict(zip(numbers, self.corpus.analyses(numbers), strict=True))
+        loaded = self.corpus.analyses(numbers, with_references=with_references)
+        return dict(zip(numbers, loaded, strict=True))
 
 
 def _path_terms(
@@ -295,7 +296,7 @@ def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
     return words
 
 
-def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -> Sequence[int]:
+def pieces_of(analysis: Analysis, definition: int, *, inner: bool = False) -> Sequence[int]:
     """Return the places of the pieces of a definition; with ``inner`` also of the definitions in it."""
     pieces = analysis.pieces
     if definition < 0:
@@ -308,7 +309,7 @@ def pieces_of(analysis: FileAnalysis, definition: int, *, inner: bool = False) -
     return [place for place in over if pieces[place].definition == definition] or over
 
 
-def pieces_over(analysis: FileAnalysis, begin: int, end: int) -> Sequence[int]:
+def pieces_over(analysis: Analysis, begin: int, end: int) -> Sequence[int]:
     """Return the places of the pieces that hold a line from ``begin`` to ``end``."""
     start = bisect_left(analysis.pieces, begin, key=lambda piece: piece.last)
     stop = bisect_right(analysis.pieces, end, key=lambda piece: piece.first)

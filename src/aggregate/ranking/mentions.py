@@ -8,8 +8,16 @@ from typing import NamedTuple
 from aggregate.base.request import Missing
 from aggregate.ranking.covered_names import name_of
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
-from aggregate.ranking.files.analysis import Corpus, FileAnalysis
-from aggregate.ranking.inquiry import Candidates, Inquiry, NamedPlace, keys, pieces_of, pieces_over
+from aggregate.ranking.files.analysis import Analysis, Corpus
+from aggregate.ranking.inquiry import (
+    Candidates,
+    Inquiry,
+    NamedPlace,
+    QueryTerm,
+    keys,
+    pieces_of,
+    pieces_over,
+)
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list, terms_in
 
@@ -165,17 +173,21 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return scaled_evidence("all of the task", pieces=values, matched=matched)
 
 
+def _foreign_name(inquiry: Inquiry) -> str:
+    # The name that is all of the task, where it is none that the project seems to define.
+    name = WrittenName.parse(inquiry.question.task.sole).name
+    return "" if name and inquiry.corpus.files_defining(name) else name
+
+
 def _passed_on(
     inquiry: Inquiry, candidates: Candidates, files: Sequence[int]
 ) -> Iterator[PieceKey]:
-    """Yield the pieces that import the task's name into files that do not use it themselves."""
-    name = WrittenName.parse(inquiry.question.task.sole).name
-    holding = inquiry.corpus.files_with(whole_term(name)) if name else {}
-    for file in files:
-        if file in holding:
-            uses = [each for each in candidates[file].references if each.name == name]
-            for use in uses if all(each.kind == "import" for each in uses) else ():
-                yield from keys(file, pieces_over(candidates[file], use.line, use.line))
+    """Yield the pieces that import another project's name into files that do not use it themselves."""
+    name = _foreign_name(inquiry)
+    for file in files if name else ():
+        uses = [each for each in candidates[file].references if each.name == name]
+        for use in uses if all(each.kind == "import" for each in uses) else ():
+            yield from keys(file, pieces_over(candidates[file], use.line, use.line))
 
 
 def whole_term(name: str) -> str:
@@ -191,12 +203,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
     values: dict[PieceKey, float] = {}
     written: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
-    known = {query.term: query for query in inquiry.terms}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
-        name = WrittenName.parse(text).name
-        query = known.get(whole_term(name))
-        if certainty < 1 or query is None:
-            continue
+    for text, name, query, is_word in _sure_identifiers(inquiry):
         holding = [file for file in candidates if file in query.files]
         for file in holding:
             matched.setdefault(file, text)
@@ -204,7 +211,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
             lift(values, keys(file, places), query.piece_rarity)
         exact = [
             (file, place)
-            for file in (holding if len(terms_in(name)) == 1 else ())
+            for file in (holding if is_word else ())
             for reference in candidates[file].references
             if reference.name == name
             for place in pieces_over(candidates[file], reference.line, reference.line)
@@ -214,6 +221,24 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
         scaled_evidence("identifier used", pieces=values, matched=matched),
         Evidence("used as written", pieces=written, matched=matched),
     )
+
+
+def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, bool]]:
+    """Yield what the task surely names, the name in it, its term and whether that may stand for a plain word too."""
+    known = {query.term: query for query in inquiry.terms}
+    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+        name = WrittenName.parse(text).name
+        query = known.get(whole_term(name))
+        if certainty >= 1 and query is not None:
+            yield text, name, query, len(terms_in(name)) == 1
+
+
+def asks_for_uses(inquiry: Inquiry) -> bool:
+    """Tell whether an evidence asks what the candidates refer to: around what is pointed at, and uses as written."""
+    question = inquiry.question
+    pointed = question.focus or question.symbols or question.changes or question.task.places
+    is_used = any(is_word for *_, is_word in _sure_identifiers(inquiry))
+    return bool(pointed) or is_used or bool(_foreign_name(inquiry))
 
 
 _REST_OF_FILE = 0.3
@@ -226,7 +251,7 @@ def seed_files(inquiry: Inquiry) -> frozenset[int]:
     paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
     files = {file for path in paths for file in _files_at(inquiry, path)}
     for symbol in inquiry.question.symbols:
-        loaded = inquiry.load(_files_that_may_define(inquiry.corpus, symbol))
+        loaded = inquiry.load(_files_that_may_define(inquiry.corpus, symbol), with_references=True)
         files.update(file for file, _ in _definitions(inquiry, loaded, symbol)[0])
     return frozenset(files)
 
@@ -358,7 +383,7 @@ def traced_places(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
 
 
-def _pieces_at(analysis: FileAnalysis, place: NamedPlace) -> Sequence[int]:
+def _pieces_at(analysis: Analysis, place: NamedPlace) -> Sequence[int]:
     # Where the line is not in that function, the file has changed since, and the function is the better guess.
     at_line = pieces_over(analysis, place.line, place.line) if place.line else ()
     if not place.symbol:

@@ -29,7 +29,7 @@ _FOLDERS: Mapping[PathKind, frozenset[str]] = {
     PathKind.VENDORED: frozenset(
         """
         vendor vendored _vendor third_party thirdparty 3rdparty third-party external extern node_modules
-        bower_components deps
+        bower_components deps bundled
         """.split()  # noqa: SIM905 - a line for each word would fill a page
     ),
     PathKind.TEST: frozenset(

@@ -40,6 +40,7 @@ from aggregate.ranking.kind_evidence import (
     piece_shapes,
 )
 from aggregate.ranking.mentions import (
+    asks_for_uses,
     files_with_named_definitions,
     named_definitions,
     named_files,
@@ -104,7 +105,8 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     belonging = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
     files = add_to_files(files, belonging, weights)
     own = (file for evidence in belonging for file in evidence.files)
-    candidates = inquiry.load([*_best_files(inquiry, files, weights, pointed_at), *own])
+    best = _best_files(inquiry, files, weights, pointed_at)
+    candidates = inquiry.load([*best, *own], with_references=asks_for_uses(inquiry))
     places, seeds = traced_places(inquiry, candidates), seeded_pieces(inquiry, candidates)
     closely = [
         *piece_texts(inquiry, candidates),
@@ -152,7 +154,7 @@ def _best_files(
         pieces = inquiry.files[file].pieces
         if pieces <= room or not kept:
             kept.append(file)
-            room -= pieces
+            room -= pieces if pieces <= room else 0  # a giant leaves the others theirs
     return [*kept, *seeded]
 
 
@@ -239,7 +241,7 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     first = introduction(inquiry) if question.is_overview else Evidence("introduction")
     given = [*file_kinds(inquiry), language_share(inquiry), first]
     rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
-    candidates = inquiry.load(_analysed(inquiry, rough))
+    candidates = inquiry.load(_analysed(inquiry, rough), with_references=True)
     used = _used_by_others(candidates)
     evidences = [*given, used]
     sums = add_to_files(rough, [used], STRUCTURE_WEIGHTS)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
-from aggregate.ranking.files.analysis import Corpus, FileAnalysis, Reference
+from aggregate.ranking.files.analysis import Analysis, Corpus, Reference
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.paths import PathKind, PathTable
 from aggregate.ranking.terms import term_list
@@ -21,9 +21,7 @@ _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 class Resolver:
     """Resolve references among the files that are looked at closely; what was looked up is kept."""
 
-    def __init__(
-        self, corpus: Corpus, paths: PathTable, analyses: Mapping[int, FileAnalysis]
-    ) -> None:
+    def __init__(self, corpus: Corpus, paths: PathTable, analyses: Mapping[int, Analysis]) -> None:
         self._corpus = corpus
         self._paths = paths
         self.analyses = analyses

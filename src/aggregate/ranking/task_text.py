@@ -295,14 +295,13 @@ def read_task(text: str) -> TaskText:
         if match["scope"].lower() not in _NO_SCOPES:
             scopes += term_list(match["scope"])
         rest = rest[match.end() :]
-    sole, is_asked = sole_name(words), asks(text)
-    about = words_about(rest, is_asked=is_asked)
+    sole, about = sole_name(words), words_about(rest)
     names = named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at))
     return TaskText(
         terms=dict(terms_in(words)),
         subject=tuple(dict.fromkeys(term_list(subject))),
         about=about,
-        asks=bool(about) and is_asked,
+        asks=bool(about) and asks(text),
         scopes=tuple(dict.fromkeys(scopes)),
         sole=sole,
         names={**names, sole: CERTAIN} if sole else names,

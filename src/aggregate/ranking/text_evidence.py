@@ -11,7 +11,7 @@ from aggregate.ranking.evidence import (
     saturation,
     scaled_evidence,
 )
-from aggregate.ranking.files.analysis import FileAnalysis
+from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own
@@ -73,7 +73,7 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
     )
 
 
-def _name_counts(analysis: FileAnalysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
+def _name_counts(analysis: Analysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
     # Nothing where no name holds any, which is so for most files.
     if not names:
         return ()
@@ -129,7 +129,7 @@ def _definition_text(
 
 
 def _documents(
-    analysis: FileAnalysis,
+    analysis: Analysis,
     holding: Mapping[str, Sequence[tuple[int, int]]],
     *,
     names: Sequence[tuple[str, ...]],

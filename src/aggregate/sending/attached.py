@@ -17,7 +17,7 @@ from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.paths import is_glob
 from aggregate.prompt import ALL_FILES, Request, find_screenshots, read_images, scope_of
-from aggregate.sending.clients.images import LARGEST_FILE
+from aggregate.sending.known_models import LARGEST_IMAGE
 
 _MOST_COUNTED: Final = 300_000  # bytes of a file whose tokens are counted while one types
 _MOST_FOUND: Final = 12  # files that are offered for a word
@@ -53,7 +53,7 @@ class Attached:
         found = find_screenshots(folder, paths, shown_from=project.folder, listing=listing)
         refused = (f"{each.path} may not be read: {each.refused}" for each in found if each.refused)
         missing = (f"there is no image {each.path}" for each in found if not each.exists)
-        for problem in (*refused, *missing, *read_images(found, limit=LARGEST_FILE)[1]):
+        for problem in (*refused, *missing, *read_images(found, limit=LARGEST_IMAGE)[1]):
             raise ConfigError(problem)
         return replace(self, images=(*_but(self.images, paths), *paths))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from itertools import chain, count as count_from
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,7 +66,7 @@ class Discussion:
             raise ConfigError(f'the discussion "{old or DEFAULT}" has no turns to go on from')
         if not new and Discussion(project).turns().all:
             raise ConfigError('there is a discussion "default" already', path=str(project.path))
-        target = confined(history_file(project.path, new), discussions_root(project))
+        target = confined_history(project, history_file(project.path, new))
         copy_discussion(turns.path, target, before=turns.configured, continues=old or DEFAULT)
         return target
 
@@ -74,7 +75,7 @@ class Discussion:
         if path is None:
             return
         try:
-            confined(path, discussions_root(self.project)).unlink()
+            confined_history(self.project, path).unlink()
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
 
@@ -94,15 +95,16 @@ class Discussion:
 
     def take_back(self) -> str:
         last, path = self.last_exchange(), self.turns().path
-        root = discussions_root(self.project)
-        if path is None or not replace_last_turns(confined(path, root), last, ()):
+        own = path and confined_history(self.project, path)
+        if own is None or not replace_last_turns(own, last, ()):
             raise ConfigError("somebody else has written to the discussion: nothing is taken back")
         return str(last[0].get("content", ""))
 
 
-def discussions_root(project: Project) -> Path | None:
+def confined_history(project: Project, path: Path) -> Path:
+    """Return the path, which no link leads out of what the project may write."""
     scope = scope_of(project)
-    return None if scope.allow_outside else Path(scope.root)
+    return confined(path, None if scope.allow_outside else Path(scope.root))
 
 
 SUMMARY: Final = "Summary"  # who says it; to the model it is a part of what the user sends
@@ -192,11 +194,9 @@ def prepare_compaction(
     is_whole_prompt = turn is not None
     if turn is None:
         turn, oldest = _of_turns_alone(prepare, oldest)
-    taken, number = set(named_discussions(project.path)), 1
-    stem = kept_as = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
-    while kept_as in taken:
-        number += 1
-        kept_as = f"{stem}-{number}"
+    taken, stem = set(named_discussions(project.path)), f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
+    names = chain([stem], (f"{stem}-{number}" for number in count_from(2)))
+    kept_as = next(each for each in names if each not in taken)
     return PreparedCompaction(
         turn, name, oldest, count(build_discussion_section(oldest)), kept_as, is_whole_prompt
     )
@@ -234,9 +234,10 @@ def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchan
     """Ask for the summary and put it in the place of the oldest turns, which another discussion keeps."""
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")
-    root = discussions_root(project)
-    history = confined(history_file(project.path, prepared.name), root)
-    kept = confined(history_file(project.path, prepared.kept_as), root)
+    history, kept = (
+        confined_history(project, history_file(project.path, name))
+        for name in (prepared.name, prepared.kept_as)
+    )
     completed = send_turn(prepared.turn, project)
     summary = {"role": SUMMARY, "content": completed.reply.text}
     try:

@@ -194,9 +194,12 @@ class Exchange:
             )
             budget = "" if self.budget is None else f"; the budget is {self.budget:,}"
             lines.append(f"{counted}{budget}")
+        first = self.learned.first_piece
         lines.append(
             f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, "
             f"{usage.fresh:,} fresh; {dollars(self.expected_price)} for the input"
+            + f"; first words after about {first:.1f} s"
+            * bool(first)
         )
         return [*lines, *self.news]
 
@@ -221,6 +224,7 @@ class Exchange:
                 "cache_read": usage.cache_read,
             },
             "cost": None if amount is None else float(amount),
+            "first_words": round(self.learned.first_piece, 1) or None,
             "prefix": self.report.sentence if self.report else None,
             "diffs": list(self.ordered.older),
             "warnings": list(self.warnings),

@@ -14,13 +14,12 @@ from typing import Any
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.request import Amount
 from aggregate.project.configuration import Project
-from aggregate.prompt import Composition, open_project
-from aggregate.prompt.document import Prompt
+from aggregate.prompt import open_project
 from aggregate.sending.cache.fingerprint import PrefixReport
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
-from aggregate.sending.clients.providers import open_client, provider_of_model
+from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.discussions import Discussion
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
@@ -34,40 +33,41 @@ _HOSTS_OWN = "http://localhost"
 
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
-    """A request that a host sends."""
+    """A request that a host sends: the next turn of a project's discussion."""
 
-    provider: str  # whose cache it was planned for
-    request: ChatRequest  # as the model takes it, with its plan
-    # of the project's discussion, ``None`` for the plan of a prompt alone
-    turn: Exchange | None = None
-    project: Project | None = None
+    turn: Exchange
+    project: Project
     # When it was planned, in seconds since the epoch; a host sends it then
     begun: float = field(default_factory=time.time)
 
     @property
+    def provider(self) -> str:
+        return self.turn.client.provider
+
+    @property
     def model(self) -> str:
-        return self.request.model
+        return self.turn.asked.model
 
     @property
     def plan(self) -> RequestPlan:
         """The blocks as they stand in the numbered prompt, with their tokens; its layout is for the next request."""
-        return self.request.plan
+        return self.turn.plan
 
     @property
-    def expected(self) -> Usage | None:
-        return self.turn.expected if self.turn else None
+    def expected(self) -> Usage:
+        return self.turn.expected
 
     @property
     def prefix(self) -> PrefixReport | None:
-        return self.turn.report if self.turn else None
+        return self.turn.report
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self.turn.warnings if self.turn else ()
+        return self.turn.warnings
 
 
 def plan_for(
-    prompt: Prompt | Composition | Project | Mapping[str, Any] | str | Path,
+    project: Project | Mapping[str, Any] | str | Path,
     model: str,
     message: str,
     *,
@@ -80,19 +80,18 @@ def plan_for(
     """Plan a request without a key; nothing is written or sent.
 
     Args:
-        prompt: A project (opened, its configuration's path, or its tables): its prompt is composed with the discussion,
-            and with diffs of what has changed since the last one. A prompt alone is planned as it stands.
+        project: As it was opened, its configuration's path, or its tables: its prompt is composed with the discussion,
+            and with diffs of what has changed since the last one.
         model: The provider's name of the model.
         message: What the user says.
         provider: Whose API is asked; by default the maker of the model, where its name tells.
         persona: Of the project, for its instructions, strategy and budget.
-        budget: With a project: the most tokens of the whole request.
-        redact: With a project: whether secrets are replaced; by default as the user's configuration says.
-        options: Instructions, the most tokens of the answer, its form, effort, temperature; for a prompt alone also the
-            layout of the last request, ``earlier.plan.layout``.
+        budget: The most tokens of the whole request.
+        redact: Whether secrets are replaced; by default as the user's configuration says.
+        options: Instructions, the most tokens of the answer, its form, effort, temperature.
 
     Raises:
-        ClientSetupError: The provider is unknown, the model's name does not tell it, or a project is asked nothing.
+        ClientSetupError: The provider is unknown, the model's name does not tell it, or the message is empty.
         ConfigError: The configuration or the history cannot be used, or there is no such persona.
         ScopeError: A file of the project asks for one that may not be read.
         PromptTooLongError: The prompt exceeds the model's context window.
@@ -103,20 +102,14 @@ def plan_for(
         raise ClientSetupError(
             f"whose model {model!r} is does not show: add provider, such as provider={COMPATIBLE!r}"
         )
-    base_url = _HOSTS_OWN if name in (COMPATIBLE, GATEWAY) else ""
-    if isinstance(prompt, Prompt | Composition):
-        client = open_client(name, model=model, base_url=base_url, environ={}, require_key=False)
-        bare = prompt.prompt if isinstance(prompt, Composition) else prompt
-        asked = client.planned(replace(options, prompt=bare, message=message))
-        return PlannedRequest(name, asked)
     if not message.strip():
         raise ClientSetupError("the message is empty: a discussion goes on with a question")
-    project = open_project(prompt)
+    project = open_project(project)
     selection = ModelSelection(
         provider=name,
         model=model,
         persona=persona,
-        base_url=base_url,
+        base_url=_HOSTS_OWN if name in (COMPATIBLE, GATEWAY) else "",
         max_output=options.max_output,
         redact=redact,
         budget=budget,
@@ -125,26 +118,26 @@ def plan_for(
         system=options.system,
     )
     turn = prepare_turn(project, message, selection, environ={}, require_key=False)
-    asked = replace(turn.asked, schema=options.schema)
-    return PlannedRequest(name, turn.client.planned(asked), turn, project)
+    asked = turn.client.planned(replace(turn.asked, schema=options.schema))
+    return PlannedRequest(replace(turn, asked=asked), project)
 
 
 def to_anthropic(planned: PlannedRequest) -> dict[str, Any]:
     """Return the arguments of ``Anthropic().messages.create`` and ``.stream``; another kind of API is an error."""
     _check_api(planned, anthropic_api.PROVIDERS, "to_anthropic")
-    return anthropic_api.request_body(planned.request)
+    return anthropic_api.request_body(planned.turn.asked)
 
 
 def to_openai(planned: PlannedRequest) -> dict[str, Any]:
     """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
-    return openai_api.request_body(planned.request, provider=planned.provider)
+    return openai_api.request_body(planned.turn.asked, provider=planned.provider)
 
 
 def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
     """Return the arguments of ``genai.Client().models.generate_content`` and ``.generate_content_stream``."""
     _check_api(planned, gemini_api.PROVIDERS, "to_gemini")
-    return gemini_api.request_body(planned.request)
+    return gemini_api.request_body(planned.turn.asked)
 
 
 def body_of(planned: PlannedRequest) -> dict[str, Any]:
@@ -157,20 +150,15 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
     """Keep a turn that the host has sent, as ``send`` would: prompt, answer, both turns, and what was sent.
 
     Args:
-        planned: What ``plan_for`` has returned for a project.
+        planned: What ``plan_for`` has returned.
         usage: What the SDK reports, as its object or a mapping; a ``Usage``; or ``None`` where there is none.
         reply: What the model has answered; ``None``, as SDKs have it for an answer without text, is an empty one.
 
     Raises:
-        ClientSetupError: The plan is one of a prompt alone, which has no project to be kept in, or the discussion has
-            this turn already.
+        ClientSetupError: The discussion has this turn already.
         ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
         OutputError: A file cannot be written, or lies outside of the project.
     """
-    if planned.turn is None or planned.project is None:
-        raise ClientSetupError(
-            "a prompt alone has no discussion to record in: give plan_for the project instead"
-        )
     turn, project = planned.turn, planned.project
     if not isinstance(reply, Reply):
         used = usage_of(usage)

@@ -5,13 +5,14 @@ provider, and what was really read is always taken from the reply. A row holds f
 names begin so; what a longer beginning says goes before what a shorter one says.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from math import ceil, sqrt
 from typing import Any, Final, NamedTuple
 
+from aggregate.prompt.document import Image
 from aggregate.sending.models import (
     COMPATIBLE,
     GATEWAY,
@@ -44,11 +45,15 @@ class Capabilities:
         return max(requested, self.lowest_temperature)
 
 
+# Bytes of an image that is read at all: no provider takes a larger one in a request.
+LARGEST_IMAGE: Final = 20_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class ImageRules:
     # Of an image of a width and height in pixels, by the provider's count
     tokens: Callable[[int, int], int]
-    largest: int = 20_000_000  # bytes of one image as they are sent: in base64, a third more
+    largest: int = LARGEST_IMAGE  # bytes of one image as they are sent: in base64, a third more
     longest: int = 0  # pixels of one side, 0 for any
     most: int = 500  # images of a request
     together: int = 50_000_000  # bytes of all images of a request, as they are sent
@@ -102,8 +107,9 @@ ROWS: Final = tuple(Row(*row) for row in (
     ("minimax", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 512, "write": 1.25}),
     # An hour is not passed on by all of them.
     (GATEWAY, "claude", "documentation of gateways", "2026-11-20", {"long_seconds": 0}),
-    # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory, at no price.
-    (COMPATIBLE, "", "documentation of servers", "2026-11-20", {"lookup": _PREFIX, "minimum": 1, "seconds": 3600, "read": 1.0}),
+    # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory. Where nothing is paid the prices are
+    # of the time until the first word: a llama.cpp server reads a token again in a fiftieth of it.
+    (COMPATIBLE, "", "documentation of servers", "2026-11-28", {"lookup": _PREFIX, "minimum": 1, "seconds": 3600}),
     (KNOWN, "claude-opus-5 claude-fable-5 claude-mythos-5", _CACHES, "2026-11-20", {"minimum": 512}),
     (KNOWN, "claude-sonnet-5 claude-sonnet-4 claude-opus-4", _CACHES, "2026-11-20", {"minimum": 1024}),
     (KNOWN, "claude-opus-4-5 claude-opus-4-6", _CACHES, "2026-11-20", {"minimum": 4096}),
@@ -198,3 +204,38 @@ def known_model(provider: str, model: str) -> KnownModel:
     own = {key: said.pop(key) for key in ("images", "ratio", "window", "as_of") if key in said}
     cache = CachePolicy(**said) if said else NO_CACHE
     return KnownModel(cache, Capabilities(**takes), **own)
+
+
+def accepted_images(
+    images: Sequence[Image], provider: str, model: str
+) -> tuple[Mapping[Image, int], tuple[str, ...]]:
+    rules = known_model(provider, model).images
+    if not images:
+        return {}, ()
+    if rules is None:
+        asked = f"{provider} {model}".strip()
+        many = "the screenshot is" if len(images) == 1 else f"{len(images):,} screenshots are"
+        return {}, (f"{asked} takes no images: {many} only named in the prompt",)
+    taken: dict[Image, int] = {}
+    warnings = []
+    together = 0
+    for image in images:
+        size = 4 * ceil(len(image.data) / 3)
+        if problem := _problem(image, size, rules, taken=len(taken), together=together + size):
+            warnings.append(f"screenshot {image.path} is only named in the prompt: {problem}")
+        else:
+            taken[image] = rules.tokens(image.width, image.height)
+            together += size
+    return taken, tuple(warnings)
+
+
+def _problem(image: Image, size: int, rules: ImageRules, *, taken: int, together: int) -> str:
+    if size > rules.largest:
+        return f"it has {size:,} bytes in base64, the most is {rules.largest:,}; make it smaller or save it as JPEG"
+    if rules.longest and max(image.width, image.height) > rules.longest:
+        return f"it has {image.width:,} x {image.height:,} pixels, the most is {rules.longest:,}; make it smaller"
+    if taken >= rules.most:
+        return f"a request takes {rules.most:,} images; name fewer"
+    if together > rules.together:
+        return f"all images together have more than {rules.together:,} bytes in base64; name fewer"
+    return ""

@@ -19,22 +19,20 @@ from aggregate.base.text import common_prefix
 from aggregate.base.tokens import count
 from aggregate.sending.bills import Bill
 from aggregate.sending.cache.breakpoints import (
-    NO_PAUSES,
-    BlockLayout,
-    CacheLifetime,
     EarlierRequest,
     Outline,
-    Pauses,
     layout_with_breakpoints,
+    with_pause,
 )
-from aggregate.sending.cache.fingerprint import digest
+from aggregate.sending.cache.fingerprint import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
+from aggregate.sending.clients.anthropic_api import cache_control
 from aggregate.sending.clients.learned import token_ratio
-from aggregate.sending.clients.openai_api import cache_key
+from aggregate.sending.clients.openai_api import BREAKPOINT, cache_key
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.host_requests import PlannedRequest, body_of, usage_of
-from aggregate.sending.models import LONG_LIFETIME, CacheLookup, CachePolicy, Usage
+from aggregate.sending.models import CachePolicy, Usage
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
@@ -85,7 +83,7 @@ class PlannedMessages:
     own: frozenset[int]  # places of all breakpoints so far that the host has not set
     cache: SimulatedCache = field(repr=False)  # behind this request
     at: float  # when it is sent, in seconds since the epoch
-    pauses: Pauses = NO_PAUSES
+    pauses: tuple[float, ...] = ()  # seconds between the requests before
 
 
 def plan_messages(
@@ -135,7 +133,10 @@ def plan_messages(
     given = {"tools": tools, "system": system, "messages": messages}
     arguments = {key: value for key, value in given.items() if value}
     is_openai = name == "openai"
-    marks = {place: _mark(layout, place, is_openai=is_openai) for place in chosen}
+    marks = {
+        place: dict(BREAKPOINT) if is_openai else cache_control(layout.lifetime(place, 0))
+        for place in chosen
+    }
     # Those of earlier plans that do not stay are taken away.
     _set_marks(arguments, pieces, {place: {} for place in own} | marks)
     if is_openai and chosen:
@@ -241,23 +242,22 @@ def _before(
     now: float,
 ) -> EarlierRequest:
     """Return what a cache holds; steps of a loop follow quickly unless pauses between them were seen."""
-    pauses = earlier.pauses.then(now - earlier.at) if earlier else NO_PAUSES
-    is_slow = any(pause > policy.seconds for pause in pauses.seconds)
-    lifetime = CacheLifetime.AUTO if is_slow else CacheLifetime.SHORT
+    pauses = with_pause(earlier.pauses, now - earlier.at) if earlier else ()
+    is_slow = any(pause > policy.seconds for pause in pauses)
     last = max(outline.markable, default=len(pieces))
     if earlier is not None:
         age = max(now - earlier.at, 0.0)
-        return EarlierRequest(earlier.plan.layout, age, lifetime, pauses, replaced=last)
+        return EarlierRequest(earlier.plan.layout, age, is_slow, pauses, replaced=last)
     answers = [place for place, piece in enumerate(pieces) if piece.role == "assistant"]
     if not answers:
-        return EarlierRequest(lifetime=lifetime, replaced=last)
+        return EarlierRequest(replaced=last)
     # The last answer with all its parts: the request that it answers has ended before.
     answer = pieces[answers[-1]].place[1]
     end = next(place for place in answers if pieces[place].place[1] == answer)
     ended = max((place for place in outline.markable if place <= end), default=0)
     marks = {place for place in (outline.head, outline.body, ended) if 0 < place <= ended}
     layout = BlockLayout(outline.digests[:end], tuple(range(1, end + 1)), tuple(sorted(marks)))
-    return EarlierRequest(layout, 0.0, lifetime, replaced=last)
+    return EarlierRequest(layout, replaced=last)
 
 
 def _begun(planned: PlannedRequest, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
@@ -285,8 +285,6 @@ def _layout(
     outline: Outline, pieces: Sequence[_Piece], policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
     """Return the layout with the lifetimes that the host has set, and no longer one behind a shorter one."""
-    if policy.lookup is not CacheLookup.BREAKPOINTS:
-        return BlockLayout(outline.digests, tuple(sorted(outline.ends)), ())
     layout, fixed = layout_with_breakpoints(outline, policy, before), outline.fixed
     if not fixed or not policy.long_seconds:
         return layout
@@ -297,13 +295,6 @@ def _layout(
         most = min((lives for other, lives in hosts.items() if other < place), default=seconds)
         lifetimes.append(hosts.get(place) or max(least, min(seconds, most)))
     return replace(layout, lifetimes=tuple(lifetimes))
-
-
-def _mark(layout: BlockLayout, place: int, *, is_openai: bool) -> dict[str, Any]:
-    if is_openai:
-        return {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    is_long = layout.lifetime(place, 0) >= LONG_LIFETIME
-    return {"cache_control": {"type": "ephemeral"} | ({"ttl": "1h"} if is_long else {})}
 
 
 def _set_marks(

@@ -19,7 +19,6 @@ from aggregate.project.configuration import Project, global_config_path, is_trus
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.attached import Attached
-from aggregate.sending.cache.breakpoints import CacheLifetime
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
@@ -42,7 +41,6 @@ class ModelSelection:
     max_output: int | None = None
     redact: bool | None = None
     budget: Amount | str | None = None  # of the whole request by the provider's count
-    cache: str = ""  # ``auto``, ``5m``, ``1h`` or ``off``
     effort: Effort | str | None = None
     temperature: float | None = None
     system: str = ""
@@ -117,8 +115,6 @@ def select_model(
         **options,
         persona=asked.persona_name,
         budget=asked.persona.budget if selection.budget is None else selection.budget,
-        # The user goes before the project here, which does not pay.
-        cache=CacheLifetime(selection.cache or asked.users.cache or asked.projects.cache or "auto"),
         system=selection.system or asked.persona.system_prompt,
         discussion=_discussion(project, selection, client),
         origins=origins,
@@ -272,7 +268,6 @@ def _decided_by_project(
     projects, selection = asked.projects, asked.selection
     is_usual = model.name == USUAL and provider.is_projects
     has_budget = selection.budget is not None or asked.persona.budget is not None
-    has_cache = selection.cache or asked.users.cache
     most, persona = projects.max_output, projects.persona
     rows = {
         f"provider {client.provider}": provider.is_projects,
@@ -282,8 +277,6 @@ def _decided_by_project(
         f"budget {projects.budget}": projects.budget is not None and not has_budget,
         f"effort {projects.effort}": projects.effort and selection.effort is None,
         "a second look before each question with a budget": projects.pick,
-        # An hour costs more to write, and without a cache everything is paid in full.
-        f"cache {projects.cache}": projects.cache in ("1h", "off") and not has_cache,
     }
     said = ", ".join(row for row, is_said in rows.items() if is_said)
     return (f"chosen by the project's own configuration: {said}",) if said else ()

@@ -22,6 +22,7 @@ from aggregate.prompt.document import SEPARATOR, Section, Segment
 from aggregate.prompt.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.fingerprint import (
     SYSTEM,
+    BlockLayout,
     PrefixReport,
     PromptFingerprint,
     SegmentHash,
@@ -32,7 +33,6 @@ from aggregate.sending.kept import change_kept, read_kept
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, SegmentCounter
-    from aggregate.sending.cache.breakpoints import BlockLayout
 
 _FILE: Final = "sent_requests.json"
 # Records of one project that are remembered: ten times as many as are looked through for the next request.
@@ -53,21 +53,12 @@ class LoggedRequest:
     fingerprint: PromptFingerprint
     provider: str = ""  # who was sent it, nobody where it was only written
     model: str = ""
-    ends: tuple[int, ...] = ()  # of blocks
-    breakpoints: tuple[int, ...] = ()
+    layout: BlockLayout | None = None
     # How much of each file a prompt with a budget has shown, in their order
     shown: tuple[SentFile, ...] = ()
-    # Seconds of the entry at each breakpoint, empty where all are usual
-    lifetimes: tuple[int, ...] = ()
     pauses: tuple[float, ...] = ()  # seconds between the last turns
     discussion: str = ""  # ``""`` for the default one
     effort: str = ""  # as it was asked for
-
-    @property
-    def layout(self) -> "BlockLayout":
-        from aggregate.sending.cache.breakpoints import BlockLayout  # of sent prompts alone
-
-        return BlockLayout(self.fingerprint.digests, self.ends, self.breakpoints, self.lifetimes)
 
     @property
     def unsent(self) -> "LoggedRequest":
@@ -81,19 +72,19 @@ def write_request(request: LoggedRequest) -> str:
         for segment in request.fingerprint.segments
     ]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
-    if request.provider:
+    if layout := request.layout:
         optional = {
             "effort": request.effort,
             "shown": request.shown,
-            "lifetimes": request.lifetimes,
+            "lifetimes": layout.lifetimes,
             "pauses": [round(pause) for pause in request.pauses],
             "discussion": request.discussion,
         }
         data["sent"] = {
             "provider": request.provider,
             "model": request.model,
-            "ends": request.ends,
-            "marks": request.breakpoints,
+            "ends": layout.ends,
+            "marks": layout.breakpoints,
             **{name: value for name, value in optional.items() if value},
         }
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
@@ -200,48 +191,35 @@ def _read_hash(
     if len(digest) != _DIGITS or digest.strip("0123456789abcdef"):
         raise ValueError("is no hash of a segment")
     name = str(section) if is_first else _SECTIONS[section]
-    return SegmentHash(name, str(source), digest, _integer(tokens), _integer(size))
+    return SegmentHash(name, str(source), digest, _size(tokens), _size(size))
 
 
 def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
-    from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES  # of sent prompts alone
-
-    number = len(written.fingerprint.segments)
-    pauses = tuple(float(_integer(seconds)) for seconds in data.get("pauses", ()))
-    if not data["provider"]:
-        raise ValueError("names nobody who was sent it")
+    """Return a record with what was sent, as it says: only those that this user has written are gone by."""
+    places = (tuple(data.get(name, ())) for name in ("ends", "marks", "lifetimes"))
     return replace(
         written,
         provider=str(data["provider"]),
         model=str(data["model"]),
         effort=str(data.get("effort", "")),
-        ends=_places(data["ends"], number),
-        breakpoints=_places(data["marks"], number),
-        shown=tuple(_read_shown(*written) for written in data.get("shown", ())),
-        lifetimes=tuple(_integer(seconds) for seconds in data.get("lifetimes", ())),
-        pauses=pauses[-REMEMBERED_PAUSES:],
+        layout=BlockLayout(written.fingerprint.digests, *places),
+        shown=tuple(_read_shown(*file) for file in data.get("shown", ())),
+        pauses=tuple(data.get("pauses", ())),
         discussion=str(data.get("discussion", "")),
     )
 
 
 def _read_shown(
-    path: str, level: str, lines: Sequence[Sequence[int]], content_hash: str, tokens: int
+    path: str, level: str, lines: Sequence[tuple[int, int]], content_hash: str, tokens: int
 ) -> SentFile:
-    runs = tuple((_integer(first, 1), _integer(last, int(first))) for first, last in lines)
-    return SentFile(str(path), Level(level), runs, str(content_hash), _integer(tokens))
+    runs = tuple((first, last) for first, last in lines)
+    return SentFile(path, Level(level), runs, content_hash, tokens)
 
 
-def _places(values: Sequence[object], count: int) -> tuple[int, ...]:
-    places = tuple(_integer(value, 1, count) for value in values)
-    if tuple(sorted({*places})) != places:
-        raise ValueError("places are not in their order")
-    return places
-
-
-def _integer(value: object, lowest: int = 0, highest: int = _LARGEST_NUMBER) -> int:
-    if not isinstance(value, int) or not lowest <= value <= highest:
-        raise ValueError(f"is no number from {lowest} to {highest}")
-    return int(value)
+def _size(value: object) -> int:
+    if not isinstance(value, int) or not 0 <= value <= _LARGEST_NUMBER:
+        raise ValueError("is no number of tokens or bytes")
+    return value
 
 
 class PromptMeter:

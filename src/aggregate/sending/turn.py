@@ -10,10 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import cast
 
-from aggregate.base.disk.reading import confined, project_root
+from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import create_private
 from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
-from aggregate.project.configuration import Project, is_trusted, user_config
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
@@ -87,18 +87,13 @@ def send_turn(
             raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        *prepared.place[:2],
-        sent=prepared.kinds,
-        usage=usage,
-        address=client.address,
-        learn=partial(_learn, prepared, reply),
+        prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
     warnings += keep_charge(project.folder, client.provider, client.model, usage)
     if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):
         refused = f"{client.provider} has refused the request with {left_out}"
         warnings = (f"{refused}: it was sent again without", *warnings)
-    # A trusted project's own records suffice.
-    if problem and not is_trusted(project_root(request.base_dir)):
+    if problem:
         warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
     if file.problem:
         warnings += (f"the answer is not whole in {file.path}: {file.problem}",)

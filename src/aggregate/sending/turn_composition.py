@@ -5,18 +5,17 @@ The files are ordered so that a cache reads most, and with a budget they are fit
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from aggregate.base.disk.reading import is_file, project_root
+from aggregate.base.disk.reading import is_file
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
 from aggregate.base.request import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
-from aggregate.project.configuration import is_trusted
 from aggregate.project.files import FolderListing
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
@@ -29,10 +28,10 @@ from aggregate.prompt import (
     read_images,
     redact_text,
 )
-from aggregate.prompt.document import Image, Prompt, Section
+from aggregate.prompt.document import Image, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
-from aggregate.sending.cache.breakpoints import BlockLayout, CacheLifetime, EarlierRequest, Pauses
+from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt
 from aggregate.sending.cache.fingerprint import (
     HashedPrompt,
@@ -42,11 +41,11 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.images import LARGEST_FILE, accepted_images
 from aggregate.sending.clients.learned import Learned, Place, learned_of
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
+from aggregate.sending.known_models import LARGEST_IMAGE, accepted_images
 from aggregate.sending.model_selection import ModelSelection, request_of
 from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
@@ -60,61 +59,56 @@ _LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    logged: LoggedRequest | None = None  # its prompt, ``None`` if there was none
-    # it went to the model that is asked now, with the same instructions
-    may_be_cached: bool = False
-    age: float = 0.0  # seconds since it was sent
-    # What is a secret, and is not sent, not even again
-    redaction: Redaction = field(default_factory=Redaction)
+    """The last request, as far as the next one goes by it."""
+
+    before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
+    cached: CachedPrompt = UNSENT  # its prompt, and how much of it a cache holds
+    # How much of each file it has shown, if it had a budget; another discussion was about something else
+    shown: tuple[SentFile, ...] = ()
+    is_alive: bool = False  # a cache holds it
     is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
+    # It went to the model that is asked now, with the same instructions
+    may_be_cached: bool = False
 
-    @property
-    def shown(self) -> tuple[SentFile, ...]:
-        """How much of each file it has shown, if it had a budget; another discussion was about something else."""
-        return self.logged.shown if self.logged and self.is_own else ()
-
-    @property
-    def layout(self) -> BlockLayout | None:
-        return self.logged.layout if self.logged and self.may_be_cached else None
-
-    @property
-    def pauses(self) -> Pauses:
-        earlier = Pauses(self.logged.pauses if self.logged else ())
-        is_pause = self.logged is not None and self.is_own and self.age <= _LONGEST_PAUSE
-        return earlier.then(self.age) if is_pause else earlier
-
-    def is_alive(self, usual: float) -> bool:
-        lifetimes = self.logged.lifetimes if self.logged else ()
-        return self.age <= max(lifetimes, default=usual)
-
-    def cached_prompt(self, policy: CachePolicy) -> CachedPrompt:
-        if self.logged is None:
-            return UNSENT
+    @classmethod
+    def of(
+        cls, logged: LoggedRequest, request: Request, policy: CachePolicy, *, may_be_cached: bool
+    ) -> "LastRequest":
+        try:
+            age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
+        except OSError:
+            age = float("inf")
+        is_own = logged.discussion in (request.discussion, request.continues)
+        is_pause = is_own and age <= _LONGEST_PAUSE
+        pauses = with_pause(logged.pauses, age) if is_pause else logged.pauses
+        layout = logged.layout if may_be_cached else None
         readable: tuple[int, ...] | None = ()
-        if policy.lookup is CacheLookup.BREAKPOINTS and self.layout:
-            readable = self.layout.alive(self.age, policy.seconds)
-        elif self.may_be_cached and self.age <= policy.seconds:
+        if policy.lookup is CacheLookup.BREAKPOINTS and layout:
+            readable = layout.alive(age, policy.seconds)
+        elif may_be_cached and age <= policy.seconds:
             readable = None
-        return CachedPrompt(self.logged.fingerprint, partial(self._read, self.logged), readable)
+        text = partial(_read_unless_secret, logged, request.redaction)
+        lives = max(layout.lifetimes if layout else (), default=policy.seconds)
+        return cls(
+            EarlierRequest(layout, age, takes_hours=True, pauses=pauses),
+            CachedPrompt(logged.fingerprint, text, readable),
+            logged.shown if is_own else (),
+            may_be_cached and age <= lives,
+            is_own,
+            may_be_cached,
+        )
 
-    def _read(self, logged: LoggedRequest, number: int) -> str | None:
-        """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
-        text = read_segment(logged, number)
-        if text is None or not self.redaction.replaces:
-            return text
-        return None if redact(text, self.redaction).findings else text
 
-
-def file_digests(prompt: Prompt) -> dict[str, str]:
-    return {
-        segment.source: digest(segment.text)
-        for segment in prompt.segments
-        if segment.section is Section.FILES and segment.source
-    }
+def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int) -> str | None:
+    """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
+    text = read_segment(logged, number)
+    if text is None or not redaction.replaces:
+        return text
+    return None if redact(text, redaction).findings else text
 
 
 def _find_last_request(
-    request: Request, client: Client, system: str, effort: str, *, lifetime: float
+    request: Request, client: Client, system: str, effort: str, *, policy: CachePolicy
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
@@ -123,36 +117,22 @@ def _find_last_request(
     """
     recipient = (client.provider, client.model, digest(system))
     seen: list[LastRequest] = []
-    # What the user has not written here counts in a trusted project alone.
-    is_own = not is_trusted(project_root(request.base_dir))
-    for logged in recent_requests(request.output_dir, request.namespace, is_own=is_own):
-        if logged.provider:
-            seen.append(_last_request(logged, request, recipient, effort))
-            if seen[-1].may_be_cached and seen[-1].is_own:
-                break  # what is older is no longer cached either
+    for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
+        if logged.layout is None:
+            continue
+        reached = (logged.provider, logged.model, logged.fingerprint.digests[0])
+        was_written = logged.layout.breakpoints or policy.lookup is not CacheLookup.BREAKPOINTS
+        # How long it thinks is a part of what Anthropic's cache compares.
+        is_other_effort = logged.provider == "anthropic" and logged.effort != effort
+        may_be_cached = reached == recipient and bool(was_written) and not is_other_effort
+        seen.append(LastRequest.of(logged, request, policy, may_be_cached=may_be_cached))
+        if may_be_cached and seen[-1].is_own:
+            break  # what is older is no longer cached either
 
     def order(sent: LastRequest) -> tuple[bool, ...]:
-        is_cached = sent.may_be_cached and sent.is_alive(lifetime)
-        return not is_cached, not sent.is_own, sent.is_own and not sent.may_be_cached
+        return not sent.is_alive, not sent.is_own, sent.is_own and not sent.may_be_cached
 
     return min(seen, key=order, default=LastRequest())
-
-
-def _last_request(
-    logged: LoggedRequest, request: Request, recipient: tuple[str, str, str], effort: str
-) -> LastRequest:
-    reached = (logged.provider, logged.model, logged.fingerprint.digests[0])
-    lookup = cache_policy(logged.provider, logged.model).lookup
-    was_written = bool(logged.breakpoints) or lookup is not CacheLookup.BREAKPOINTS
-    try:
-        age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
-    except OSError:
-        age = float("inf")
-    # How long it thinks is a part of what Anthropic's cache compares.
-    is_other_effort = logged.provider == "anthropic" and logged.effort != effort
-    may_be_cached = reached == recipient and was_written and not is_other_effort
-    is_own = logged.discussion in (request.discussion, request.continues)
-    return LastRequest(logged, may_be_cached, age, request.redaction, is_own)
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
@@ -164,7 +144,7 @@ def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[s
         shown_from=request.shown_from,
         listing=FolderListing(request.scope),
     )
-    images, unread = read_images(screenshots, limit=LARGEST_FILE)
+    images, unread = read_images(screenshots, limit=LARGEST_IMAGE)
     accepted, refused = accepted_images(images, client.provider, client.model)
     tokens = {image: client.ratio.own_tokens(size) for image, size in accepted.items()}
     return tokens, (*unread, *refused)
@@ -180,7 +160,6 @@ class _FittedTurn:
     def shown(self) -> tuple[SentFile, ...]:
         """Of a file that stands as it was sent before: what was shown then, and not what a diff behind it adds."""
         choices = {choice.path: choice for choice in self.composition.choices}
-        now = file_digests(self.composition.prompt)
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
         for part in self.ordered.prompt.segments:
@@ -188,7 +167,7 @@ class _FittedTurn:
             if choice is None:
                 continue
             sent = SentFile(part.path, choice.level, choice.lines, choice.content_hash, part.tokens)
-            is_older = now[part.path] != part.hash.digest
+            is_older = part.path in self.ordered.older
             files.append(earlier.get(part.path, sent) if is_older else sent)
         return tuple(files)
 
@@ -216,15 +195,13 @@ class TurnComposer:
         instructions = escape_surrogates(selection.system).strip()
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)
-        is_off = selection.cache == CacheLifetime.OFF
-        policy = NO_CACHE if is_off else cache_policy(client.provider, client.model)
+        policy = cache_policy(client.provider, client.model)
         told = (*secrets, *refused)
-        takes_hours = policy.long_seconds > 0 and selection.cache == CacheLifetime.AUTO
-        if takes_hours and learned.distrusts_hours:
+        if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             told += (_NO_HOURS,)
         effort = client.planned(request_of(selection)).effort or ""
-        last = _find_last_request(request, client, system, effort, lifetime=policy.seconds)
+        last = _find_last_request(request, client, system, effort, policy=policy)
         composer = cls(client, learned, selection, policy, system, images, last)
         return composer, told
 
@@ -247,7 +224,7 @@ class TurnComposer:
         own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - others, 1)
         budget = replace(whole, tokens=own_tokens)
         # Where no cache holds how files were sent any more a fit afresh costs no more.
-        earlier = self.last.cached_prompt(self.policy)
+        earlier = self.last.cached
         is_paid = self.policy.read < self.policy.write
         is_lost = not earlier.readable()[-1] and is_paid
         kept = () if is_lost else self.last.shown
@@ -300,7 +277,7 @@ class TurnComposer:
         self, request: Request, composition: Composition, policy: CachePolicy
     ) -> OrderedPrompt:
         prompt = composition.prompt
-        earlier = self.last.cached_prompt(policy)
+        earlier = self.last.cached
         # What was sent and is not there; a file that is there was taken out by the user.
         sections = (Section.FILES, Section.CHANGED)
         segments = earlier.fingerprint.segments
@@ -322,23 +299,20 @@ class TurnComposer:
 
     def _planned(self, turn: _FittedTurn) -> Exchange:
         last, prompt = self.last, turn.ordered.prompt
-        before = EarlierRequest(
-            last.layout,
-            last.age,
-            CacheLifetime(self.selection.cache),
-            last.pauses,
+        earlier = last.cached.fingerprint
+        before = replace(
+            last.before,
             # An entry that is never read costs more than none.
             writes=turn.request.discussion != NO_DISCUSSION,
             replaced=turn.ordered.replaced,
         )
         plan = plan_request(prompt, self.policy, before=before)
         client = self.client
-        left = SimulatedCache.after(last.layout, age=last.age) if last.layout else SimulatedCache()
+        layout = before.layout
+        left = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             client = scripted_client(cache=left, model=client.model)
         asked = client.planned(replace(request_of(self.selection), system=self.system, plan=plan))
-        sent = last.logged
-        report = compare_prefixes(sent.fingerprint, prompt.fingerprint) if sent else None
         return Exchange(
             client,
             self.selection,
@@ -348,24 +322,21 @@ class TurnComposer:
             turn.ordered,
             charge(plan, left)[0],
             self._record(turn, asked),
-            report,
+            compare_prefixes(earlier, prompt.fingerprint) if earlier.segments else None,
             None,
             (*doubts(turn.composition.missing, turn.composition.guess), *turn.composition.warnings),
             learned=self.learned,
         )
 
     def _record(self, turn: _FittedTurn, asked: ChatRequest) -> LoggedRequest:
-        layout = asked.plan.layout
         return LoggedRequest(
             Path(),
             turn.ordered.prompt.fingerprint,
             self.client.provider,
             self.client.model,
-            layout.ends,
-            layout.breakpoints,
+            asked.plan.layout,
             turn.shown if turn.request.budget else (),
-            lifetimes=layout.lifetimes,
-            pauses=tuple(self.last.pauses.seconds),
+            pauses=self.last.before.pauses,
             discussion=turn.request.discussion,
             effort=asked.effort or "",
         )

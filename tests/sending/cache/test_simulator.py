@@ -18,7 +18,7 @@ from aggregate.sending.cache import (
     compare_prefixes,
     plan_request,
 )
-from aggregate.sending.cache.breakpoints import CacheLifetime, EarlierRequest, Pauses
+from aggregate.sending.cache.breakpoints import EarlierRequest, lost_share, with_pause
 from aggregate.sending.cache.request_plan import block_prefixes
 from aggregate.sending.known_models import AS_OF, known_model
 from aggregate.sending.models import CacheLookup, CachePolicy
@@ -93,7 +93,7 @@ def test_stable_blocks_do_not_move(turns: list[State]) -> None:
         ("gemini", "gemini-3.5-flash", CacheLookup.PREFIX, 4096, 0.1),
         ("deepseek", "deepseek-flash", CacheLookup.PREFIX, 64, 0.02),
         ("minimax", "MiniMax-M2.7", CacheLookup.BREAKPOINTS, 512, 0.2),
-        ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 1.0),
+        ("compatible", "claude-sonnet-5", CacheLookup.PREFIX, 1, 0.1),
         ("unheard-of", "x", CacheLookup.NONE, 1024, 1.0),
     ],
 )
@@ -280,21 +280,21 @@ def test_rules_and_prices_agree() -> None:
 
 POLICY = known_model("anthropic", "claude-sonnet-5").cache
 LONG_FILES = {"a.py": ("a", 30_000), "b.py": ("b", 30_000)}
-QUICK, SLOW = Pauses((60.0,) * 20), Pauses((600.0,) * 20)
+QUICK, SLOW = (60.0,) * 20, (600.0,) * 20
 
 
 def plan_of(
     turn: State,
     after: Any | None = None,
     *,
-    lifetime: CacheLifetime = CacheLifetime.AUTO,
-    pauses: Pauses | None = None,
+    takes_hours: bool = True,
+    pauses: tuple[float, ...] = (),
     age: float = 60.0,
 ) -> Any:
     return plan_request(
         HashedPrompt.of(turn.prompt, turn.tokens),
         POLICY,
-        before=EarlierRequest(after.layout if after else None, age, lifetime, pauses or Pauses()),
+        before=EarlierRequest(after.layout if after else None, age, takes_hours, pauses),
     )
 
 
@@ -304,28 +304,24 @@ def turn(number: int) -> State:
 
 
 def test_a_share_begins_with_what_people_do() -> None:
-    """A quarter of all pauses are longer than five minutes, hardly one is longer than an hour; then what was seen counts."""
-    assert 0.23 < Pauses().share(300, 3600) < 0.26
-    assert Pauses().share(3600, 10**9) < 0.01
-    assert QUICK.share(300, 3600) < 0.05
-    assert SLOW.share(300, 3600) > 0.85
-    assert Pauses((1.0, 2.0)).then(3.0).seconds == (1.0, 2.0, 3.0)
-    assert Pauses((1.0,) * 20).then(3.0).seconds == (*(1.0,) * 19, 3.0)
+    """A quarter of all pauses are longer than five minutes and no hour; then what was seen counts (C-2)."""
+    assert lost_share((), POLICY) == 0.25
+    assert lost_share(QUICK, POLICY) < 0.05
+    assert lost_share(SLOW, POLICY) > 0.85
+    assert lost_share((7200.0,) * 20, POLICY) < 0.05
+    assert with_pause((1.0, 2.0), 3.0) == (1.0, 2.0, 3.0)
+    assert with_pause((1.0,) * 20, 3.0) == (*(1.0,) * 19, 3.0)
 
 
 @pytest.mark.parametrize(
-    ("lifetime", "pauses", "lifetimes"),
-    [
-        (CacheLifetime.AUTO, Pauses(), {3600}),
-        (CacheLifetime.AUTO, SLOW, {3600}),
-        (CacheLifetime.AUTO, QUICK, {300}),
-        (CacheLifetime.SHORT, SLOW, {300}),
-        (CacheLifetime.LONG, QUICK, {3600}),
-    ],
+    ("takes_hours", "pauses", "lifetimes"),
+    [(True, (), {3600}), (True, SLOW, {3600}), (True, QUICK, {300}), (False, SLOW, {300})],
 )
-def test_the_first_request(lifetime: CacheLifetime, pauses: Pauses, lifetimes: set[int]) -> None:
-    """Files earn an hour unless all is known to go quickly; what the user wants goes before."""
-    plan = plan_of(turn(0), lifetime=lifetime, pauses=pauses)
+def test_the_first_request(
+    takes_hours: bool, pauses: tuple[float, ...], lifetimes: set[int]
+) -> None:
+    """Files earn an hour unless all is known to go quickly (C-2)."""
+    plan = plan_of(turn(0), takes_hours=takes_hours, pauses=pauses)
     marked = [block for block in plan.blocks if block.has_breakpoint]
     assert {block.lifetime for block in marked} == set(plan.layout.lifetimes) == lifetimes
 
@@ -344,7 +340,7 @@ def test_a_quick_discussion_writes_what_it_adds_for_five_minutes() -> None:
     usage, _ = charge(plan_of(turn(3), third, pauses=SLOW, age=1200.0), cache, at=1320.0)
     assert usage.cache_read == first.total  # all that was written for an hour
     assert usage.cache_write == usage.cache_write_long > 2000
-    again = plan_of(turn(0), lifetime=CacheLifetime.SHORT)
+    again = plan_of(turn(0), takes_hours=False)
     _, cache = charge(first, SimulatedCache())
     _, cache = charge(again, cache, at=60.0)
     usage, _ = charge(again, cache, at=1260.0)
@@ -353,8 +349,8 @@ def test_a_quick_discussion_writes_what_it_adds_for_five_minutes() -> None:
 
 def test_nothing_lives_longer_than_what_it_is_built_on() -> None:
     """Behind a shorter-lived entry no hour is paid for, and the simulator believes in none."""
-    first = plan_of(turn(0), lifetime=CacheLifetime.SHORT)
-    second = plan_of(turn(1), first, lifetime=CacheLifetime.LONG)
+    first = plan_of(turn(0), takes_hours=False)
+    second = plan_of(turn(1), first, pauses=SLOW)
     assert set(second.layout.lifetimes) == {300}
 
 
@@ -362,11 +358,11 @@ def test_nothing_lives_longer_than_what_it_is_built_on() -> None:
 def test_longer_lifetimes_stand_before_shorter_ones(turns: list[State], ages: list[float]) -> None:
     """In every request, as providers want it; what the plan expects is what a cache that was there all along charges."""
     cache, last, now = SimulatedCache(), None, 0.0
-    pauses = Pauses()
+    pauses: tuple[float, ...] = ()
     for number, state_ in enumerate(turns):
         if number:
             now += ages[number - 1]
-            pauses = pauses.then(ages[number - 1])
+            pauses = with_pause(pauses, ages[number - 1])
         plan = plan_of(state_, last, pauses=pauses, age=ages[number - 1] if number else 0.0)
         lifetimes = list(plan.layout.lifetimes)
         assert lifetimes == sorted(lifetimes, reverse=True)

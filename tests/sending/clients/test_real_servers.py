@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from aggregate import ChatRequest, NeuronAgent, Prompt, open_client
 from aggregate.agents.goals import EngineLimits
+from aggregate.sending.models import CallResult, LoopTurn, OfferedTool
 from tests.fakes.prompts import messages, state
 from tests.fakes.transports import QUICK
 from tests.sending.clients.conftest import Aimock, serving
@@ -130,6 +132,38 @@ def test_the_next_turn_reads_the_stable_prefix(llama: str, provider: str, path: 
     assert usages[0].cache_read < 40
     assert sizes[0] - 8 <= usages[1].cache_read <= sizes[0] + 8
     assert shared - 16 <= usages[2].cache_read <= shared + 16
+
+
+@pytest.mark.parametrize(("provider", "path"), [("anthropic", ""), ("compatible", "/v1")])
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_tool_is_called_and_told(llama: str, provider: str, path: str, is_streamed: bool) -> None:
+    """A call arrives whole, also in a stream; with its result behind it the model answers (K-1)."""
+    client = open_client(
+        provider, model="tiny", base_url=llama + path, environ={"ANTHROPIC_API_KEY": "none-needed"}
+    )
+    parameters = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}},
+        "required": ["path"],
+    }
+    asked = ChatRequest(
+        Prompt(()),
+        "Read it.",
+        max_output=40,
+        tools=(OfferedTool("read_file", "Read.", parameters),),
+    )
+    pieces: list[str] = []
+    on_text = pieces.append if is_streamed else None
+    called = client.send(replace(asked, turns=()), on_text)
+    assert [(call.name, call.arguments) for call in called.calls] == [
+        ("read_file", {"path": "README.md"})
+    ]
+    results = tuple(CallResult(call, "It is short.") for call in called.calls)
+    turn = LoopTurn(called.text, results, native=called.native)
+    answered = client.send(replace(asked, turns=(turn,)), on_text)
+    assert (answered.text, answered.calls) == ("It is read.", ())
+    assert answered.usage.cache_read > 200  # the tools and what was said before
+    assert "".join(pieces) == ("It is read." if is_streamed else "")
 
 
 SCHEMA = {

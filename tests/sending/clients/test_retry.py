@@ -232,7 +232,7 @@ def test_a_stop_ends_the_wait_for_another_attempt() -> None:
         waits.append(seconds)
         threading.Thread(target=stop.set).start()
 
-    client = Client("openai", transport, "m", Retry(), wait, stop=stop)
+    client = Client("openai", transport, "m", Retry(), wait).through(stop.guarded)
     with pytest.raises(ProviderError, match=r"^the request was stopped$"):
         client.send(ChatRequest(Prompt(()), "Hello?"))
     assert (waits, transport.asked) == ([60], 1)
@@ -243,8 +243,9 @@ def test_a_stop_before_the_request_keeps_it_from_being_made() -> None:
     transport, stop = Overloaded(), RequestStop()
     stop.set()
     stop.set()
+    client = Client("openai", transport, "m").through(stop.guarded)
     with pytest.raises(ProviderError, match="stopped"):
-        Client("openai", transport, "m", stop=stop).send(ChatRequest(Prompt(()), "Hello?"))
+        client.send(ChatRequest(Prompt(()), "Hello?"))
     assert transport.asked == 0
 
 
@@ -268,13 +269,14 @@ def test_a_stop_in_the_midst_of_a_stop() -> None:
     """Ctrl-C twice in a row, whose handlers run in one thread, does not wait for itself."""
     stop = RequestStop()
 
-    async def request() -> None:
+    async def ask(_: object, on_text: object) -> Reply:
         threading.Thread(target=stop.set).start()
         await asyncio.sleep(30)
+        raise AssertionError
 
     def run() -> None:
         with asyncio.Runner(loop_factory=lambda: InterruptedLoop(stop)) as runner:
-            runner.run(stop.guard(request()))
+            runner.run(stop.guarded(ask, ChatRequest(), None))
 
     with ThreadPoolExecutor(1) as pool, pytest.raises(ProviderError, match="stopped"):
         pool.submit(run).result(timeout=5)

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from aggregate import ChatRequest, Client, FinishReason, Prompt, open_client
-from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool, ToolCall
+from aggregate.sending.models import CallResult, LoopTurn, OfferedTool, ToolCall
 from tests.fakes.chat_server import chat_server, reply_to
 from tests.fakes.prompts import part
+from tests.fakes.senders import event, sending
 from tests.fakes.transports import ONCE
 
 PROMPT = Prompt((part("files", "word " * 9_000),))
@@ -162,3 +163,25 @@ def test_arguments_that_are_none(arguments: str) -> None:
         (call,) = opened("openai", server.url).send(asked()).calls
     assert call.fault.startswith("its arguments are no")
     assert (call.name, call.arguments) == ("read_file", {})
+
+
+def test_calls_of_a_stream() -> None:
+    """Calls that come in pieces, two at a time, are put together, and what was thought goes back with them."""
+    pieces: list[dict[str, Any]] = [
+        {"reasoning_content": "Hm"},
+        {"reasoning_content": "."},
+        {"tool_calls": [{"index": 0, "id": "t1", "function": {"name": "read_file"}}]},
+        {"tool_calls": [{"index": 1, "id": "t2", "function": {"name": "read_file", "arguments": ""}}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": '{"path":'}}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": ' "a"}'}}]},
+        {"tool_calls": [{"index": 1, "function": {"arguments": '{"path": "b"}'}}]},
+    ]  # fmt: skip
+    events = [{"index": 0, "delta": delta} for delta in pieces]
+    events.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
+    text = "".join(event({"id": "x", "model": "m", "choices": [each]}) for each in events)
+    with sending(text + "data: [DONE]\n\n") as url:
+        reply = opened("openai", url).send(asked(), lambda _: None)
+    assert [(call.id, call.arguments) for call in reply.calls] == [
+        ("t1", {"path": "a"}), ("t2", {"path": "b"})
+    ]  # fmt: skip
+    assert reply.native["reasoning_content"] == "Hm."

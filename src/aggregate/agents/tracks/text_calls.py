@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from aggregate.sending.calls import OfferedTool, ToolCall
+from aggregate.sending.models import OfferedTool, ToolCall
 
 _BLOCK: Final = re.compile(
     r"```(?:json|tool_call)?[ \t]*\n(.*?)\n[ \t]*```|<tool_call>(.*?)</tool_call>", re.DOTALL

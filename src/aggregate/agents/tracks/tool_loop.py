@@ -22,9 +22,8 @@ from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.messages import did_you_mean
-from aggregate.sending.calls import CallResult, LoopTurn, OfferedTool, ToolCall
 from aggregate.sending.clients import ChatRequest, Client, takes_tools
-from aggregate.sending.models import FinishReason
+from aggregate.sending.models import CallResult, FinishReason, LoopTurn, OfferedTool, ToolCall
 
 # What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
 SHOWN: Final = 16_000

@@ -30,9 +30,8 @@ from aggregate.project.configuration import Project
 from aggregate.prompt import redaction_for
 from aggregate.prompt.document import Section
 from aggregate.sending import charged
-from aggregate.sending.calls import ToolCall
 from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
-from aggregate.sending.models import SCRIPTED, FinishReason, Reply, Usage
+from aggregate.sending.models import SCRIPTED, FinishReason, Reply, ToolCall, Usage
 
 _REPLACING = Redaction()
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out

@@ -16,6 +16,7 @@ class Call(Generic[_About, _Answer]):
     function: Callable[..., _Answer] | None  # ``None`` calls nothing, and keeps its place
     arguments: Sequence[Any] = ()
     size: int = 0  # about how many bytes wait with it
+    is_parsed: bool = True  # whether a grammar reads these, which wears a process out
     answer: _Answer | Exception | None = None  # also what was raised, or why it was given up
     is_answered: bool = False
 

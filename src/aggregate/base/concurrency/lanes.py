@@ -138,7 +138,7 @@ class _Lane:
         message = pickle.dumps(asked, protocol=pickle.HIGHEST_PROTOCOL)
         call.size = len(message)
         self.ahead += call.size
-        self._spent += call.size
+        self._spent += call.size if call.is_parsed else 0
         self.calls[number] = call
         self.process.send(message)
 

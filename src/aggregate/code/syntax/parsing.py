@@ -114,10 +114,6 @@ def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
     return results[key]
 
 
-def is_shared() -> bool:
-    return getattr(_shared, "results", None) is not None
-
-
 # Six times what the densest programs take to be parsed and searched, on the machine that this was measured on: a slower
 # one gives none of them up.
 _SECONDS: Final = 2.4

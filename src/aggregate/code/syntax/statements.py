@@ -147,7 +147,9 @@ class _Units:
         kind = _KINDS[node.type]
         if node.type == "raw_text":  # a part in another language
             return -1
-        if not node.child_count or depth > _DEEPEST or kind.is_solid:
+        may_list = kind.is_list or node.is_error or node.type in self._lists
+        is_simple = first == last and not may_list  # as most are
+        if is_simple or kind.is_solid or not node.child_count or depth > _DEEPEST:
             self._mark(first, last, unit)
             return last
         if not depth % 10:

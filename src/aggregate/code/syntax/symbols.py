@@ -21,12 +21,10 @@ from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.parsing import (
     Deadline,
     computed_once,
-    is_shared,
     macros_by_end,
     parse_source,
     query_matches,
     query_of,
-    shared_parse,
     unwrapped_body,
     without_macros,
 )
@@ -196,12 +194,8 @@ def read_module(text: str, language: Language) -> Module:
 
 
 def read_definitions(text: str, language: Language) -> Module:
-    """Return what ``read_module`` does, which is quicker where nothing but the definitions is wanted."""
-    if is_shared():  # another view may want all, and reading that costs less than reading twice
-        return read_module(text, language)
-    with shared_parse():
-        module = _read(text, language, _OF_DEFINITIONS)
-        return module if module.definitions else _read(text, language, _OF_THE_FILE)
+    """Return what ``read_module`` does but for imports, constants and documentation, which is quicker."""
+    return _read(text, language, _OF_DEFINITIONS)
 
 
 def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:

@@ -14,7 +14,7 @@ from aggregate.code.syntax.parsing import (
     query_of,
     unwrapped_body,
 )
-from aggregate.code.syntax.symbols import read_definitions
+from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import document_row, more_row, outermost
 from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
@@ -261,7 +261,7 @@ def outline(request: ViewRequest) -> View:
         return summary(request)
     if records := records_view(request):
         return records
-    module = read_definitions(request.text, language)
+    module = read_module(request.text, language)
     if not module.definitions:
         return summary(request, module)
     if language.kind is LanguageKind.CODE:

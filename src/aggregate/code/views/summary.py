@@ -94,7 +94,7 @@ def definition_rows(module: Module) -> list[str]:
         around.append(definition)
     rows: list[str] = []
     for holder, names in members.items():
-        title = module.signature(holder).removesuffix(" =")
+        title = module.signature(holder).removesuffix(" =").removesuffix("(")
         if holder.kind == "suite":
             title = f"suite {holder.path[-1]}"
         rows.append(_joined(shortened("  " * holder.depth + title), list(dict.fromkeys(names))))

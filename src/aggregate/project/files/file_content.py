@@ -87,15 +87,12 @@ def decode(data: bytes) -> SourceFile:
 def _guess(data: bytes) -> SourceFile:
     if b"\0" in data[:_BINARY_PROBE]:
         return _binary(data)
-    from charset_normalizer import from_bytes  # 16 ms, needed by few projects
+    best = None
+    if len(data) >= _SURE_BYTES:
+        from charset_normalizer import from_bytes  # 16 ms, needed by few projects
 
-    best = from_bytes(data).best()
-    if (
-        best is None
-        or len(data) < _SURE_BYTES
-        or best.percent_chaos > _MOST_CHAOS
-        or not best.coherence
-    ):
+        best = from_bytes(data).best()
+    if best is None or best.percent_chaos > _MOST_CHAOS or not best.coherence:
         return SourceFile(
             "", "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
         )

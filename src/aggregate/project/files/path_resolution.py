@@ -165,6 +165,9 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
 _LINK_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
+_OTHER_REPOSITORY = (
+    "a repository of its own, such as a submodule; begin a path with its name to take files of it"
+)
 _UNREADABLE = "a folder that cannot be read"
 _STOPPED = (
     "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
@@ -369,7 +372,9 @@ def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | Non
     except OSError:
         return ""  # tracked by git, deleted on disk
     if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
-        return ""
+        return (
+            _OTHER_REPOSITORY if stat.S_ISDIR(mode) else ""
+        )  # git lists a folder that it does not enter
     target = real_path(path)
     note((target,))
     if not is_inside(target, real_path(folder)):

@@ -10,6 +10,6 @@ else:
         __name__,
         {
             "account": "Audit audit_data audit_of newest_audited read_audit record_audit write_audit",
-            "text": "audit_lines audit_schema row_lines",
+            "text": "audit_lines audit_schema row_lines told_reasons",
         },
     )

@@ -1,6 +1,6 @@
 """The account of a prompt to read: a table of its files, all about single ones, and the schema of its JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -107,8 +107,13 @@ def _cells(row: FileChoice, best: float) -> tuple[str, ...]:
         "" if row.score is None else f"{row.score:.1%}",
         bar(row.score / best) if row.score and best else "",
         printable(row.path),
-        printable("; ".join(map(_because, row.reasons[:_STRONGEST]))),
+        printable(told_reasons(row.reasons)),
     )
+
+
+def told_reasons(reasons: Sequence[Reason]) -> str:
+    """Return the strongest reasons of a file in words, ``""`` for none."""
+    return "; ".join(map(_because, reasons[:_STRONGEST]))
 
 
 def _because(reason: Reason) -> str:

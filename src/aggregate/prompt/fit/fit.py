@@ -8,7 +8,7 @@ shows are always among those that a larger one does.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import chain
+from itertools import chain, islice
 from operator import not_, or_
 from typing import NamedTuple
 
@@ -306,7 +306,7 @@ class Fit:
         lines = entering.state.lines
         if lines.is_whole:
             return []
-        numbers = [number for first, last in entering.runs for number in range(first, last + 1)]
+        numbers = _first_lines(entering.runs, lines, limit)
         parts = _by_statement(numbers, lines)
         fitting = self._fitting(entering, parts, limit)
         if limit - (self._price(entering, fitting) if fitting else 0) > much:
@@ -338,6 +338,16 @@ class Fit:
             else:
                 self.shown[file] = ShownLines(lines)
         return self.shown.get(file)
+
+
+def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
+    """Return the first lines of ``runs``, more than cost ``tokens``, each with its statement: a giant has millions."""
+    numbers = [number for first, last in runs for number in range(first, last + 1)]
+    told = (place for place, number in enumerate(numbers) if not lines.blank[number - 1])
+    end = next(
+        islice(told, max(tokens, 0) + 1, None), len(numbers)
+    )  # a line that is not blank costs a token
+    return sorted(lines.whole(numbers[:end]).intersection(numbers))
 
 
 def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:

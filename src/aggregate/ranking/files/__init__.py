@@ -11,7 +11,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "analysis": "Analysis Corpus DefinedName FileAnalysis FileFacts Piece",
+            "analysis": "Analysis Corpus DefinedName FileFacts Piece",
             "analyse": "analyse",
             "rough": "RoughFile look_roughly",
             "tables": "FileTable MOST_MEMBERS TermTable pack_tables",

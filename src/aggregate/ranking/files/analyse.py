@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate, chain, count, takewhile
+from contextlib import suppress
+from itertools import accumulate, chain, count, repeat, takewhile
 from operator import sub
 from typing import Final
 
@@ -14,6 +14,7 @@ from aggregate.code.syntax import (
     LanguageKind,
     Module,
     guess_statements,
+    language_of,
     read_definitions,
     read_references,
     read_statements,
@@ -77,11 +78,27 @@ _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 _MOST_COUNT: Final = 255
 
 
-def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
+def analyse(
+    path: str, text: str, *, problem: str = "", known: bytes = b"", with_references: bool = True
+) -> Analysis:
     """Return what the file at ``path`` tells that holds ``text``; in time linear in its length, whatever it holds.
 
     Where its grammar has had a ``problem`` with it, that is not asked: it is to be asked in child processes only.
+    Finding references takes a fifth of the time, and few questions ask for any: they are added to what is ``known``, an
+    analysis as it is packed.
     """
+    with shared_parse():
+        analysis = Analysis.unpack(known) if known else _analysed(path, text, problem)
+        if analysis.has_references or not with_references:
+            return analysis
+        references: Sequence[Reference] = ()
+        if language := language_of(path, text):
+            with suppress(DeadlineError):
+                references = _references(text, language, analysis.definitions)
+        return analysis.with_references(deflated(_ENCODE(references).encode()))
+
+
+def _analysed(path: str, text: str, problem: str) -> Analysis:
     language, name, is_code, _, is_parsed = text_traits(path, text)
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
@@ -89,10 +106,10 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
     if not text:
         lines = []
     definitions: Sequence[DefinedName] = ()
-    references: Sequence[Reference] = ()
     statements: Sequence[int] = ()
+    has_more = False
     if language and is_parsed and not problem:
-        definitions, references, statements = _read(text, lines, language)
+        definitions, statements, has_more = _read(text, lines, language)
     if is_code and is_parsed and not statements:
         statements = guess_statements(lines, name)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
@@ -111,7 +128,7 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
             problem.encode(),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
-            deflated(_ENCODE(references).encode()),
+            b"" if has_more else deflated(b"[]"),
             deflated(postings),
             deflated(column("i", map(sub, count(1), statements))),
         ]
@@ -120,17 +137,14 @@ def analyse(path: str, text: str, *, problem: str = "") -> Analysis:
 
 def _read(
     text: str, lines: Sequence[str], language: Language
-) -> tuple[Sequence[DefinedName], Sequence[Reference], Sequence[int]]:
-    """Return what a text defines, what it refers to and its statements, as far as there is time."""
+) -> tuple[Sequence[DefinedName], Sequence[int], bool]:
+    """Return what a text defines and its statements, as far as there is time, and whether there is time for more."""
     definitions: Sequence[DefinedName] = ()
-    statements: Sequence[int] = ()
     try:
-        with shared_parse():
-            definitions = _defined_names(read_definitions(text, language), lines, language)
-            statements = read_statements(text, language)[: len(lines)]
-            return definitions, _references(text, language, definitions), statements
+        definitions = _defined_names(read_definitions(text, language), lines, language)
+        return definitions, read_statements(text, language)[: len(lines)], True
     except DeadlineError:
-        return definitions, (), statements
+        return definitions, (), False
 
 
 def _references(
@@ -203,42 +217,41 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
 def _counted(
     lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
 ) -> tuple[list[Piece], bytes]:
-    """Return the pieces, and their terms as columns: hashes, places of pieces, how often."""
+    """Return the pieces, and their terms as sorted numbers of 64 bits: a hash, the place of a piece, how often."""
     pieces: list[Piece] = []
     keys: list[int] = []
     left = most
+    comments = _before(lines, kinds, LineKind.COMMENT)
+    preamble = _before(lines, kinds, LineKind.IMPORT)
     for place, run in enumerate(runs):
         text = "\n".join(lines[run.first - 1 : run.last])
-        counts = Counter(hashed_terms(text if len(text) <= left else text[: max(left, 0)]))
+        counts = hashed_terms(text if len(text) <= left else text[: max(left, 0)])
         left -= len(text)
-        comments = preamble = 0
-        for line in range(run.first - 1, run.last) if kinds else ():
-            kind = kinds[line]
-            if kind is LineKind.COMMENT or kind is LineKind.LICENCE:
-                comments += len(lines[line]) + 1
-            if kind is LineKind.IMPORT or kind is LineKind.LICENCE:
-                preamble += len(lines[line]) + 1
         pieces.append(
             Piece(
                 run.first,
                 run.last,
                 run.owner,
-                counts.total(),
+                sum(counts.values()),
                 len(text) + 1,
-                comments=comments,
-                preamble=preamble,
+                comments=comments[run.last] - comments[run.first - 1],
+                preamble=preamble[run.last] - preamble[run.first - 1],
             )
         )
-        # One number for each posting sorts faster than a tuple.
         low = place << 8
         keys += [
-            hashed << 40 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
+            hashed << 32 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
             for hashed, count in counts.items()
         ]
     keys.sort()
-    hashes = column("I", [key >> 40 for key in keys])
-    places = column("I", [key >> 8 & 0xFFFFFFFF for key in keys])
-    return pieces, hashes + places + bytes([key & 0xFF for key in keys])
+    return pieces, column("Q", keys)
+
+
+def _before(lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind) -> Sequence[int]:
+    """Return how many characters of a kind and of licences stand before each line and before the end."""
+    licence, known = LineKind.LICENCE, zip(lines, kinds or repeat(LineKind.CODE), strict=False)
+    sizes = (len(line) + 1 if kind is wanted or kind is licence else 0 for line, kind in known)
+    return [*accumulate(sizes, initial=0)]
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:

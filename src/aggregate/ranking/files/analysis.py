@@ -3,7 +3,7 @@
 import json
 import zlib
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, count, pairwise
@@ -19,7 +19,7 @@ class Piece(NamedTuple):
 
     first: int
     last: int
-    definition: int  # place of its innermost one in ``FileAnalysis.definitions``, ``-1`` for none
+    definition: int  # place of its innermost one in ``Analysis.definitions``, ``-1`` for none
     terms: int
     characters: int
     comments: int = 0  # characters of those that are comments, docstrings or a licence
@@ -48,30 +48,6 @@ class Reference(NamedTuple):
     scope: str = ""  # what stands before the name; of an import the module as written
 
 
-class FileAnalysis(Protocol):
-    """What is known of one file's text; made from its bytes and its name alone."""
-
-    @property
-    def definitions(self) -> Sequence[DefinedName]: ...
-
-    @property
-    def pieces(self) -> Sequence[Piece]: ...
-
-    @property
-    def references(self) -> Sequence[Reference]: ...
-
-    @property
-    def statements(self) -> Sequence[int]:
-        """For each line the first one of those that are shown with it or not at all; ``()`` where each is alone."""
-
-    def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
-        """Return ``(place of the piece, how often)`` for each piece that holds ``term``."""
-
-    @property
-    def named(self) -> Mapping[str, Sequence[int]]:
-        """The places of the definitions by their own names."""
-
-
 class FileFacts(NamedTuple):
     """What is known of each candidate without loading its analysis."""
 
@@ -84,30 +60,7 @@ class FileFacts(NamedTuple):
     is_generated: bool = False
 
 
-class Corpus(Protocol):
-    """The candidates; a file's number is its place in ``files``.
-
-    Terms are what ``ranking.terms`` makes of a text. All but ``analyses`` is known of each file by its words alone.
-    """
-
-    @property
-    def files(self) -> Sequence[FileFacts]:
-        """All candidates, in the order of the prompt; what could not be read is left out."""
-
-    def look_up(self, terms: Sequence[str]) -> None:
-        """Find the files that hold some terms at once, for ``files_with``; what was not named here is found there."""
-
-    def files_with(self, term: str) -> Mapping[int, int]:
-        """Return how often a term occurs in each file that holds it."""
-
-    def files_defining(self, name: str) -> Sequence[int]:
-        """Return the files in which ``name``, as written, stands where a definition has its name."""
-
-    def analyses(self, files: Sequence[int]) -> Sequence[FileAnalysis]:
-        """Load the analyses of some files at once; what was loaded before is kept."""
-
-
-Code = Literal["H", "I", "i"]
+Code = Literal["I", "Q", "i"]
 _WORTH_BYTES: Final = 200  # shorter ones hardly get smaller
 _LEVEL: Final = 1  # of zlib: sorted hashes do not get smaller by trying longer
 _PLAIN, _DEFLATED = b"\0", b"\1"
@@ -138,7 +91,7 @@ _PIECE_COLUMNS: Final = 6
 
 
 class Analysis:
-    """What ``analyse`` found in a file, decoded as far as it is asked for; a ``FileAnalysis``."""
+    """What ``analyse`` found in a file, of its name and its bytes alone; decoded as far as it is asked for."""
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
@@ -161,6 +114,7 @@ class Analysis:
 
     @cached_property
     def named(self) -> Mapping[str, Sequence[int]]:
+        """The places of the definitions by their own names."""
         places: dict[str, list[int]] = {}
         for place, definition in enumerate(self.definitions):
             if definition.path:
@@ -175,32 +129,36 @@ class Analysis:
         firsts = [1, *(last + 1 for last in columns[0][:-1])][:rows]
         return list(map(_PIECE, zip(firsts, *columns, strict=True)))
 
+    @property
+    def has_references(self) -> bool:
+        """Whether references were looked for."""
+        return bool(self._sections[3])
+
+    def with_references(self, packed: bytes) -> "Analysis":
+        return Analysis([*self._sections[:3], packed, *self._sections[4:]])
+
     @cached_property
     def references(self) -> Sequence[Reference]:
+        if not self.has_references:
+            raise ValueError("references are asked for when an analysis is loaded")
         return list(map(_REFERENCE, _rows(self._sections[3])))
 
     @cached_property
     def statements(self) -> Sequence[int]:
+        """For each line the first one of those that are shown with it or not at all; ``()`` where each is alone."""
         above = numbers("i", inflated(self._sections[5]))
         return list(map(sub, count(1), above))
 
     def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
         """Return ``(place of the piece, how often)`` for each piece that holds ``term``; ``255`` where it is more."""
-        hashes, places, counts = self._postings
         wanted = term_hash(term)
-        start = bisect_left(hashes, wanted)
-        end = bisect_right(hashes, wanted, start)
-        return list(zip(places[start:end], counts[start:end], strict=True))
+        start = bisect_left(self._postings, wanted << 32)
+        end = bisect_left(self._postings, wanted + 1 << 32, start)
+        return [(key >> 8 & 0xFFFFFF, key & 0xFF) for key in self._postings[start:end]]
 
     @cached_property
-    def _postings(self) -> tuple[memoryview, memoryview, bytes]:
-        data = inflated(self._sections[4])
-        rows = len(data) // 9
-        return (
-            numbers("I", data[: 4 * rows]),
-            numbers("I", data[4 * rows : 8 * rows]),
-            data[8 * rows :],
-        )
+    def _postings(self) -> memoryview:
+        return numbers("Q", inflated(self._sections[4]))
 
     def pack(self) -> bytes:
         ends = accumulate(map(len, self._sections))
@@ -212,6 +170,29 @@ class Analysis:
         start = 4 + 4 * sections
         bounds = [0, *numbers("I", data[4:start])]
         return cls([data[start + begin : start + end] for begin, end in pairwise(bounds)])
+
+
+class Corpus(Protocol):
+    """The candidates; a file's number is its place in ``files``.
+
+    Terms are what ``ranking.terms`` makes of a text. All but ``analyses`` is known of each file by its words alone.
+    """
+
+    @property
+    def files(self) -> Sequence[FileFacts]:
+        """All candidates, in the order of the prompt; what could not be read is left out."""
+
+    def look_up(self, terms: Sequence[str]) -> None:
+        """Find the files that hold some terms at once, for ``files_with``; what was not named here is found there."""
+
+    def files_with(self, term: str) -> Mapping[int, int]:
+        """Return how often a term occurs in each file that holds it."""
+
+    def files_defining(self, name: str) -> Sequence[int]:
+        """Return the files in which ``name``, as written, stands where a definition has its name."""
+
+    def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
+        """Load the analyses of some files at once; what was loaded before is kept. Only some have references."""
 
 
 def _rows(section: bytes) -> list[Any]:

@@ -61,7 +61,7 @@ def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
         kind = LineKind.CODE if match is None else _KINDS[match.lastgroup or ""]
         kinds.append(kind)
         if match is None:
-            if language == "python":
+            if language == "python" and ('"""' in line or "'''" in line):
                 end = next((quotes for quotes in _QUOTES if line.count(quotes) % 2), "")
                 within = LineKind.CODE
         elif match.lastgroup == "block":

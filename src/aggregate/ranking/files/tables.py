@@ -2,16 +2,17 @@
 
 import json
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any, Final
 
-from aggregate.ranking.files.analysis import column, numbers
-from aggregate.ranking.files.rough import NO_TRAITS, RoughFile
+from aggregate.ranking.files.analysis import FileFacts, column, numbers
+from aggregate.ranking.files.rough import RoughFile
 
 MOST_MEMBERS: Final = 255  # files of a table: the place of each is kept in one byte
 _MOST_COUNT: Final = 255
+_UNREADABLE: Final = FileFacts("", "", is_code=False, characters=0, terms=0, pieces=0)
+_BYTES: Final = [bytes([value]) for value in range(256)]
 _SIZE: Final = 4  # bytes of a number
 _COUNTS: Final = 3  # columns of numbers that are told of a file
 
@@ -56,17 +57,15 @@ class FileTable:
 class TermTable:
     """The terms of some files, read where they lie."""
 
-    __slots__ = ("_counts", "_ends", "_holding", "_terms")
+    __slots__ = ("_ends", "_pairs", "_terms")
 
     def __init__(self, data: bytes) -> None:
         view = memoryview(data)
-        terms, postings = numbers("I", view[: 2 * _SIZE])
-        sizes = (_SIZE * terms, _SIZE * terms, postings, postings)
-        parts = [view[start:end] for start, end in pairwise(accumulate(sizes, initial=2 * _SIZE))]
-        self._terms = numbers("I", parts[0])
-        self._ends = numbers("I", parts[1])
-        self._counts = parts[2]
-        self._holding = parts[3]
+        (terms,) = numbers("I", view[:_SIZE])
+        behind = _SIZE * (1 + terms)
+        self._terms = numbers("I", view[_SIZE:behind])
+        self._ends = numbers("I", view[behind : behind + _SIZE * terms])
+        self._pairs = view[behind + _SIZE * terms :]
 
     def files_with(self, term: int) -> tuple[Sequence[int], Sequence[int]]:
         """Return the places of the files that hold a term, given by its hash, and how often each does, 255 for more."""
@@ -75,8 +74,8 @@ class TermTable:
         if place == len(terms) or terms[place] != term:
             return (), ()
         start = self._ends[place - 1] if place else 0
-        end = self._ends[place]
-        return self._holding[start:end], self._counts[start:end]
+        pairs = self._pairs[start : self._ends[place]]
+        return pairs[::2], pairs[1::2]
 
 
 def pack_tables(files: Sequence[RoughFile | None]) -> tuple[bytes, bytes]:
@@ -85,7 +84,7 @@ def pack_tables(files: Sequence[RoughFile | None]) -> tuple[bytes, bytes]:
 
 
 def _packed_traits(files: Sequence[RoughFile | None]) -> bytes:
-    traits = [file.traits if file else NO_TRAITS for file in files]
+    traits = [file.facts if file else _UNREADABLE for file in files]
     languages = sorted({each.language for each in traits})
     head = json.dumps([len(files), languages]).encode()
     columns = (
@@ -106,22 +105,13 @@ def _packed_names(files: Sequence[RoughFile | None]) -> bytes:
 
 
 def _packed_terms(files: Sequence[RoughFile | None]) -> bytes:
-    postings: list[int] = []
+    pairs: dict[int, bytes] = {}  # for each file that holds a term its place, and how often
     for member, file in enumerate(files):
-        # One number for each term: its hash, the file, how often.
-        low = member << 8
-        postings += [
-            hashed << 16 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
-            for hashed, count in (file.words.items() if file else ())
-        ]
-    postings.sort()
-    terms = Counter([key >> 16 for key in postings])  # in order, as the keys are
-    return b"".join(
-        [
-            column("I", [len(terms), len(postings)]),
-            column("I", terms),
-            column("I", accumulate(terms.values())),
-            bytes([key & 0xFF for key in postings]),
-            bytes([key >> 8 & 0xFF for key in postings]),
-        ]
-    )
+        place = _BYTES[member]
+        for hashed, count in file.words.items() if file else ():
+            often = _BYTES[count if count < _MOST_COUNT else _MOST_COUNT]
+            pairs[hashed] = pairs.get(hashed, b"") + place + often
+    terms = sorted(pairs)
+    held = [pairs[term] for term in terms]
+    head = column("I", [len(terms), *terms]) + column("I", accumulate(map(len, held)))
+    return head + b"".join(held)

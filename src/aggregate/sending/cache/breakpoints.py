@@ -15,19 +15,17 @@ longer lifetime, the others the shorter one, and none behind a shorter-lived ent
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import accumulate, takewhile
-from math import erf, log, sqrt
 
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache.file_order import TURNS
-from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.models import CachePolicy
+from aggregate.sending.cache.fingerprint import BlockLayout, HashedPrompt
+from aggregate.sending.models import CacheLookup, CachePolicy
 
-# People answer after 2.5 minutes in the median and after more than five in a quarter of all turns: as logarithms, a
-# normal distribution with this deviation.
-_MEDIAN_PAUSE, _SPREAD = 150.0, 1.028
+# People answer after 2.5 minutes in the median and after more than five in a quarter of all turns, hardly ever after an
+# hour: so likely a pause ends the shorter lifetime and not the longer one, before any was seen.
+_USUALLY_LOST = 0.25
 _PRIOR_WEIGHT = 4.0  # in pauses that were seen: after five short ones a discussion passes for quick
 # How many pauses are recorded: a discussion that was slow this morning may be quick now.
 REMEMBERED_PAUSES = 20
@@ -38,57 +36,24 @@ _PARTS = (5 / 6, 1 / 2)
 EXPECTED_GROWTH = 1_000
 
 
-class CacheLifetime(StrEnum):
-    AUTO = "auto"
-    SHORT = "5m"
-    LONG = "1h"
-    OFF = "off"
+def with_pause(pauses: tuple[float, ...], seconds: float) -> tuple[float, ...]:
+    return (*pauses, seconds)[-REMEMBERED_PAUSES:]
 
 
-@dataclass(frozen=True, slots=True)
-class Pauses:
-    seconds: Sequence[float] = ()
-
-    def share(self, longer_than: float, up_to: float) -> float:
-        """Return how likely the next pause is longer than one time and not longer than another, in seconds."""
-
-        def expected_below(seconds: float) -> float:
-            deviations = log(max(seconds, 1.0) / _MEDIAN_PAUSE) / _SPREAD
-            # ``statistics`` takes as long to load as all of this package.
-            return 0.5 * (1.0 + erf(deviations / sqrt(2.0)))
-
-        expected = expected_below(up_to) - expected_below(longer_than)
-        seen = sum(longer_than < pause <= up_to for pause in self.seconds)
-        return (_PRIOR_WEIGHT * expected + seen) / (_PRIOR_WEIGHT + len(self.seconds))
-
-    def then(self, seconds: float) -> "Pauses":
-        return Pauses((*self.seconds, seconds)[-REMEMBERED_PAUSES:])
-
-
-NO_PAUSES = Pauses()
-
-
-@dataclass(frozen=True, slots=True)
-class BlockLayout:
-    digests: tuple[str, ...]  # of the segments
-    ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
-    breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
-    # Seconds of the entry at each breakpoint; empty where all are usual
-    lifetimes: tuple[int, ...] = ()
-
-    def lifetime(self, place: int, usual: int) -> int:
-        return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
-
-    def alive(self, age: float, usual: int) -> tuple[int, ...]:
-        return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
+def lost_share(pauses: Sequence[float], policy: CachePolicy) -> float:
+    """Return how likely the next pause ends the shorter lifetime and not the longer one."""
+    seen = sum(policy.seconds < pause <= policy.long_seconds for pause in pauses)
+    return (_PRIOR_WEIGHT * _USUALLY_LOST + seen) / (_PRIOR_WEIGHT + len(pauses))
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
     layout: BlockLayout | None = None  # of the last request, ``None`` if there was none
     age: float = 0.0  # seconds since then
-    lifetime: CacheLifetime = CacheLifetime.SHORT  # how long new entries are to live
-    pauses: Pauses = NO_PAUSES  # those between the last turns
+    takes_hours: bool = (
+        False  # whether new entries live for the longer time where that is expected to pay
+    )
+    pauses: tuple[float, ...] = ()  # seconds between the last turns
     writes: bool = True  # whether a request follows that may read what this one writes
     # Segments before what the next request replaces for certain, 0 where nothing is
     replaced: int = 0
@@ -130,8 +95,13 @@ class Outline:
 def layout_with_breakpoints(
     outline: Outline, policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same."""
+    """Return a layout that keeps the ends and breakpoints of the earlier one where the bytes are the same.
+
+    Where a cache finds any prefix it needs no breakpoint, and a block ends behind every piece.
+    """
     tokens = outline.tokens
+    if policy.lookup is not CacheLookup.BREAKPOINTS:
+        return BlockLayout(outline.digests, tuple(range(1, len(tokens) + 1)), ())
     old_ends: list[int] = []
     old: dict[int, int] = {}
     if before.layout:
@@ -214,25 +184,16 @@ def _last_long(
     fallback: int,
 ) -> int:
     """Return the last place whose entry is to live for the longer time, 0 for none; ``hit`` is what is read."""
-    is_short = before.lifetime in (CacheLifetime.SHORT, CacheLifetime.OFF)
     new = [place for place in breakpoints if place > hit]
-    if is_short or fallback != hit or not new:
+    if not before.takes_hours or fallback != hit or not new:
         return fallback
-    if before.lifetime is CacheLifetime.LONG:
-        return new[-1]
     start, end = tokens[hit - 1] if hit else 0, tokens[new[-1] - 1]
     growth = tokens[-1] - start if hit else EXPECTED_GROWTH
-    # How likely a pause ends the shorter lifetime and not the longer one.
-    lost = before.pauses.share(policy.seconds, policy.long_seconds)
-
-    def expected_cost(last: int) -> float:
-        long_end = tokens[last - 1] if last else 0
-        cost = policy.long_write * (long_end - start) + policy.write * (end - long_end)
-        if last == new[-1]:
-            return cost + policy.long_write * TURNS * growth
-        # After each of the turns to come all that is short-lived by then may be written again.
-        rewritten = TURNS * (end - long_end) + growth * TURNS * (TURNS - 1) / 2
-        again = lost * (policy.write - policy.read) * rewritten
-        return cost + policy.write * TURNS * growth + again
-
-    return min((hit, *new), key=expected_cost)
+    # Of each token: what the longer time costs more, and what is paid again after a pause, of which each turn may have
+    # one: in the first for what stands there now, later for what has grown behind it too.
+    more = policy.long_write - policy.write
+    again = lost_share(before.pauses, policy) * (policy.write - policy.read)
+    kept = [hit, *new][-2] if more < TURNS * again else hit
+    behind = end - (tokens[kept - 1] if kept else 0)
+    short = again * (TURNS * behind + growth * TURNS * (TURNS - 1) / 2)
+    return new[-1] if more * (behind + TURNS * growth) < short else kept

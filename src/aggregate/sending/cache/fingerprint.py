@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from typing import Literal
 
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import SEPARATOR, Image, Prompt, Section, Segment
@@ -39,6 +39,21 @@ class PromptFingerprint:
     @property
     def tokens(self) -> int:
         return sum(segment.tokens for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLayout:
+    digests: tuple[str, ...]  # of the segments
+    ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
+    breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
+    # Seconds of the entry at each breakpoint; empty where all are usual
+    lifetimes: tuple[int, ...] = ()
+
+    def lifetime(self, place: int, usual: int) -> int:
+        return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
+
+    def alive(self, age: float, usual: int) -> tuple[int, ...]:
+        return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
 
 
 def digest(text: str | bytes) -> str:
@@ -125,29 +140,23 @@ class HashedPrompt:
         return PromptFingerprint((system, *(part.hash for part in self.segments)))
 
 
-class DivergenceCause(StrEnum):
-    SAME = "same"
-    APPENDED = "appended"
-    CHANGED = "changed"
-
-
 @dataclass(frozen=True, slots=True)
 class PrefixReport:
     kept: int
     before: int  # of the earlier prompt, 0 where they were not counted
     total: int
-    cause: DivergenceCause
+    cause: Literal["same", "appended", "changed"]
     where: str = ""  # the file or section where they part, ``""`` where nothing was changed
 
     @classmethod
     def of_same(cls, tokens: int) -> "PrefixReport":
-        return cls(tokens, tokens, tokens, DivergenceCause.SAME)
+        return cls(tokens, tokens, tokens, "same")
 
     @property
     def sentence(self) -> str:
         whole = f" of {self.before:,}" if self.before else ""
         where = f": {self.where}" if self.where else ""
-        return f"{self.kept:,}{whole} tokens of the prefix are kept ({self.cause.value}{where})"
+        return f"{self.kept:,}{whole} tokens of the prefix are kept ({self.cause}{where})"
 
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
@@ -157,8 +166,7 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
     kept = min(kept, earlier.tokens) if earlier.tokens else kept
     if shared == len(earlier.segments):
         is_same = shared == len(later.segments)
-        cause = DivergenceCause.SAME if is_same else DivergenceCause.APPENDED
-        return PrefixReport(kept, earlier.tokens, later.tokens, cause)
+        return PrefixReport(kept, earlier.tokens, later.tokens, "same" if is_same else "appended")
     known = {(old.section, old.source) for old in earlier.segments}
     new = later.segments[shared : shared + 1]
     # What has come in is named itself, else what was there and is changed, moved or gone.
@@ -171,4 +179,4 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
     is_system = segment.section == SYSTEM
     heading = "the system prompt" if is_system else f"the heading of {segment.section}"
     where = segment.source or heading
-    return PrefixReport(kept, earlier.tokens, later.tokens, DivergenceCause.CHANGED, where)
+    return PrefixReport(kept, earlier.tokens, later.tokens, "changed", where)

@@ -21,15 +21,20 @@ from aggregate.prompt.document import SEPARATOR, Image, Segment
 from aggregate.prompt.turns import excerpt_turn
 from aggregate.sending.cache.breakpoints import (
     FIRST_REQUEST,
-    BlockLayout,
     EarlierRequest,
     Outline,
     image_ends,
     layout_with_breakpoints,
 )
-from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.calls import LoopTurn
-from aggregate.sending.models import NO_CACHE, SHORT_LIFETIME, CacheLookup, CachePolicy, Usage
+from aggregate.sending.cache.fingerprint import BlockLayout, HashedPrompt
+from aggregate.sending.models import (
+    NO_CACHE,
+    SHORT_LIFETIME,
+    CacheLookup,
+    CachePolicy,
+    LoopTurn,
+    Usage,
+)
 
 # Of a loop: where it ends, and where the request before ended, from which a provider may not look back so far.
 LOOP_BREAKPOINTS = 2
@@ -115,10 +120,7 @@ def plan_request(
         policy = replace(policy, max_breakpoints=max(policy.max_breakpoints - LOOP_BREAKPOINTS, 0))
     outline = Outline.of(prompt)
     tokens = tuple(outline.tokens)
-    if policy.lookup is CacheLookup.BREAKPOINTS:
-        layout = layout_with_breakpoints(outline, policy, before)
-    else:
-        layout = BlockLayout(outline.digests, tuple(range(1, len(tokens) + 1)), ())
+    layout = layout_with_breakpoints(outline, policy, before)
     blocks = _blocks(prompt, layout, tokens, usual=policy.seconds)
     if message:
         text = SEPARATOR + message if prompt.segments else message
@@ -188,24 +190,14 @@ def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePart:
-    text: str
-    block: RequestBlock
-
-
-@dataclass(frozen=True, slots=True)
 class Message:
     is_assistant: bool
-    parts: tuple[MessagePart, ...]
-
-    @property
-    def has_images(self) -> bool:
-        return any(part.block.image for part in self.parts)
+    parts: tuple[RequestBlock, ...]  # with their texts as they are sent
 
     @property
     def turn(self) -> LoopTurn | None:
         """The turn of a loop that the message is of, whose calls or results it holds."""
-        turn = self.parts[-1].block.turn
+        turn = self.parts[-1].turn
         return turn if turn and turn.results else None
 
     @property
@@ -226,12 +218,12 @@ def messages_of(plan: RequestPlan) -> tuple[Message, ...]:
     is_said += [False] * (len(blocks) - len(is_said))
     messages = []
     for is_assistant, said in groupby(zip(is_said, blocks, strict=True), key=lambda pair: pair[0]):
-        parts: list[MessagePart] = []
+        parts: list[RequestBlock] = []
         for _, block in said:
             is_plain = is_assistant or block.role is BlockRole.USER
             text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
             text = "" if block.image else SEPARATOR + text if parts else text
-            parts.append(MessagePart(text, block))
+            parts.append(replace(block, text=text))
         messages.append(Message(is_assistant, tuple(parts)))
     return tuple(messages)
 

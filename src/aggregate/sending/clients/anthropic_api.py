@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
-from aggregate.sending.calls import read_call
 from aggregate.sending.clients.connection import SdkApi, finish_reason
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import (
@@ -13,6 +12,7 @@ from aggregate.sending.models import (
     FinishReason,
     Reply,
     Usage,
+    read_call,
     reported_fields,
     reported_tokens,
 )
@@ -37,22 +37,19 @@ class AnthropicApi(SdkApi):
     error, class_name = "APIError", "AsyncAnthropic"
     headers = ("ANTHROPIC_CUSTOM_HEADERS",)
 
-    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
-        return parse_reply(await _ask(client, request_body(request), on_text))
-
-
-async def _ask(
-    client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText | None
-) -> dict[str, Any]:
-    if on_text is None:
-        return (await client.messages.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
-    async with client.messages.stream(**body) as stream:
-        async for piece in stream.text_stream:
-            on_text(piece)
-        if not stream.response.num_bytes_downloaded:
-            # Not an answer of another form: worth another try.
-            raise ValueError("it broke off before its end")
-        return (await stream.get_final_message()).model_dump(warnings=False)
+    async def ask(
+        self, client: "AsyncAnthropic", request: ChatRequest, on_text: OnText | None
+    ) -> Reply:
+        body = request_body(request)
+        if on_text is None:
+            return parse_reply((await client.messages.create(**body)).model_dump(warnings=False))
+        async with client.messages.stream(**body) as stream:
+            async for piece in stream.text_stream:
+                on_text(piece)
+            if not stream.response.num_bytes_downloaded:
+                # Not an answer of another form: worth another try.
+                raise ValueError("it broke off before its end")
+            return parse_reply((await stream.get_final_message()).model_dump(warnings=False))
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
@@ -69,7 +66,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
         body["output_config"] = output
     instructions = [block for block in request.plan.blocks if block.role is BlockRole.SYSTEM]
     if instructions:
-        body["system"] = [_part(block.text, block) for block in instructions]
+        body["system"] = [_part(block) for block in instructions]
     if request.tools:
         body["tools"] = [tool.declared("input_schema") for tool in request.tools]
     body["messages"] = [
@@ -85,7 +82,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
 def _content(message: Message, *, in_loop: bool) -> list[dict[str, Any]]:
     turn = message.turn if in_loop else None
     if turn is None:
-        return [_part(part.text, part.block) for part in message.parts]
+        return list(map(_part, message.parts))
     if message.is_assistant:
         text = [{"type": "text", "text": turn.text}] if turn.text else []
         calls = [
@@ -99,7 +96,7 @@ def _content(message: Message, *, in_loop: bool) -> list[dict[str, Any]]:
     ]
     if turn.note:
         parts.append({"type": "text", "text": turn.note})
-    return [*parts[:-1], parts[-1] | _mark(message.parts[-1].block)]
+    return [*parts[:-1], parts[-1] | _mark(message.parts[-1])]
 
 
 def parse_reply(message: Mapping[str, Any]) -> Reply:
@@ -133,8 +130,8 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _part(text: str, block: RequestBlock) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "text", "text": text}
+def _part(block: RequestBlock) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": block.text}
     if block.image:
         data = b64encode(block.image.data).decode()
         source = {"type": "base64", "media_type": block.image.media_type, "data": data}
@@ -143,8 +140,11 @@ def _part(text: str, block: RequestBlock) -> dict[str, Any]:
 
 
 def _mark(block: RequestBlock) -> dict[str, Any]:
-    if not block.has_breakpoint:
-        return {}
+    return cache_control(block.lifetime) if block.has_breakpoint else {}
+
+
+def cache_control(lifetime: int) -> dict[str, Any]:
+    """Return a breakpoint whose entry lives for so many seconds."""
     # Five minutes need no word, and a request without one keeps its bytes.
-    ttl = {"ttl": "1h"} if block.lifetime >= LONG_LIFETIME else {}
+    ttl = {"ttl": "1h"} if lifetime >= LONG_LIFETIME else {}
     return {"cache_control": {"type": "ephemeral"} | ttl}

@@ -4,13 +4,13 @@ import asyncio
 import logging
 import random
 from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from threading import RLock
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from aggregate.base.concurrency import doubling_delay, run_async
 from aggregate.base.errors import ClientSetupError, ProviderError
@@ -18,10 +18,8 @@ from aggregate.base.redaction import Redaction, redact
 from aggregate.base.tokens import count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
-from aggregate.sending.cache.breakpoints import EarlierRequest
 from aggregate.sending.cache.fingerprint import HashedPrompt
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
-from aggregate.sending.calls import LoopTurn
 from aggregate.sending.clients.own_models import (
     OWN_COUNT,
     TokenRatio,
@@ -38,9 +36,8 @@ from aggregate.sending.clients.protocol import (
     loop_texts,
 )
 from aggregate.sending.known_models import ResponseFormat, known_model
-from aggregate.sending.models import SCRIPTED, Reply
+from aggregate.sending.models import SCRIPTED, LoopTurn, Reply
 
-_T = TypeVar("_T")
 # Puts the halves of characters together: JSON may hold one alone (``"\\ud83d"``), and streams are cut anywhere. A half
 # whose other half does not come is shown as U+FFFD: no file could hold it.
 _new_joiner: Final = partial(getincrementaldecoder("utf-16-le"), "replace")
@@ -115,9 +112,9 @@ class RequestStop:
             if self._cancel:
                 self._cancel()
 
-    async def guard(self, request: Coroutine[Any, Any, _T]) -> _T:
+    async def guarded(self, ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
         loop = asyncio.get_running_loop()
-        task = asyncio.ensure_future(request)
+        task = asyncio.ensure_future(ask(request, on_text))
         with self._lock:
             self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
             if self._is_set:
@@ -150,7 +147,6 @@ class Client:
         retry: How often failures are tried again.
         on_wait: Called with the seconds before each wait and its reason.
         ratio: How many tokens the provider counts for each of o200k's, for the check against the model's window.
-        stop: What ends a request of ``send`` from another thread.
         layers: What stands around each exchange, the outermost first.
         address: Where the provider is reached, ``""`` for its own.
     """
@@ -161,7 +157,6 @@ class Client:
     retry: Retry = field(default_factory=Retry)
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
     ratio: TokenRatio = OWN_COUNT
-    stop: RequestStop | None = field(default=None, repr=False)
     layers: tuple[Middleware, ...] = field(default=(), repr=False)
     address: str = ""
 
@@ -187,7 +182,6 @@ class Client:
             cache_policy(self.provider, model),
             message=request.message,
             message_tokens=count(request.message) + sum(map(count, loop_texts(request))),
-            before=EarlierRequest(request.earlier),
             turns=request.turns,
         )
 
@@ -208,8 +202,7 @@ class Client:
         async def in_own_loop() -> Reply:
             # By default a loop prints a traceback of what an SDK could not close.
             asyncio.get_running_loop().set_exception_handler(log_unclosed)
-            exchange = self.exchange(request, on_text)
-            return await (self.stop.guard(exchange) if self.stop else exchange)
+            return await self.exchange(request, on_text)
 
         return run_async(in_own_loop())
 
@@ -229,7 +222,7 @@ class Client:
     ) -> tuple["Client", Callable[[], None]]:
         """Return this client for one request, and what ends that from any thread."""
         stop = RequestStop()
-        return replace(self, stop=stop, on_wait=on_wait), stop.set
+        return replace(self, on_wait=on_wait).through(stop.guarded), stop.set
 
     async def _exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         request = self.planned(request)
@@ -263,34 +256,26 @@ class Client:
 
     async def _ask(self, request: ChatRequest, forwarder: StreamForwarder | None) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
-        try:
-            return await self._ask_repeatedly(request, forwarder)
-        except ProviderError as error:
-            # The SDK's error, which holds the request with its headers and open streams.
-            error.__context__ = None
-            has_refused_images = error.status == NO_IMAGES and request.plan.has_images
-            is_refused = error.status in MALFORMED or has_refused_images
-            has_begun = forwarder is not None and forwarder.first
-            if not is_refused or has_begun or request == request.text_only:
-                raise
-            reply = await self._ask(request.text_only, forwarder)
-            return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
-
-    async def _ask_repeatedly(
-        self, request: ChatRequest, forwarder: StreamForwarder | None
-    ) -> Reply:
         failed = 0
         while True:
             try:
                 return await self.transport.exchange(request, forwarder)
             except ProviderError as error:
+                # The SDK's error, which holds the request with its headers and open streams.
+                error.__context__ = None
+                failed += 1
                 if forwarder and forwarder.first:
                     raise
-                failed += 1
+                is_sure = failed >= self.retry.attempts or not error.retryable
+                has_refused_images = error.status == NO_IMAGES and request.plan.has_images
+                is_refused = error.status in MALFORMED or (has_refused_images and is_sure)
+                if is_refused and request != request.text_only:
+                    reply = await self._ask(request.text_only, forwarder)
+                    return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
                 seconds = self.retry.wait(failed, error)
                 if self.on_wait:
                     self.on_wait(seconds, error)
-                await asyncio.sleep(seconds)
+            await asyncio.sleep(seconds)
 
 
 def redacting(

@@ -202,16 +202,10 @@ async def _refuse_wrong_server(response: "Response") -> None:
         )
 
 
-# Statuses that pass: too many requests, overload (529 at Anthropic), time-outs, failures of the server.
-_RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-_TRANSIENT = (
-    "overloaded",
-    "rate_limit",
-    "unavailable",
-    "resource_exhausted",
-    "timeout",
-    "api_error",
-    "internal",
+# Statuses that pass, beside failures of the server: too many requests, time-outs, conflicts.
+_RETRYABLE = frozenset({408, 409, 425, 429})
+_TRANSIENT = re.compile(
+    "overloaded|rate_limit|unavailable|resource_exhausted|timeout|api_error|internal"
 )
 _LONGEST = 300  # characters of a message that are shown: no page of HTML fills the terminal
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
@@ -284,7 +278,7 @@ class SdkErrorTranslator:
             status is None
             or status in _RETRYABLE
             or status >= 500
-            or any(word in kind.lower() for word in _TRANSIENT)
+            or bool(_TRANSIENT.search(kind.lower()))
         )
         # The provider's own message, else what the connection said, else what the SDK made of it.
         said = body.get("message") or error.__cause__ or getattr(error, "message", "") or error

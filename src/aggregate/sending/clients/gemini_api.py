@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from aggregate.sending.cache.request_plan import Message, MessagePart, messages_of
-from aggregate.sending.calls import LoopTurn, read_call
+from aggregate.sending.cache.request_plan import Message, RequestBlock, messages_of
 from aggregate.sending.clients.connection import (
     SdkApi,
     certificates,
@@ -16,7 +15,14 @@ from aggregate.sending.clients.connection import (
     http_client_options,
 )
 from aggregate.sending.clients.protocol import ChatRequest, OnText
-from aggregate.sending.models import FinishReason, Reply, Usage, reported_tokens
+from aggregate.sending.models import (
+    FinishReason,
+    LoopTurn,
+    Reply,
+    Usage,
+    read_call,
+    reported_tokens,
+)
 
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
@@ -57,22 +63,20 @@ class GeminiApi(SdkApi):
             async with client.aio as session:
                 yield session
 
-    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
-        return parse_reply(await _ask(client, request_body(request), on_text))
-
-
-async def _ask(
-    client: "AsyncClient", body: dict[str, Any], on_text: OnText | None
-) -> list[dict[str, Any]]:
-    if on_text is None:
-        return [(await client.models.generate_content(**body)).model_dump(mode="json")]
-    parts = []
-    async for event in await client.models.generate_content_stream(**body):
-        part = event.model_dump(mode="json")
-        parts.append(part)
-        if text := parse_text(part):
-            on_text(text)
-    return parts
+    async def ask(
+        self, client: "AsyncClient", request: ChatRequest, on_text: OnText | None
+    ) -> Reply:
+        body = request_body(request)
+        if on_text is None:
+            answer = await client.models.generate_content(**body)
+            return parse_reply([answer.model_dump(mode="json")])
+        parts = []
+        async for event in await client.models.generate_content_stream(**body):
+            part = event.model_dump(mode="json")
+            parts.append(part)
+            if text := parse_text(part):
+                on_text(text)
+        return parse_reply(parts)
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
@@ -127,9 +131,9 @@ def _with_bytes(part: Mapping[str, Any]) -> dict[str, Any]:
     return {**part, "thought_signature": urlsafe_b64decode(signature + "=" * (-len(signature) % 4))}
 
 
-def _parts(pieces: Sequence[MessagePart]) -> list[dict[str, Any]]:
+def _parts(pieces: Sequence[RequestBlock]) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
-    for image, run in groupby(pieces, key=lambda part: part.block.image):
+    for image, run in groupby(pieces, key=lambda part: part.image):
         if image:
             parts.append({"inline_data": {"mime_type": image.media_type, "data": image.data}})
         else:

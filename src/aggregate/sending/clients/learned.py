@@ -139,27 +139,23 @@ def token_ratio(provider: str, model: str, address: str = "") -> TokenRatio:
 
 
 def record_usage(
-    provider: str,
-    model: str,
-    *,
-    sent: int | Kinds,
+    place: Place,
+    sent: Kinds,
     usage: Usage,
-    address: str = "",
+    *,
     learn: Callable[[Learned], Learned] = lambda learned: learned,
 ) -> tuple[str, ...]:
     """Keep what a provider reports for ``sent`` tokens of ours; return a sentence where that is odd or not kept.
 
     ``learn`` adds what else the request has told.
     """
-    path, kinds = _path(provider), sent if isinstance(sent, Kinds) else Kinds(sent)
-    total = sum(kinds)
+    provider, path, total = place.provider, _path(place.provider), sum(sent)
     if path is None or not usage.input or total < _FEWEST_TOKENS:
         return ()
-    place = Place(provider, model, address)
 
     def with_request(data: object) -> dict[str, Any]:
         rows = _rows(data)
-        rows[place] = learn(rows.pop(place, NOTHING).after_tokens(kinds, usage))
+        rows[place] = learn(rows.pop(place, NOTHING).after_tokens(sent, usage))
         newest = list(rows.items())[-_MOST_MODELS:]
         models = [{**place._asdict(), **row._asdict()} for place, row in newest]
         return {"version": _VERSION, "encoding": "o200k_base", "models": models}
@@ -201,6 +197,5 @@ def _number(value: object) -> float:
 
 def _path(provider: str) -> Path | None:
     folder = user_state_folder()
-    return (
-        folder / LEARNED_FILE if folder and provider != SCRIPTED else None
-    )  # which counts as we do
+    is_kept = folder and provider != SCRIPTED  # which counts as we do
+    return folder / LEARNED_FILE if folder and is_kept else None

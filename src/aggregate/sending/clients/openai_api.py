@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,19 @@ from aggregate.sending.cache.request_plan import (
     RequestPlan,
     messages_of,
 )
-from aggregate.sending.calls import LoopTurn, read_call
+from aggregate.sending.clients.anthropic_api import cache_control
 from aggregate.sending.clients.connection import SdkApi, finish_reason
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
     GATEWAY,
+    SHORT_LIFETIME,
     FinishReason,
+    LoopTurn,
     Reply,
     Usage,
+    read_call,
     reported_fields,
     reported_tokens,
 )
@@ -31,8 +34,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})  # who speaks it
-_BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-_CACHE_CONTROL: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
+BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _NATIVE = ("content", "tool_calls", "reasoning_content")
 _STOPS = {
     "stop": FinishReason.END,
@@ -48,18 +50,18 @@ class OpenAiApi(SdkApi):
     error, class_name = "OpenAIError", "AsyncOpenAI"
     headers = ("OPENAI_CUSTOM_HEADERS", "OpenAI-Organization", "OpenAI-Project")
 
-    async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
+    async def ask(
+        self, client: "AsyncOpenAI", request: ChatRequest, on_text: OnText | None
+    ) -> Reply:
         body = request_body(request, provider=self.provider)
-        return parse_reply(await _ask(client, body, on_text))
+        if on_text is None:
+            completion = await client.chat.completions.create(**body)
+            return parse_reply(completion.model_dump(warnings=False))
+        return parse_reply(await _streamed(client, body, on_text))
 
 
-async def _ask(
-    client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText | None
-) -> dict[str, Any]:
-    if on_text is None:
-        return (await client.chat.completions.create(**body)).model_dump(warnings=False)  # type: ignore[no-any-return]
-    pieces: list[str] = []
-    refusal: list[str] = []
+async def _streamed(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText) -> dict[str, Any]:
+    message: dict[str, Any] = {}
     usage: dict[str, Any] | None = None
     model, reason = "", None
     stream = await client.chat.completions.create(
@@ -72,16 +74,29 @@ async def _ask(
         for choice in event.choices[:1]:
             reason = choice.finish_reason or reason
             if choice.delta and choice.delta.content:
-                pieces.append(choice.delta.content)
                 on_text(choice.delta.content)
-            if choice.delta and choice.delta.refusal:
-                refusal.append(choice.delta.refusal)
-    message = {"content": "".join(pieces), "refusal": "".join(refusal)}
+            if choice.delta:
+                _add_delta(message, choice.delta.model_dump(exclude_none=True, warnings=False))
     return {
         "usage": usage,
         "model": model,
         "choices": [{"finish_reason": reason, "message": message}],
     }
+
+
+def _add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    """Add a piece to the message that comes in pieces: texts grow, and calls are told apart by their numbers."""
+    for name in ("content", "refusal", "reasoning_content"):
+        if piece := delta.get(name):
+            message[name] = message.get(name, "") + piece
+    for part in delta.get("tool_calls", ()):
+        calls = message.setdefault("tool_calls", [])
+        if part["index"] == len(calls):
+            calls.append({"type": "function", "function": {"arguments": ""}})
+        call, said = calls[part["index"]], part.get("function", {})
+        call |= {"id": part["id"]} if part.get("id") else {}
+        call["function"] |= {"name": said["name"]} if said.get("name") else {}
+        call["function"]["arguments"] += said.get("arguments", "")
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
@@ -104,13 +119,15 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
     if request.effort:
         body["reasoning_effort"] = request.effort.value
     in_parts = bool(plan.layout.breakpoints)
-    mark = _CACHE_CONTROL if provider == GATEWAY else _BREAKPOINT
+    mark = cache_control(SHORT_LIFETIME) if provider == GATEWAY else BREAKPOINT
     messages: list[dict[str, Any]] = []
     for message in messages_of(plan):
         if request.tools and message.turn:
             messages += _loop_messages(message, message.turn, mark)
         else:
-            messages.append(_message(message, mark, in_parts=in_parts))
+            role = "assistant" if message.is_assistant else "user"
+            content = _content(message.parts, mark, in_parts=in_parts)
+            messages.append({"role": role, "content": content})
     if request.tools:
         declared = [tool.declared("parameters") for tool in request.tools]
         body["tools"] = [{"type": "function", "function": tool} for tool in declared]
@@ -124,9 +141,9 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
             last["content"].append({"type": "text", "text": words})
     if plan.system:
         system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
-        content = [_part(block.text, block, mark) for block in system] if in_parts else plan.system
+        content = _content(system, mark, in_parts=in_parts)
         messages.insert(0, {"role": "system", "content": content})
-    if in_parts and mark is _BREAKPOINT:
+    if in_parts and mark is BREAKPOINT:
         # Without this the last message is a breakpoint too and takes one of the four.
         body["prompt_cache_options"] = {"mode": "explicit"}
     return {**body, "messages": messages}
@@ -143,11 +160,12 @@ def cache_key(plan: RequestPlan) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest() if end else ""
 
 
-def _message(message: Message, mark: Mapping[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    role = "assistant" if message.is_assistant else "user"
-    if not in_parts and not message.has_images:
-        return {"role": role, "content": message.text}
-    return {"role": role, "content": [_part(part.text, part.block, mark) for part in message.parts]}
+def _content(
+    blocks: Sequence[RequestBlock], mark: Mapping[str, Any], *, in_parts: bool
+) -> str | list[dict[str, Any]]:
+    if in_parts or any(block.image for block in blocks):
+        return [_part(block, mark) for block in blocks]
+    return "".join(block.text for block in blocks)
 
 
 def _loop_messages(
@@ -170,7 +188,7 @@ def _loop_messages(
     ]
     if turn.note:
         told.append({"role": "user", "content": turn.note})
-    if message.parts[-1].block.has_breakpoint:
+    if message.parts[-1].has_breakpoint:
         told[-1]["content"] = [{"type": "text", "text": told[-1]["content"], **mark}]
     return told
 
@@ -207,8 +225,8 @@ def parse_usage(usage: Mapping[str, Any]) -> Usage:
     return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
 
 
-def _part(text: str, block: RequestBlock, mark: Mapping[str, Any]) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "text", "text": text}
+def _part(block: RequestBlock, mark: Mapping[str, Any]) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "text", "text": block.text}
     if block.image:
         data = b64encode(block.image.data).decode()
         url = f"data:{block.image.media_type};base64,{data}"

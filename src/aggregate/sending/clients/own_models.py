@@ -15,7 +15,14 @@ from aggregate.base.errors import PromptTooLongError
 from aggregate.project.configuration import user_config
 from aggregate.project.tables import ModelTable
 from aggregate.sending.known_models import known_model
-from aggregate.sending.models import GATEWAY, SCRIPTED, CachePolicy, Usage, bare_model_name
+from aggregate.sending.models import (
+    COMPATIBLE,
+    GATEWAY,
+    SCRIPTED,
+    CachePolicy,
+    Usage,
+    bare_model_name,
+)
 
 if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
@@ -90,14 +97,16 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
         policy = replace(policy, minimum=table.minimum)
     if table.lifetime is not None:
         policy = replace(policy, seconds=table.lifetime)
-    if table.input and table.cache_read is not None:
-        policy = replace(policy, read=table.cache_read / table.input)
+    # A server of one's own that has prices is not known to have another one for what it reads again.
+    read = table.input if table.cache_read is None and provider == COMPATIBLE else table.cache_read
+    if table.input and read is not None:
+        policy = replace(policy, read=read / table.input)
     if table.input and table.cache_write is not None:
         policy = replace(policy, write=table.cache_write / table.input)
     return policy
 
 
-_PRICE_LIST_IDS = {"gemini": "google", "scripted": None, "compatible": None, "gateway": None}
+_PRICE_LIST_IDS = {"gemini": "google", SCRIPTED: None, COMPATIBLE: None, GATEWAY: None}
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:

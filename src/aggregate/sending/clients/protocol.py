@@ -7,11 +7,9 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from aggregate.prompt.document import Prompt
-from aggregate.sending.cache.breakpoints import BlockLayout
 from aggregate.sending.cache.request_plan import UNPLANNED, RequestPlan
-from aggregate.sending.calls import LoopTurn, OfferedTool
 from aggregate.sending.known_models import known_model
-from aggregate.sending.models import Reply
+from aggregate.sending.models import LoopTurn, OfferedTool, Reply
 
 
 class Effort(StrEnum):
@@ -35,7 +33,6 @@ class ChatRequest:
         model: Which model; by default the client's.
         system: The instructions that go before everything.
         max_output: The most tokens that the model may write.
-        earlier: The layout of the last request of the same discussion.
         temperature: How freely the model chooses its words; left out where a provider takes none.
         schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
             which all providers understand. Where a provider knows no schemas the answer is free text.
@@ -52,7 +49,6 @@ class ChatRequest:
     model: str = ""
     system: str = ""
     max_output: int = 16_000
-    earlier: BlockLayout | None = None
     temperature: float | None = None
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None

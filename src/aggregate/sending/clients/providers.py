@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -134,19 +134,6 @@ def open_client(
     return Client(name, transport, model or entry.model, retry or Retry(), on_wait, address=address)
 
 
-def models_to_choose(*tables: SendTable) -> Iterator[tuple[str, str]]:
-    own = user_config()
-    named: list[SendTable | PersonaTable] = [*tables, own.send, *own.personas.values()]
-    for table in named:
-        if table.model:
-            yield table.provider or provider_of_model(table.model), table.model
-    for name in own.models:
-        yield provider_of_model(name), name
-    for provider, entry in PROVIDERS.items():
-        if entry.model:
-            yield provider, entry.model
-
-
 class PricedModel(NamedTuple):
     name: str  # with its provider's, where that is known
     window: int | None
@@ -160,8 +147,16 @@ def priced_models(project: Project) -> list[PricedModel]:
 
     What a project's own file says of prices does not count: it may come from somebody else.
     """
+    own = user_config()
+    tables: list[SendTable | PersonaTable] = [project.config.send, own.send]
+    tables += own.personas.values()
+    named = [(table.provider, table.model) for table in tables] + [
+        ("", name) for name in own.models
+    ]
+    usual = [(provider, entry.model) for provider, entry in PROVIDERS.items()]
+    found = [(provider or provider_of_model(name), name) for provider, name in (*named, *usual)]
     models = []
-    for provider, model in dict.fromkeys(models_to_choose(project.config.send)):
+    for provider, model in dict.fromkeys(pair for pair in found if pair[1]):
         prices = [
             cost(usage, model, provider=provider)
             for usage in (Usage(fresh=_PRICED), Usage(output=_PRICED))

@@ -132,6 +132,7 @@
     ])
   .) @definition.function
 
+; What a module exports: functions, and what is made of one by a call, such as a component, a store, an action.
 (export_statement
   declaration: (lexical_declaration
     .
@@ -141,6 +142,14 @@
         (function_expression body: (_) @members)
         (generator_function body: (_) @members)
         (arrow_function body: (_) @members)
+        (call_expression arguments: [
+          (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+          (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)] .)
+          (arguments (object [
+            (method_definition)
+            (pair value: [(function_expression) (generator_function) (arrow_function)])
+          ]) @members .)
+        ])
       ])
     .)) @definition.function
 
@@ -174,14 +183,6 @@
     value: (call_expression
       function: [(identifier) @_wrapper (member_expression property: (property_identifier) @_wrapper)]
       arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
-  (#any-of? @_wrapper "memo" "forwardRef" "observer")) @definition.function
-(export_statement
-  declaration: (lexical_declaration
-    (variable_declarator
-      name: (identifier) @name
-      value: (call_expression
-        function: [(identifier) @_wrapper (member_expression property: (property_identifier) @_wrapper)]
-        arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
   (#any-of? @_wrapper "memo" "forwardRef" "observer")) @definition.function
 
 (method_definition
@@ -265,6 +266,17 @@
     (method_definition)
     (pair value: [(function_expression) (generator_function) (arrow_function)])
   ]) @members) @definition.object
+
+; Such an object that a file hands to what makes something of it.
+(program (lexical_declaration
+  .
+  (variable_declarator
+    name: (identifier) @name
+    value: (call_expression arguments: (arguments (object [
+      (method_definition)
+      (pair value: [(function_expression) (generator_function) (arrow_function)])
+    ]) @members)))
+  .) @definition.object)
 
 ; Tests.
 (call_expression

@@ -100,7 +100,7 @@ export class FilePane {
     byId("file-title").title = file.path;
     const entry = file.by_glob ? `by ${file.entry}` : file.entry === "" ? "by no entry" : "";
     byId("file-note").textContent = file.error || [file.language, counted(file.source.length, "line"), entry].filter(Boolean).join(" · ");
-    byId("file-note").title = file.evidence.map(([kind, weight, matched]) => `${kind} ${Number(weight).toFixed(2)}: ${matched}`).join("\n");
+    byId("file-note").title = file.evidence.map(([reason, weight]) => `${Number(weight).toFixed(2)} ${reason}`).join("\n");
     byId("file-note").classList.toggle("problem-text", file.error !== "");
     this.#title();
     byId("slice-form").hidden = true;
