@@ -13,6 +13,7 @@ from aggregate.ranking import (
 )
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.mentions import asks_for_uses
 from tests.fakes.corpus import FakeCorpus
 
 ROUTER = """\
@@ -100,7 +101,8 @@ def ask(
 def inquiry(corpus: FakeCorpus, question: Question) -> tuple[Inquiry, Candidates]:
     """Put a question to a corpus of which all files are candidates."""
     put = Inquiry.of(corpus, question)
-    return put, put.load(range(len(corpus.files)))
+    files = range(len(corpus.files))
+    return put, put.load(files, with_references=asks_for_uses(put))
 
 
 def by_path(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, float]:
