@@ -13,7 +13,6 @@ from aggregate.ranking import (
 )
 from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.mentions import asks_for_uses
 from tests.fakes.corpus import FakeCorpus
 
 ROUTER = """\
@@ -101,8 +100,7 @@ def ask(
 def inquiry(corpus: FakeCorpus, question: Question) -> tuple[Inquiry, Candidates]:
     """Put a question to a corpus of which all files are candidates."""
     put = Inquiry.of(corpus, question)
-    files = range(len(corpus.files))
-    return put, put.load(files, with_references=asks_for_uses(put))
+    return put, put.load(range(len(corpus.files)))
 
 
 def by_path(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, float]:

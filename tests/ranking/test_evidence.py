@@ -116,16 +116,15 @@ def test_what_an_evidence_says_of_files(kind: str, question: Question, expected:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("$Form", "core.ts"), ("Form", "forms.ts"), ("Request", "api.ts")]
+    ("name", "expected"), [("$Form", "core.ts"), ("Form", "forms.ts"), ("send", "send.ts")]
 )
 def test_what_a_lone_name_means(name: str, expected: str) -> None:
-    """It is what is called exactly so, and what another project defines where that is passed on (rule T-9)."""
+    """It is what is called exactly so, a definition or a module (rule T-9)."""
     corpus = FakeCorpus(
         {
             "core.ts": "export interface $Form { id: string }\n",
             "forms.ts": "export interface Form { id: string }\n",
-            "api.ts": "export { Request } from 'web';\n",
-            "send.ts": "import { Request } from 'web';\nexport const send = () => new Request();\n",
+            "send.ts": "import { Form } from './forms';\nexport default (form: Form) => form.id;\n",
         }
     )
     put, candidates = inquiry(corpus, ask(name))

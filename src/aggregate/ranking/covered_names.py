@@ -54,18 +54,15 @@ _ENDINGS: Final = (
     *((ending, 3) for ending in ("izer", "ment", "abl", "ibl", "iz", "iv", "ity", "ion", "ing")),
     *((ending, 3) for ending in ("er", "or", "al", "ed", "s", "e", "i", "y")),
 )
-_FOLDERS_OWN: Final = frozenset(
-    {"__init__", "index", "init", "mod"}
-)  # files that folders are called by
+# Files that folders are called by.
+_FOLDERS_OWN: Final = frozenset({"__init__", "index", "init", "mod"})
 _SHORTEST_BEGINNING: Final = 4
-_BEGINNING: Final = (
-    0.8  # what a word counts that only begins as the name does, or the other way round
-)
+# What a word counts that only begins as the name does, or the other way round.
+_BEGINNING: Final = 0.8
 # What the name of a file says of a change beside what it says of a question; as commits have it.
 _OF_A_CHANGE: Final = 0.2
-_ANY: Final = (
-    0.3  # what counts of each word in a name however frequent, and of other words beside the rarest
-)
+# What counts of each word in a name however frequent, and of other words beside the rarest.
+_ANY: Final = 0.3
 
 
 def root_of(word: str) -> str:

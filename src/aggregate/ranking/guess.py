@@ -8,7 +8,7 @@ from aggregate.base.request import Guess, Missing
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
-from aggregate.ranking.mentions import WrittenName, traced_files, whole_term
+from aggregate.ranking.mentions import WrittenName, traced_files
 from aggregate.ranking.named_identifiers import CERTAIN
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
@@ -121,7 +121,8 @@ def spelt(inquiry: Inquiry) -> Question:
 
 def _is_unknown(inquiry: Inquiry, name: str) -> bool:
     last = WrittenName.parse(name).name
-    whole = whole_term(last)
+    terms = terms_in(last)
+    whole = max(terms, key=lambda term: (len(term), term), default="")
     return len(last) >= _SHORTEST and bool(whole) and not inquiry.corpus.files_with(whole)
 
 

@@ -36,9 +36,8 @@ class TaskText:
     scopes: tuple[str, ...] = ()
     asks: bool = False  # whether somebody asks where something is, rather than tells what to change
     sole: str = ""  # the name that is all that the task says
-    names: Mapping[str, float] = field(
-        default_factory=dict
-    )  # as written, with how surely each is one
+    # As written, with how surely each is one.
+    names: Mapping[str, float] = field(default_factory=dict)
     places: tuple[NamedPlace, ...] = ()  # places that it names, the most telling first
     text: str = ""
     change_words: tuple[str, ...] = ()

@@ -147,52 +147,25 @@ _NAMESPACES = frozenset({"module", "namespace", "package"})
 
 
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces of what is called as all of the task says, in the source where there is any.
-
-    That are definitions and modules; of what another project defines, the imports for others to use.
-    """
+    """Return the pieces of definitions and modules called like all of the task, in the source if there are any."""
     name = inquiry.question.task.sole
     meant: Sequence[_Definition] = ()
     for each in dict.fromkeys((name, name.lstrip("$"))) if name else ():  # which may be none of it
         named, scoped = _definitions(inquiry, candidates, each)
         meant = meant or scoped or named
-    of_source = [file for file in candidates if name and inquiry.kinds[file] is PathKind.SOURCE]
+    source = [file for file in candidates if name and inquiry.kinds[file] is PathKind.SOURCE]
     values: dict[PieceKey, float] = {}
-    for file, place in [each for each in meant if each[0] in of_source] or meant:
+    for file, place in [each for each in meant if each[0] in source] or meant:
         definitions = candidates[file].definitions
         outer = definitions[place].outer
         is_within = outer >= 0 and definitions[outer].kind not in _NAMESPACES
         pieces = pieces_of(candidates[file], place)
         lift(values, keys(file, pieces), _WITHIN if is_within else 1.0)
-    for file in of_source:
-        if name_of(inquiry.files[file].path) == name:
-            lift(values, keys(file, range(len(candidates[file].pieces))), _MODULE)
-    if not values:
-        lift(values, _passed_on(inquiry, candidates, of_source), 1.0)
-    matched = {file: name for file, _ in values}
-    return scaled_evidence("all of the task", pieces=values, matched=matched)
-
-
-def _foreign_name(inquiry: Inquiry) -> str:
-    # The name that is all of the task, where it is none that the project seems to define.
-    name = WrittenName.parse(inquiry.question.task.sole).name
-    return "" if name and inquiry.corpus.files_defining(name) else name
-
-
-def _passed_on(
-    inquiry: Inquiry, candidates: Candidates, files: Sequence[int]
-) -> Iterator[PieceKey]:
-    """Yield the pieces that import another project's name into files that do not use it themselves."""
-    name = _foreign_name(inquiry)
-    for file in files if name else ():
-        uses = [each for each in candidates[file].references if each.name == name]
-        for use in uses if all(each.kind == "import" for each in uses) else ():
-            yield from keys(file, pieces_over(candidates[file], use.line, use.line))
-
-
-def whole_term(name: str) -> str:
-    """Return the term of a whole identifier, which is the longest of its terms."""
-    return max(terms_in(name), key=lambda term: (len(term), term), default="")
+    for file in (each for each in source if name_of(inquiry.files[each].path) == name):
+        lift(values, keys(file, range(len(candidates[file].pieces))), _MODULE)
+    return scaled_evidence(
+        "all of the task", pieces=values, matched={file: name for file, _ in values}
+    )
 
 
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
@@ -228,17 +201,18 @@ def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, b
     known = {query.term: query for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
-        query = known.get(whole_term(name))
+        # The term of a whole identifier is the longest of its terms.
+        terms = terms_in(name)
+        query = known.get(max(terms, key=lambda term: (len(term), term), default=""))
         if certainty >= 1 and query is not None:
-            yield text, name, query, len(terms_in(name)) == 1
+            yield text, name, query, len(terms) == 1
 
 
 def asks_for_uses(inquiry: Inquiry) -> bool:
     """Tell whether an evidence asks what the candidates refer to: around what is pointed at, and uses as written."""
     question = inquiry.question
     pointed = question.focus or question.symbols or question.changes or question.task.places
-    is_used = any(is_word for *_, is_word in _sure_identifiers(inquiry))
-    return bool(pointed) or is_used or bool(_foreign_name(inquiry))
+    return bool(pointed) or any(is_word for *_, is_word in _sure_identifiers(inquiry))
 
 
 _REST_OF_FILE = 0.3

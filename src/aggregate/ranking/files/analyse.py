@@ -171,9 +171,8 @@ def _references(
 
 def _defined_names(module: Module, lines: Sequence[str], language: Language) -> list[DefinedName]:
     names: list[DefinedName] = []
-    around: list[
-        tuple[int, int, int]
-    ] = []  # place, end and depth of the definitions that the present one stands in
+    # Place, end and depth of the definitions that the present one stands in.
+    around: list[tuple[int, int, int]] = []
     taken = 0  # the last line that is surely another one's
     has_leading = language.kind is not LanguageKind.DATA
     for definition in module.definitions[:_MOST_DEFINITIONS]:
