@@ -183,9 +183,8 @@ class Ranking:
 
 
 _MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place
-_UNTOLD = frozenset(
-    {"file size", "function", "language", "no program", "outside definitions", "piece size"}
-)  # kinds that nearly every file has: they are no reasons to tell
+# Kinds that nearly every file has: they are no reasons to tell.
+_UNTOLD = {"file size", "function", "language", "no program", "outside definitions", "piece size"}
 _SCORE = RankedFile._fields.index("score")
 _LEAST = 0.01
 

@@ -163,9 +163,8 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
         lift(values, keys(file, pieces), _WITHIN if is_within else 1.0)
     for file in (each for each in source if name_of(inquiry.files[each].path) == name):
         lift(values, keys(file, range(len(candidates[file].pieces))), _MODULE)
-    return scaled_evidence(
-        "all of the task", pieces=values, matched={file: name for file, _ in values}
-    )
+    matched = {file: name for file, _ in values}
+    return scaled_evidence("all of the task", pieces=values, matched=matched)
 
 
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
