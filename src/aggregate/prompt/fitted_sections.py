@@ -288,14 +288,15 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
                 spent += price
             else:
                 waiting.append((own, len(own), hunk))
-    for own, place, hunk in waiting[:1]:  # what is left of the share is for nothing else
+    if waiting:  # what is left of the share is for nothing else
+        first, place, too_long = waiting[0]
 
-        def with_part(part: str, own: list[str] = own, place: int = place) -> int:
-            parts = [*own[:place], part, *own[place:]]
-            laid_out = changes_segments(changes, [parts if each is own else each for each in shown])
-            return tokens_of(laid_out, count)
+        def with_part(part: str) -> int:
+            parts = [*first[:place], part, *first[place:]]
+            hunks = [parts if each is first else each for each in shown]
+            return tokens_of(changes_segments(changes, hunks), count)
 
-        own[place:place] = _part_of(hunk, limit, with_part)
+        first[place:place] = _part_of(too_long, limit, with_part)
     segments = changes_segments(changes, shown)
     tokens = tokens_of(segments, count)
     if tokens > limit:  # a longer fence, or not even the first sentence fits

@@ -195,11 +195,10 @@ class Exchange:
             budget = "" if self.budget is None else f"; the budget is {self.budget:,}"
             lines.append(f"{counted}{budget}")
         first = self.learned.first_piece
+        words = f"; first words after about {first:.1f} s" if first else ""
         lines.append(
             f"expected: {usage.cache_read:,} read from the cache, {usage.cache_write:,} written, "
-            f"{usage.fresh:,} fresh; {dollars(self.expected_price)} for the input"
-            + f"; first words after about {first:.1f} s"
-            * bool(first)
+            f"{usage.fresh:,} fresh; {dollars(self.expected_price)} for the input{words}"
         )
         return [*lines, *self.news]
 

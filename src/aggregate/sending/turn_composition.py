@@ -57,11 +57,14 @@ _Compose = Callable[[Request], Composition]
 _LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
 
 
+_NONE_BEFORE = EarlierRequest(takes_hours=True)
+
+
 @dataclass(frozen=True, slots=True)
 class LastRequest:
     """The last request, as far as the next one goes by it."""
 
-    before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
+    before: EarlierRequest = _NONE_BEFORE
     cached: CachedPrompt = UNSENT  # its prompt, and how much of it a cache holds
     # How much of each file it has shown, if it had a budget; another discussion was about something else
     shown: tuple[SentFile, ...] = ()

@@ -371,10 +371,10 @@ def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | Non
         return "no permission to read it"
     except OSError:
         return ""  # tracked by git, deleted on disk
+    if stat.S_ISDIR(mode):  # git lists a folder that it does not enter
+        return _OTHER_REPOSITORY
     if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
-        return (
-            _OTHER_REPOSITORY if stat.S_ISDIR(mode) else ""
-        )  # git lists a folder that it does not enter
+        return ""
     target = real_path(path)
     note((target,))
     if not is_inside(target, real_path(folder)):

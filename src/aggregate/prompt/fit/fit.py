@@ -344,9 +344,8 @@ def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int
     """Return the first lines of ``runs``, more than cost ``tokens``, each with its statement: a giant has millions."""
     numbers = [number for first, last in runs for number in range(first, last + 1)]
     told = (place for place, number in enumerate(numbers) if not lines.blank[number - 1])
-    end = next(
-        islice(told, max(tokens, 0) + 1, None), len(numbers)
-    )  # a line that is not blank costs a token
+    # A line that is not blank costs a token.
+    end = next(islice(told, max(tokens, 0) + 1, None), len(numbers))
     return sorted(lines.whole(numbers[:end]).intersection(numbers))
 
 

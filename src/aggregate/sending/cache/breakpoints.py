@@ -50,9 +50,8 @@ def lost_share(pauses: Sequence[float], policy: CachePolicy) -> float:
 class EarlierRequest:
     layout: BlockLayout | None = None  # of the last request, ``None`` if there was none
     age: float = 0.0  # seconds since then
-    takes_hours: bool = (
-        False  # whether new entries live for the longer time where that is expected to pay
-    )
+    # Whether new entries live for the longer time where that is expected to pay
+    takes_hours: bool = False
     pauses: tuple[float, ...] = ()  # seconds between the last turns
     writes: bool = True  # whether a request follows that may read what this one writes
     # Segments before what the next request replaces for certain, 0 where nothing is
