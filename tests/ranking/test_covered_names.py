@@ -25,7 +25,7 @@ def test_words_of_a_family_have_one_root(family: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("how cookies are stored with requests", {"cook": 1.0, "stor": 0.25, "request": 0.25}),
+        ("keep cookies when they are stored", {"keep": 1.0, "cook": 1.0, "stor": 0.25}),
         ("JSON object with named fields", {"json": 1.0, "object": 1.0, "nam": 0.25, "field": 0.25}),
         ("where is the RouterGroup?", {"rout": 1.0, "group": 1.0}),
         ("with timeouts", {"timeout": 1.0}),
@@ -35,8 +35,23 @@ def test_words_of_a_family_have_one_root(family: tuple[str, ...]) -> None:
 def test_a_line_is_about_what_stands_before_its_circumstances(
     line: str, expected: dict[str, float]
 ) -> None:
-    """What a question names first weighs more than what it says of that (rule T-9)."""
-    assert words_about(line) == expected
+    """What a line names weighs more than what it says of that (rule T-9)."""
+    assert words_about(line, is_question=False) == expected
+
+
+def test_what_changes_are_called_may_be_what_is_asked_about() -> None:
+    """``add`` tells nothing of a change, and names a command in a question (rule T-9)."""
+    assert "add" in words_about("basket add", is_question=True)
+    assert "add" not in words_about("router: add wildcards", is_question=False)
+
+
+def test_a_question_is_about_its_first_words_most() -> None:
+    """What a question names first weighs more than what follows (rule T-9)."""
+    about = words_about("how cookies of requests are stored", is_question=True)
+    assert list(about) == ["cook", "request", "stor"]
+    assert about["cook"] == 1.0
+    assert list(about.values()) == sorted(about.values(), reverse=True)
+    assert about["stor"] < words_about("cookies stored", is_question=True)["stor"] < 1.0
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
         ("subject", ask("close the session\n\nFound while a route was registered."), {SESSION: (1.0, "session")}),
         # Names: what the line is about counts more than the circumstances, and endings make no difference.
         ("words of the name", ask("how matching paths works in the router"),
-         {ROUTER: (1.0, "Router.match"), TEST: (0.66, "test_match"), README: (0.11, "Routing"), ROUTES: (0.07, "find_route")}),
+         {ROUTER: (1.0, "Router.match"), TEST: (0.66, "test_match"), README: (0.04, "Routing"), ROUTES: (0.03, "find_route")}),
         ("words of the file's name", ask("how routing works"),
          {ROUTER: (1.0, "router"), ROUTES: (1.0, "routes"), TEST: (0.53, "test_router")}),
         ("words of the file's name", ask("fix routing"),

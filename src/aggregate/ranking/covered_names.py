@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from math import fsum, sqrt
 from typing import Final, NamedTuple
 
 from aggregate.ranking.evidence import Evidence, PieceValues, best_keys, rarity, scaled
 from aggregate.ranking.inquiry import Candidates, Inquiry
-from aggregate.ranking.terms import COMMIT_WORDS, NO_TERMS, split_identifier, stem
+from aggregate.ranking.terms import COMMIT_WORDS, NO_TERMS, STOP_WORDS, split_identifier, stem
 
 # Words behind which a first line tells the circumstances of what it is about.
 _CIRCUMSTANCES: Final = re.compile(
@@ -45,6 +45,9 @@ _CHANGING: Final = COMMIT_WORDS | frozenset(
 )
 _OF_A_COMMIT: Final = re.compile(r"\(#\d+\)|\bv?\d+\.\d+|\w:\s|\S\n")
 _CIRCUMSTANCE: Final = 0.25  # what a word of these counts of one that tells what the task is about
+# What each word of a question counts of the one before: it begins with what it is about. So files that answer stand
+# higher by a hundredth of NDCG on 17 projects and as high on eight others; of changes less would be shown.
+_NEXT: Final = 0.8
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
 _MOST_WORDS: Final = 40
 # Endings that make other words of one, with the letters that must be left: ``creat`` of ``creation``, not ``cre``.
@@ -74,15 +77,17 @@ def root_of(word: str) -> str:
     return root
 
 
-def words_about(line: str) -> Mapping[str, float]:
+def words_about(line: str, *, is_question: bool) -> Mapping[str, float]:
     """Return the roots of a first line's words with how much it is about each, ``1`` or less."""
     begin = _ASKING.match(line)
     rest = line[begin.end() :] if begin else line
-    end = next(
-        (m.start() for m in _CIRCUMSTANCES.finditer(rest) if _roots(rest[: m.start()])), None
-    )
-    words = dict.fromkeys(_roots(rest), _CIRCUMSTANCE)
-    return words | dict.fromkeys(_roots(rest[:end]), 1.0)
+    no_words = STOP_WORDS if is_question else NO_TERMS  # ``add`` may be what is asked about
+    ends = [match.start() for match in _CIRCUMSTANCES.finditer(rest)]
+    end = next((end for end in ends if _roots(rest[:end], no_words)), None)
+    words = dict.fromkeys(_roots(rest, no_words), _CIRCUMSTANCE)
+    words |= dict.fromkeys(_roots(rest[:end], no_words), 1.0)
+    step = _NEXT if is_question else 1.0
+    return {word: value * step**place for place, (word, value) in enumerate(words.items())}
 
 
 def asks(text: str) -> bool:
@@ -97,13 +102,13 @@ def asks(text: str) -> bool:
     return not (is_change or _STATING.match(text))
 
 
-def _roots(text: str) -> Sequence[str]:
+def _roots(text: str, no_words: Set[str]) -> Sequence[str]:
     parts = (
         part.lower()
         for word in _WORD.findall(text)[:_MOST_WORDS]
         for part in split_identifier(word)
     )
-    return [root_of(part) for part in parts if len(part) > 1 and part not in NO_TERMS]
+    return [root_of(part) for part in parts if len(part) > 1 and part not in no_words]
 
 
 class _Part(NamedTuple):

@@ -295,13 +295,14 @@ def read_task(text: str) -> TaskText:
         if match["scope"].lower() not in _NO_SCOPES:
             scopes += term_list(match["scope"])
         rest = rest[match.end() :]
-    sole, about = sole_name(words), words_about(rest)
+    sole, is_question = sole_name(words), asks(text)
+    about = words_about(rest, is_question=is_question)
     names = named_identifiers(_TYPE.sub(r"\g<scope>: ", looked_at))
     return TaskText(
         terms=dict(terms_in(words)),
         subject=tuple(dict.fromkeys(term_list(subject))),
         about=about,
-        asks=bool(about) and asks(text),
+        asks=bool(about) and is_question,
         scopes=tuple(dict.fromkeys(scopes)),
         sole=sole,
         names={**names, sole: CERTAIN} if sole else names,
