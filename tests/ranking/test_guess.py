@@ -32,6 +32,23 @@ def test_a_task_that_names_no_place_is_a_guess(text: str, reason: str) -> None:
     assert (guess.reason if guess else "") == reason
 
 
+@pytest.mark.parametrize(
+    ("text", "is_broad"),
+    [
+        ("it does not work", True),
+        ("Fix typos in the docs", True),
+        ("Update dependencies", False),
+        ("Enable CA1724", False),
+        ("how does the router match a path", False),
+    ],
+)
+def test_names_of_many_files_are_for_guesses_that_no_settings_answer(
+    text: str, is_broad: bool
+) -> None:
+    """A chore whose settings are shown whole is spent on like other tasks (rule T-9)."""
+    assert rank(project(), ask(text)).is_broad is is_broad
+
+
 def test_a_guess_proposes_names() -> None:
     """At most five, the likeliest first, of the files that such a task is mostly about (rule T-9)."""
     guess = rank(project(), ask("it does not work")).guess

@@ -46,7 +46,7 @@ _PARTS: Final = {"tests": 0.1, "documents": 0.02}
 _FIRST_OTHERS = 100
 # The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
 _WITHOUT_TASK = 0.65
-_GUESSED = 0.5  # The same where nothing tells of a place (rule T-9)
+_BROAD = 0.5  # The same where nothing tells of a place (rule T-9), but for what changes settings
 _LONGEST_TOKEN = 128  # Characters of the longest token of o200k, which is blanks
 # Views that are shown as a whole: their lines were picked by the user, or are a digest.
 _ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
@@ -117,7 +117,7 @@ class Candidates:
 
     def new_fit(self, kept: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
         """Return a fit in which only the pins are shown, and what stays of a discussion's last prompt."""
-        share = _GUESSED if self.ranked.ranking.guess else WITH_TASK
+        share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
         fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
         for number, runs in self._pinned.items():
@@ -129,8 +129,8 @@ class Candidates:
 
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
-        is_broad = self.ranked.question.is_empty or self.ranked.ranking.guess is not None
-        least = 0.0 if is_broad else _LIKELY
+        has_place = not self.ranked.question.is_empty and self.ranked.ranking.guess is None
+        least = _LIKELY if has_place else 0.0
         companions = self.ranked.ranking.companions
         by_kind: dict[str, list[int]] = {}
         unlikely: set[int] = set()

@@ -32,10 +32,12 @@ from aggregate.ranking.history_evidence import (
 )
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import (
+    chore_of,
     file_kinds,
     file_sizes,
     inner_files,
     introduction,
+    kind_of_chore,
     language_share,
     piece_shapes,
 )
@@ -358,5 +360,8 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
         for file in evidence.files
     }
     evidences, candidates = observation.evidences, observation.candidates
+    missing = missing_evidence(inquiry, evidences, candidates)
     guess = guess_of(inquiry, evidences, candidates=candidates, files=files)
-    return Ranking(files, missing_evidence(inquiry, evidences, candidates), by_share, guess)
+    # A chore that changes settings is not helped by names: it edits a line here and there, and all settings are shown.
+    is_chore = kind_of_chore(chore_of(question.task)) is PathKind.SETTINGS
+    return Ranking(files, missing, by_share, guess, is_broad=guess is not None and not is_chore)
