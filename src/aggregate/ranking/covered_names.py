@@ -46,7 +46,7 @@ _CHANGING: Final = COMMIT_WORDS | frozenset(
 _OF_A_COMMIT: Final = re.compile(r"\(#\d+\)|\bv?\d+\.\d+|\w:\s|\S\n")
 _CIRCUMSTANCE: Final = 0.25  # what a word of these counts of one that tells what the task is about
 # What each word of a question counts of the one before: it begins with what it is about. So files that answer stand
-# higher by a hundredth of NDCG on 17 projects and as high on eight others; of changes less would be shown.
+# .012 of NDCG higher on 17 projects and .004 lower on eight others, within noise; of changes less would be shown.
 _NEXT: Final = 0.8
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
 _MOST_WORDS: Final = 40

@@ -180,9 +180,7 @@ class Ranking:
     missing: Sequence[Missing] = ()
     companions: Mapping[int, str] = field(default_factory=dict)
     guess: Guess | None = None  # why it is one; without a task there is none
-    is_broad: bool = (
-        False  # whether names of many files are worth more than bodies of the likeliest
-    )
+    is_broad: bool = False  # whether names of many files are worth more than some bodies
 
 
 _MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place
