@@ -184,6 +184,9 @@ class Candidates:
         opened = self._opened[number]
         return opened.lines if opened else None
 
+    def content_hash(self, number: int) -> str:
+        return self._corpus.content_hash(number).hex()
+
     @cached_property
     def _refused(self) -> tuple[str, ...]:
         return refusals(self.files.selection)
@@ -333,7 +336,7 @@ class Candidates:
         entries = [entry for _, _, _, entry in self.in_rank_order]
         numbers = [entry.file for entry in entries]
         paths = [file.path for _, file, _, _ in self.in_rank_order]
-        content_hash, sizes = self._corpus.content_hash, self._estimates
+        sizes = self._estimates
         columns = (
             paths,
             [file.entry.item.path for _, file, _, _ in self.in_rank_order],
@@ -346,7 +349,7 @@ class Candidates:
             [entry.reasons for entry in entries],
             repeat(()),  # definitions
             repeat(None),  # next
-            [content_hash(number).hex() for number in numbers],
+            repeat(""),  # content_hash
             [sizes[number] for number in numbers],
             repeat(()),  # lines
         )
@@ -386,6 +389,7 @@ class Candidates:
             tokens=tokens,
             definitions=self._definitions_in_full(number, marks),
             next=self.level(number, later) if sum(later) > sum(marks) else None,
+            content_hash=self.content_hash(number) if any(marks) else "",
             lines=tuple(marked_runs(marks)),
         )
 
