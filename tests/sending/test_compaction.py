@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     (made / "manual_slop_history.toml").write_text("# mine\n", encoding="utf-8")
     add_turns(made / "manual_slop_history.toml", turns)
     config = load_config(made / "manual_slop.toml")
-    send_turn(prepare_turn(config, "Last?", SCRIPTED), config)
+    send_turn(prepare_turn(config, "Last?", SCRIPTED))
     return made
 
 
@@ -184,7 +184,7 @@ def test_what_is_short_is_refused(tmp_path: Path, name: str) -> None:
     made = project(tmp_path, {"manual_slop.toml": CONFIG, "a.py": CODE})
     config = load_config(made / "manual_slop.toml")
     for question in ("One?", "Two?", "Three?", "Four?"):
-        send_turn(prepare_turn(config, question, SCRIPTED), config)
+        send_turn(prepare_turn(config, question, SCRIPTED))
     with pytest.raises(ConfigError, match=r"short enough|has no file of its own to compact"):
         prepare_compaction(config, replace(SCRIPTED, discussion=name))
 

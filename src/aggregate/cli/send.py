@@ -248,7 +248,7 @@ def deliver(
     write: Callable[[str], None] = write_piece,
 ) -> Exchange:
     with writable_output():
-        completed = send_turn(turn, project, on_text=None if as_json else write)
+        completed = send_turn(turn, on_text=None if as_json else write)
     with writable_output(f"the answer is in {completed.answer}"):
         if as_json:
             write_result(json.dumps(_answer_data(completed), indent=indent))
@@ -276,7 +276,7 @@ def _answer_data(turn: Exchange) -> dict[str, Any]:
         "cost": _number(bill.price),
         "expected_cost": _number(bill.expected_price),
         "saved": _number(bill.saved),
-        "prefix": turn.report.sentence if turn.report else None,
+        "prefix": turn.prefix.sentence if turn.prefix else None,
         "diffs": list(turn.ordered.older),
     }
 

@@ -238,7 +238,7 @@ def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchan
         confined_history(project, history_file(project.path, name))
         for name in (prepared.name, prepared.kept_as)
     )
-    completed = send_turn(prepared.turn, project)
+    completed = send_turn(prepared.turn)
     summary = {"role": SUMMARY, "content": completed.reply.text}
     try:
         _check_summary(prepared, completed, count(build_discussion_section([summary])))

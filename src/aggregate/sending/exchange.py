@@ -3,13 +3,14 @@
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 from aggregate.base.messages import short_list
+from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import Composition, Request
 from aggregate.prompt.document import Prompt, Section
@@ -33,6 +34,7 @@ _CODE = (Section.FILES.value, Section.CHANGED.value)  # sections that are mostly
 class Exchange:
     """A turn of a discussion, from the composed prompt to the recorded answer."""
 
+    project: Project
     client: Client  # who is asked
     selection: ModelSelection  # as it was made
     asked: ChatRequest  # with its plan; without secrets
@@ -42,13 +44,15 @@ class Exchange:
     expected: Usage  # what the provider's cache is expected to read and write
     record: LoggedRequest  # what is recorded, once its prompt is written
     # What is kept of the prompt sent before, ``None`` for the first one
-    report: PrefixReport | None
+    prefix: PrefixReport | None
     budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
     warnings: tuple[str, ...]  # what was left out or is doubtful
     # The last turns, in whose place its turns come once it is answered
     replaces: tuple[Mapping[str, Any], ...] = ()
     looked: tuple[str, ...] = ()  # what a second look has picked, and for how much (rule T-10)
     learned: Learned = NOTHING  # of the model where it is reached
+    # When it was planned, in seconds since the epoch; a host sends it then
+    begun: float = field(default_factory=time.time)
     reply: Reply = NO_REPLY
     # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
     history: Path | None = None
@@ -58,6 +62,14 @@ class Exchange:
     @property
     def plan(self) -> RequestPlan:
         return self.asked.plan
+
+    @property
+    def provider(self) -> str:
+        return self.client.provider
+
+    @property
+    def model(self) -> str:
+        return self.asked.model
 
     @property
     def path(self) -> Path:
@@ -73,7 +85,7 @@ class Exchange:
         older, extra = self.ordered.older, self.ordered.extra
         shown = f"shown as the cache holds them, with diffs ({extra:+,} tokens)"
         diffs = [f"{shown}: {short_list(older)}"] if older else []
-        return [*diffs, *([self.report.sentence] if self.report else [])]
+        return [*diffs, *([self.prefix.sentence] if self.prefix else [])]
 
     @property
     def notes(self) -> Sequence[str]:
@@ -84,7 +96,7 @@ class Exchange:
 
     @property
     def place(self) -> Place:
-        return Place(self.client.provider, self.client.model, self.client.address)
+        return Place(self.provider, self.model, self.client.address)
 
     @property
     def kinds(self) -> Kinds:
@@ -94,7 +106,7 @@ class Exchange:
     @property
     def forecast(self) -> Usage:
         """What is expected by the provider's own count, which differs by kind of text."""
-        if self.client.provider == SCRIPTED:
+        if self.provider == SCRIPTED:
             return self.expected
         code, words = self.learned.ratios(self.place)
         sizes = [part.tokens for part in self.fingerprint.segments]
@@ -136,11 +148,10 @@ class Exchange:
 
     @property
     def bill(self) -> Bill:
-        client = self.client
-        return Bill.of(client.provider, client.model, self.forecast, self.reply.usage)
+        return Bill.of(self.provider, self.model, self.forecast, self.reply.usage)
 
     def price(self, usage: Usage) -> Decimal | None:
-        return cost(usage, self.client.model, provider=self.client.provider)
+        return cost(usage, self.model, provider=self.provider)
 
     @property
     def warmth(self) -> str:
@@ -206,8 +217,8 @@ class Exchange:
     def data(self) -> dict[str, Any]:
         usage, amount = self.expected, self.expected_price
         return {
-            "provider": self.client.provider,
-            "model": self.client.model,
+            "provider": self.provider,
+            "model": self.model,
             "address": self.client.address,
             "origins": dict(self.selection.origins),
             "discussion": self.request.discussion or DEFAULT,
@@ -224,7 +235,7 @@ class Exchange:
             },
             "cost": None if amount is None else float(amount),
             "first_words": round(self.learned.first_piece, 1) or None,
-            "prefix": self.report.sentence if self.report else None,
+            "prefix": self.prefix.sentence if self.prefix else None,
             "diffs": list(self.ordered.older),
             "warnings": list(self.warnings),
         }

@@ -16,6 +16,7 @@ from aggregate.base.redaction import Redaction, redact
 from aggregate.base.request import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
+from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
@@ -179,6 +180,7 @@ class _FittedTurn:
 class TurnComposer:
     """Composes a turn, with a budget so that the whole request keeps to it by the provider's count (rule B-10)."""
 
+    project: Project
     client: Client  # who is asked, and knows how its provider counts
     learned: Learned
     selection: ModelSelection
@@ -189,7 +191,7 @@ class TurnComposer:
 
     @classmethod
     def behind_last(
-        cls, client: Client, selection: ModelSelection, request: Request
+        cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
         """Return what composes the turn, and what is doubtful about its instructions and images."""
         place = Place(client.provider, client.model, client.address)
@@ -205,7 +207,7 @@ class TurnComposer:
             told += (_NO_HOURS,)
         effort = client.planned(request_of(selection)).effort or ""
         last = _find_last_request(request, client, system, effort, policy=policy)
-        composer = cls(client, learned, selection, policy, system, images, last)
+        composer = cls(project, client, learned, selection, policy, system, images, last)
         return composer, told
 
     def compose(
@@ -317,6 +319,7 @@ class TurnComposer:
             client = scripted_client(cache=left, model=client.model)
         asked = client.planned(replace(request_of(self.selection), system=self.system, plan=plan))
         return Exchange(
+            self.project,
             client,
             self.selection,
             asked,

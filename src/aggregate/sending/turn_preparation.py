@@ -43,8 +43,7 @@ def prepare_turn(
     client, selection = select_model(
         project, selection, environ=environ, on_wait=on_wait, require_key=require_key
     )
-    project = _with_default_budget(project)
-    request = _request(project, client, selection, aside, task=task)
+    request = _request(_with_default_budget(project), client, selection, aside, task=task)
     request = _with_message(request, message, replaces)
     told: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -52,7 +51,7 @@ def prepare_turn(
         from aggregate.sending.second_look import look_again  # most turns do without
 
         request, told, failed = look_again(request, client, index=user_index(), asks=require_key)
-    composer, doubts = TurnComposer.behind_last(client, selection, request)
+    composer, doubts = TurnComposer.behind_last(project, client, selection, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
     unused = unused_options(client.provider, replace(request_of(selection), model=client.model))
