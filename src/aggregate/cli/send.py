@@ -92,11 +92,6 @@ _OPTIONS = (
         help="Say how long the model may think before it answers; by default it decides itself.",
     ),
     click.option(
-        "--temperature",
-        type=click.FloatRange(0, 2),
-        help="Let the model choose its words more or less freely, where it takes a temperature.",
-    ),
-    click.option(
         "--most",
         type=click.FloatRange(0),
         metavar="DOLLARS",

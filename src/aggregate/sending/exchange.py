@@ -23,7 +23,7 @@ from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.learned import NOTHING, Kinds, Learned, Place
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import ChatRequest
-from aggregate.sending.model_selection import OPTION, ModelSelection
+from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.models import LONG_LIFETIME, NO_REPLY, SCRIPTED, Reply, Usage, dollars
 from aggregate.sending.request_log import LoggedRequest
 
@@ -197,7 +197,9 @@ class Exchange:
         address = f" at {client.address}" if client.address else ""
         sizes = f"{total:>10,} {len(self.prompt.segments):>9,}"
         lines.append(f"{sizes}  {'':9}  in all, to {model}{address}")
-        lines.append(_origins_sentence(self))
+        chosen = self.selection.chosen.items()
+        said = (f"{choice.of(name)} ({choice.source})" for name, choice in chosen)
+        lines.append(f"chosen: {', '.join(said)}")
         if self.budget is not None or self.provider_tokens != total:  # rule B-10
             counted = (
                 f"about {self.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
@@ -220,7 +222,7 @@ class Exchange:
             "provider": self.provider,
             "model": self.model,
             "address": self.client.address,
-            "origins": dict(self.selection.origins),
+            "origins": {name: choice.source for name, choice in self.selection.chosen.items()},
             "discussion": self.request.discussion or DEFAULT,
             "tokens": self.plan.total,
             "provider_tokens": self.provider_tokens,
@@ -239,26 +241,6 @@ class Exchange:
             "diffs": list(self.ordered.older),
             "warnings": list(self.warnings),
         }
-
-
-def _origins_sentence(turn: Exchange) -> str:
-    client, selection, discussion = turn.client, turn.selection, turn.request.discussion
-    chosen = {
-        "provider": f"provider {client.provider}",
-        "model": f"model {client.model or 'its own'}",
-        "max_output": f"at most {turn.asked.max_output:,} tokens of answer",
-        "effort": f"effort {selection.effort}",
-        "temperature": f"temperature {selection.temperature or 0:g}",
-    }
-    parts = [
-        f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
-        for name, source in selection.origins.items()
-    ]
-    if discussion:
-        parts.append(
-            f'discussion "{discussion}" ({"its own" if discussion == SCRIPTED else OPTION})'
-        )
-    return f"chosen: {', '.join(parts)}"
 
 
 def _blocks(turn: Exchange) -> list[dict[str, Any]]:

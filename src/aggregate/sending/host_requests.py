@@ -76,11 +76,11 @@ def plan_for(
         redact=redact,
         budget=budget,
         effort=options.effort,
-        temperature=options.temperature,
         system=options.system,
     )
     turn = prepare_turn(project, message, selection, environ={}, require_key=False)
-    asked = turn.client.planned(replace(turn.asked, schema=options.schema))
+    asked = replace(turn.asked, schema=options.schema, temperature=options.temperature)
+    asked = turn.client.planned(asked)
     return replace(turn, asked=asked)
 
 

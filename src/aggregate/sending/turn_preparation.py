@@ -12,7 +12,6 @@ from aggregate.project.index import user_index
 from aggregate.prompt import Request, find_persona, request_for
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import check_window, context_window
-from aggregate.sending.clients.protocol import unused_options
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of, select_model
 from aggregate.sending.turn import USER
@@ -47,14 +46,17 @@ def prepare_turn(
     request = _with_message(request, message, replaces)
     told: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    if selection.picks:
+    if selection.pick:
         from aggregate.sending.second_look import look_again  # most turns do without
 
         request, told, failed = look_again(request, client, index=user_index(), asks=require_key)
     composer, doubts = TurnComposer.behind_last(project, client, selection, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
-    unused = unused_options(client.provider, replace(request_of(selection), model=client.model))
+    unused: tuple[str, ...] = ()
+    if selection.effort and turn.asked.effort is None:
+        asked = f"{turn.provider} {turn.model}".strip()
+        unused = (f"{asked} takes no effort: {selection.effort} is left out",)
     warnings = (*selection.warnings, *unused, *turn.warnings, *doubts, *failed)
     return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=told)
 
