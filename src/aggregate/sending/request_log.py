@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +41,7 @@ _MOST: Final = 200
 _VERSION = 2
 # How many records are looked through for one that fits: reading each takes time, and caches forget within an hour.
 _RECENT = 20
+_LINK: Final = attrgetter(*SegmentHash.__slots__)  # A segment as it is written
 _DIGITS: Final = 16  # Of the hash of a segment
 _SECTIONS: Final = {section.value: section.value for section in Section}
 _LARGEST_NUMBER = 2**40  # no prompt has as many bytes
@@ -67,10 +69,7 @@ class LoggedRequest:
 
 def write_request(request: LoggedRequest) -> str:
     """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is."""
-    links = [
-        [segment.section, segment.source, segment.digest, segment.tokens, segment.size]
-        for segment in request.fingerprint.segments
-    ]
+    links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
         optional = {

@@ -11,10 +11,8 @@ import re
 import socket
 import ssl
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib import import_module
 from json import JSONDecodeError
@@ -269,24 +267,11 @@ class SdkErrorTranslator:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    milliseconds = seconds_of(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    return seconds_of(headers.get("retry-after"))
-
-
-def seconds_of(value: str | None, *, now: float | None = None) -> float | None:
-    """Return a ``retry-after`` header, a number or a date, as seconds from ``now``; ``None`` for neither."""
-    if not value:
-        return None
+    """Return the seconds that a ``retry-after`` header names, ``None`` where none does."""
     try:
-        seconds = float(value)
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
-        try:
-            then = parsedate_to_datetime(value).timestamp()
-        except (ValueError, OverflowError):
-            return None
-        seconds = max(then - (time.time() if now is None else now), 0.0)
+        return None
     return seconds if 0 <= seconds < math.inf else None
 
 

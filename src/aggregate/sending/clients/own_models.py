@@ -65,17 +65,6 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
     )
 
 
-def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) -> TokenRatio:
-    thousandths = -(-reported * _WHOLE // sent)
-    bounded = min(max(thousandths, LOWEST), HIGHEST)
-    many = f"{requests:,} requests" if requests != 1 else "one request"
-    source = f"as {provider} has reported for {many}"
-    if bounded != thousandths:
-        bound = "at least" if bounded == LOWEST else "at most"
-        source += f", {bound} {bounded / _WHOLE:g} since no vocabulary in use goes beyond"
-    return TokenRatio(bounded, source)
-
-
 _MILLION: Final = 1_000_000
 
 
