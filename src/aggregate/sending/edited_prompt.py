@@ -25,15 +25,10 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class EditedPrompt:
-    """It stands for the stream of its segments, and for what measures these.
+    """It stands for the stream of its segments, and for what measures these."""
 
-    Attributes:
-        rows: What is told of each file.
-        warnings: What was left out or is doubtful, one sentence each.
-    """
-
-    rows: Sequence[FileRow]
-    warnings: Sequence[str]
+    rows: Sequence[FileRow]  # what is told of each file
+    warnings: Sequence[str]  # what was left out or is doubtful, one sentence each
     _counts: bool
     _earlier: LoggedRequest
     _old: mmap

@@ -138,27 +138,18 @@ LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refu
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Sends prompts to one provider.
-
-    Attributes:
-        provider: Its name.
-        transport: The adapter.
-        model: The model to ask where the caller names none.
-        retry: How often failures are tried again.
-        on_wait: Called with the seconds before each wait and its reason.
-        ratio: How many tokens the provider counts for each of o200k's, for the check against the model's window.
-        layers: What stands around each exchange, the outermost first.
-        address: Where the provider is reached, ``""`` for its own.
-    """
+    """Sends prompts to one provider."""
 
     provider: str
     transport: Transport = field(repr=False)
-    model: str = ""
+    model: str = ""  # the one to ask where the caller names none
     retry: Retry = field(default_factory=Retry)
+    # Called with the seconds before each wait and its reason
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
+    # How the provider counts, for the check against the model's window
     ratio: TokenRatio = OWN_COUNT
-    layers: tuple[Middleware, ...] = field(default=(), repr=False)
-    address: str = ""
+    layers: tuple[Middleware, ...] = field(default=(), repr=False)  # the outermost first
+    address: str = ""  # where the provider is reached, ``""`` for its own
 
     def planned(self, request: ChatRequest) -> ChatRequest:
         """Return the request as the provider takes it, with the blocks that are sent; planned once, it stays so."""
