@@ -1,11 +1,10 @@
 """One turn of a discussion, from its composed prompt to its recorded answer, and what is shown of its plan."""
 
 import time
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -108,21 +107,9 @@ class Exchange:
         """What is expected by the provider's own count, which differs by kind of text."""
         if self.provider == SCRIPTED:
             return self.expected
-        code, words = self.learned.ratios(self.place)
-        sizes = [part.tokens for part in self.fingerprint.segments]
-        ratios = [code if part.section in _CODE else words for part in self.fingerprint.segments]
-        weighed = [size * ratio for size, ratio in zip(sizes, ratios, strict=True)]
-        ours, theirs = ([*accumulate(each, initial=0)] for each in (sizes, weighed))
-
-        def up_to(tokens: int) -> float:
-            number = min(bisect_right(ours, tokens), len(sizes)) - 1
-            return theirs[number] + (tokens - ours[number]) * ratios[number]
-
-        read = up_to(self.expected.cache_read)
-        written = up_to(self.expected.cache_read + self.expected.cache_write)
-        total = up_to(self.plan.total)
-        long = up_to(self.expected.cache_read + self.expected.cache_write_long) - read
-        return Usage(round(total - written), round(written - read), round(read), 0, round(long))
+        ratios, kinds = self.learned.ratios(self.place), self.kinds
+        counted = ratios[0] * kinds.code + ratios[1] * kinds.words
+        return self.expected.scaled(counted / sum(kinds)) if sum(kinds) else self.expected
 
     @property
     def expected_price(self) -> Decimal | None:
