@@ -18,7 +18,7 @@ from aggregate.project.history import NO_DISCUSSION, append_turns, history_file,
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import keep_charge, spent_today
-from aggregate.sending.clients.client import LEFT_OUT
+from aggregate.sending.clients.client import TEXT_ALONE
 from aggregate.sending.clients.learned import Learned, record_usage
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
@@ -85,9 +85,11 @@ def send_turn(
         prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
     warnings += keep_charge(project.folder, client.provider, client.model, usage)
-    if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):
-        refused = f"{client.provider} has refused the request with {left_out}"
-        warnings = (f"{refused}: it was sent again without", *warnings)
+    if TEXT_ALONE in reply.raw:
+        beside = "images, effort or schema"
+        warnings += (
+            f"{client.provider} has refused the request: it was sent again without {beside}",
+        )
     if problem:
         warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
     if file.problem:

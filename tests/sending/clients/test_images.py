@@ -167,7 +167,7 @@ def test_a_server_that_refuses_images_gets_the_text(status: int) -> None:
     client = scripted(answer, "compatible", model="local")
     planned = plan("compatible", "local")
     reply = client.send(ChatRequest(plan=planned))
-    assert (reply.text, reply.raw["left_out"]) == ("I read.", ("images",))
+    assert (reply.text, reply.raw["text_alone"]) == ("I read.", True)
     assert requests_of(client)[-1].plan.text == planned.text
 
 

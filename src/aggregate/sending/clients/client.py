@@ -133,7 +133,7 @@ class RequestStop:
 logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})  # a request that a provider does not understand
 NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
-LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refused beside the text
+TEXT_ALONE: Final = "text_alone"  # in a reply's ``raw``: what stood beside the text was refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ class Client:
                 is_refused = error.status in MALFORMED or (has_refused_images and is_sure)
                 if is_refused and request != request.text_only:
                     reply = await self._ask(request.text_only, forwarder)
-                    return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
+                    return replace(reply, raw={**reply.raw, TEXT_ALONE: True})
                 seconds = self.retry.wait(failed, error)
                 if self.on_wait:
                     self.on_wait(seconds, error)

@@ -61,16 +61,6 @@ class ChatRequest:
         return self.plan is not UNPLANNED
 
     @property
-    def beside_text(self) -> tuple[str, ...]:
-        parts = {
-            "images": self.plan.has_images,
-            "a temperature": self.temperature is not None,
-            "an effort": self.effort is not None,
-            "a schema": self.schema is not None,
-        }
-        return tuple(name for name, is_sent in parts.items() if is_sent)
-
-    @property
     def text_only(self) -> "ChatRequest":
         plan = self.plan
         if plan.has_images:
