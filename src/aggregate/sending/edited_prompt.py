@@ -15,7 +15,7 @@ from aggregate.sending.cache.fingerprint import (
     SegmentHash,
     compare_prefixes,
 )
-from aggregate.sending.request_log import LoggedRequest, read_request, write_request
+from aggregate.sending.request_log import LoggedRequest, prompt_tokens, read_request, write_request
 
 if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
@@ -87,14 +87,9 @@ class EditedPrompt:
             yield self._old[at : min(at + _PART_BYTES, end)]
 
     def tokens(self) -> "PromptTokens | None":
-        if not self._counts:
-            return None
-        from aggregate.prompt import PromptTokens
-
         segments = self._fingerprint.segments[1:]
-        sections = {section.value: section for section in Section}
-        places = [(sections[segment.section], segment.source) for segment in segments]
-        return PromptTokens.of(places, [segment.tokens for segment in segments])
+        counts = [segment.tokens for segment in segments]
+        return prompt_tokens(segments, counts) if self._counts else None
 
     def record(self, path: Path, _tokens: object) -> PrefixReport:
         write_request(LoggedRequest(path, self._fingerprint))

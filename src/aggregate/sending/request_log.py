@@ -221,6 +221,13 @@ def _size(value: object) -> int:
     return value
 
 
+def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "PromptTokens":
+    from aggregate.prompt import PromptTokens  # a quiet run counts nothing
+
+    places = [(Section(segment.section), segment.source) for segment in segments]
+    return PromptTokens.of(places, counts)
+
+
 class PromptMeter:
     """Measures the segments that pass through it; with an account also where their lines come from (rule A-1)."""
 
@@ -243,10 +250,7 @@ class PromptMeter:
     def tokens(self) -> "PromptTokens | None":
         if self._counter is None:
             return None
-        from aggregate.prompt import PromptTokens
-
-        places = [(Section(measured.section), measured.source) for measured in self._hashes]
-        return PromptTokens.of(places, self._counter.counts())
+        return prompt_tokens(self._hashes, self._counter.counts())
 
     def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
         last: tuple[str, bytes] | None = None

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from json import JSONDecodeError
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 from urllib.parse import quote, quote_plus
@@ -300,8 +299,6 @@ def _permanent_problem(chain: Sequence[BaseException]) -> str:
             return f"cannot be reached{_where(chain)}: there is no host of this name: check the address"
         if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
             return "cannot be reached: its address does not begin with http:// or https://, or is no address"
-        if isinstance(cause, JSONDecodeError) and cause.doc.lstrip().startswith("<"):
-            return "sent an answer that is a web page: check the address"
     return ""
 
 
