@@ -64,12 +64,8 @@ def prepare_turn(
 def _with_default_budget(project: Project) -> Project:
     """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
     config = project.config
-    budget = config.send.budget
-    if budget is None and config.budget.tokens is None:
-        budget = user_config().send.budget or (AUTO if project.is_bare else None)
-    if budget is None:
-        return project
-    table = replace(config.budget, tokens=budget)
+    users = user_config().send.budget or (AUTO if project.is_bare else None)
+    table = replace(config.budget, tokens=config.send.budget or config.budget.tokens or users)
     return replace(project, config=replace(config, budget=table))
 
 
