@@ -3,6 +3,7 @@
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from aggregate.ranking.files.rough import RoughFile
 MOST_MEMBERS: Final = 255  # files of a table: the place of each is kept in one byte
 _MOST_COUNT: Final = 255
 _UNREADABLE: Final = FileFacts("", "", is_code=False, characters=0, terms=0, pieces=0)
-_BYTES: Final = [bytes([value]) for value in range(256)]
 _SIZE: Final = 4  # bytes of a number
 _COUNTS: Final = 3  # columns of numbers that are told of a file
 
@@ -107,11 +107,16 @@ def _packed_names(files: Sequence[RoughFile | None]) -> bytes:
 def _packed_terms(files: Sequence[RoughFile | None]) -> bytes:
     pairs: dict[int, bytes] = {}  # for each file that holds a term its place, and how often
     for member, file in enumerate(files):
-        place = _BYTES[member]
+        made = _pairs_of(member)
         for hashed, count in file.words.items() if file else ():
-            often = _BYTES[count if count < _MOST_COUNT else _MOST_COUNT]
-            pairs[hashed] = pairs.get(hashed, b"") + place + often
+            pair = made[count if count < _MOST_COUNT else _MOST_COUNT]
+            pairs[hashed] = pairs.get(hashed, b"") + pair
     terms = sorted(pairs)
     held = [pairs[term] for term in terms]
     head = column("I", [len(terms), *terms]) + column("I", accumulate(map(len, held)))
     return head + b"".join(held)
+
+
+@cache
+def _pairs_of(member: int) -> Sequence[bytes]:
+    return [bytes([member, count]) for count in range(_MOST_COUNT + 1)]
