@@ -74,7 +74,9 @@ class _Kinds(dict[str, _Kind]):
     """Kinds of nodes by their names: a grammar has some hundreds, and a text many thousand nodes."""
 
     def __init__(self, lists: str) -> None:
-        self._lists = frozenset([*lists.split(), "ERROR"])  # the parser's own name for what it cannot read
+        self._lists = frozenset(
+            [*lists.split(), "ERROR"]
+        )  # the parser's own name for what it cannot read
 
     def __missing__(self, name: str) -> _Kind:
         kind = self[name] = _Kind(
@@ -147,9 +149,7 @@ class _Units:
             elif owners[row] != unit:
                 _join(self._same, owners[row], unit)
 
-    def _visit(
-        self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int
-    ) -> int:
+    def _visit(self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int) -> int:
         """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
         first, last = rows
         if kind.is_foreign:
