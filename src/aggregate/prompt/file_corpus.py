@@ -1,11 +1,9 @@
 """The corpus that a ranking reads, of files on the disk: what is known unchanged of them is not read."""
 
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import repeat
 from typing import Final
 
@@ -95,19 +93,12 @@ class FileCorpus:
 
     def files_defining(self, name: str) -> Sequence[int]:
         if name not in self._defining:  # several evidences ask for the same names
-            self._defining[name] = self._find_defining(name)
+            hashed = term_hash(name)
+            matches: set[int] = set()
+            for part, numbers in self.groups:
+                matches.update(map(numbers.__getitem__, part.table.files_defining(hashed)))
+            self._defining[name] = sorted(matches - {_ABSENT})
         return self._defining[name]
-
-    def _find_defining(self, name: str) -> Sequence[int]:
-        hashed = term_hash(name)
-        matches: list[int] = []
-        # A loop for some hundred names in some thousand groups, most of which do not have them.
-        for group, defined in enumerate(self._defined):
-            start = bisect_left(defined, hashed)
-            if start < len(defined) and defined[start] == hashed:
-                part, numbers = self.groups[group]
-                matches += map(numbers.__getitem__, part.table.files_defining(hashed))
-        return sorted(match for match in matches if match != _ABSENT)
 
     def files_naming(self, name: str) -> Sequence[int]:
         """Return the files that hold a name, in its case or another: all that define or use it are among them."""
@@ -116,10 +107,6 @@ class FileCorpus:
             return sorted(self.files_with(terms[0]))
         # Words that are everywhere are no terms.
         return [number for number in range(len(self.files)) if name in self.text(number)]
-
-    @cached_property
-    def _defined(self) -> "Sequence[memoryview[int]]":
-        return [part.table.defined for part, _ in self.groups]
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
@@ -164,10 +151,7 @@ class FileCorpus:
             self._analyses[number], self._analysed_as[number] = analysis, identity
 
     def text(self, number: int) -> str:
-        return self.source(number).text
-
-    def source(self, number: int) -> SourceFile:
-        return self.reading(number).source
+        return self.reading(number).source.text
 
     def reading(self, number: int) -> Reading:
         """Read a file as it is shown; the text is ``""`` where it is gone.
@@ -218,17 +202,17 @@ def read_corpus(
         for count in made:
             if on_done:
                 on_done(count)
-    table = _FileRows(files, reader)
-    for group in groups:
-        table.add(group)
-    return table.corpus(groups, known, FileReader(redaction))
+    return _FileRows(files, groups, reader).corpus(known, FileReader(redaction))
 
 
 class _FileRows:
     """What is known of all files, by their places among these."""
 
-    def __init__(self, files: Sequence[ResolvedFile], reader: FileReader) -> None:
+    def __init__(
+        self, files: Sequence[ResolvedFile], groups: Sequence[FileGroup], reader: FileReader
+    ) -> None:
         self._files = files
+        self._groups = groups
         self._reader = reader
         self._facts: list[FileFacts | None] = [None] * len(files)
         self._identities = [b""] * len(files)
@@ -239,8 +223,10 @@ class _FileRows:
             for place, file in enumerate(files if marks else ())
             if file.path in marks and not file.problem
         }
+        for group in groups:
+            self._add(group)
 
-    def add(self, group: FileGroup) -> None:
+    def _add(self, group: FileGroup) -> None:
         for place, identity in zip(group.places, group.identities, strict=True):
             self._identities[place] = identity
         for part in group.parts:
@@ -253,10 +239,8 @@ class _FileRows:
                     self._facts[at] = row
         self._unusual |= {group.places[member]: facts for member, facts in group.facts.items()}
 
-    def corpus(
-        self, groups: Sequence[FileGroup], known: KnownFiles, reader: FileReader
-    ) -> FileCorpus:
-        """Return the corpus of groups that are known; the reader reads texts once more."""
+    def corpus(self, known: KnownFiles, reader: FileReader) -> FileCorpus:
+        """Return the corpus of all files; the reader reads texts once more."""
         shown = list(self._files)
         others = {
             place: unread(file)
@@ -286,7 +270,7 @@ class _FileRows:
                         for each in part.members
                     ],
                 )
-                for group in groups
+                for group in self._groups
                 for part in group.parts
             ],
             others=[

@@ -79,7 +79,7 @@ def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
     )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A table of some files of a group.
 
@@ -132,10 +132,9 @@ class FileGroup:
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
     def unpack(self, kept: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Take what was kept, where ``before`` says which file of the group each one was, ``-1`` for none.
+        """Take what was kept, and return the keys and members of its parts.
 
-        Returns:
-            The keys and members of its parts.
+        ``before`` says which file of the group each one was, ``-1`` for none.
         """
         self.identities = [b""] * len(self.files)
         if not kept:

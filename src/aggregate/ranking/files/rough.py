@@ -59,8 +59,9 @@ def text_traits(path: str, text: str) -> TextTraits:
     if is_parsed and len(text) > _MOST_GENERATED:
         is_parsed = not generated_reason(path, text)
     if is_parsed and len(text) >= _LONG_LINE:
-        lengths = map(len, text.split("\n"))
-        is_parsed = 2 * sum(length for length in lengths if length > _LONG_LINE) < len(text)
+        lengths = [*map(len, text.split("\n"))]
+        if max(lengths) > _LONG_LINE:
+            is_parsed = 2 * sum(size for size in lengths if size > _LONG_LINE) < len(text)
     return TextTraits(language, name, is_code, is_parsed)
 
 

@@ -23,7 +23,7 @@ class FileTable:
     Their terms are many times as much, and lie in a ``TermTable``.
     """
 
-    __slots__ = ("_count", "_defining", "_languages", "_traits", "defined")
+    __slots__ = ("_count", "_defining", "_languages", "_named", "_traits")
 
     def __init__(self, data: bytes) -> None:
         view = memoryview(data)
@@ -34,7 +34,7 @@ class FileTable:
         named = view[start + (2 + _COUNTS * _SIZE) * self._count :]
         names = len(named) // (_SIZE + 1)
         # The hashes of the names, sorted: one that is not among them need not be asked for.
-        self.defined = numbers("I", named[: _SIZE * names])
+        self._named = numbers("I", named[: _SIZE * names])
         self._defining = named[_SIZE * names :]
 
     def columns(self) -> list[Sequence[Any]]:
@@ -50,8 +50,8 @@ class FileTable:
 
     def files_defining(self, name: int) -> Sequence[int]:
         """Return the places of the files that seem to define a name, given by its hash."""
-        start = bisect_left(self.defined, name)
-        return self._defining[start : bisect_right(self.defined, name, start)]
+        start = bisect_left(self._named, name)
+        return self._defining[start : bisect_right(self._named, name, start)]
 
 
 class TermTable:
