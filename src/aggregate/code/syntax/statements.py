@@ -210,7 +210,7 @@ class _Units:
             else:
                 own = unit
             if first == rows[1] and not (owners[first] or kind.is_list or kind.is_foreign):
-                owners[first] = own  # as most are
+                owners[first] = own  # what a visit would do, for most
             else:
                 self._visit(child, kind, rows, own, depth + 1)
 
