@@ -28,7 +28,7 @@ from aggregate.project.git.git_process import (
 PATCH_OPTIONS: Final = (
     "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
-# Of more files git tells only renames of unchanged ones: comparing each new one with each that is gone takes their square.
+# Of more files git tells only the renames of unchanged ones: it compares each new one with each that is gone.
 _WITH_RENAMES: Final = (*PATCH_OPTIONS, "-M", "-l300")
 
 # Of the lines as they are now the first, or the one before where some were only removed, and how many; then what git
