@@ -220,10 +220,19 @@ def _size(files: Iterable[FileFacts]) -> str:
 def _rows_with_definitions(corpus: FileCorpus, rows: dict[int, str]) -> Iterator[str]:
     for (number, row), analysis in zip(rows.items(), corpus.analyses([*rows]), strict=True):
         yield row
-        for definition in analysis.definitions if corpus.files[number].is_code else ():
-            if definition.outer < 0:
-                name = ".".join(definition.path)
-                yield f"  {definition.signature}-{definition.last} {definition.kind} {name}"
+        definitions = analysis.definitions if corpus.files[number].is_code else ()
+        is_alone = sum(each.outer < 0 for each in definitions) == 1
+        looked_through = {
+            -1
+        }  # a namespace, or a module that holds all, says nothing: what is in it does
+        for place, definition in enumerate(definitions):
+            if definition.outer not in looked_through:
+                continue
+            if definition.kind == "namespace" or (definition.kind == "module" and is_alone):
+                looked_through.add(place)
+                continue
+            name = ".".join(definition.path)
+            yield f"  {definition.signature}-{definition.last} {definition.kind} {name}"
 
 
 def _folders(files: Iterable[FileFacts], place: str) -> Iterator[str]:
