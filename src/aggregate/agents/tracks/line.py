@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.trees import Depot, Packs, project_folder, snapshot
-from aggregate.project.git import git
+from aggregate.project.git import find_head, git, read_changes
 
 BASE, MERGED, APPLIED = "base", "merged", "applied"  # names of commits of a run
 BRANCHES = "refs/heads/aggregate"
@@ -42,12 +42,11 @@ class Line:
             # Of two processes that begin it, one says where.
             packs.move(BASE, "", pack.commit)
             packs.move(MERGED, "", packs.ref(BASE))
-            if changed := git(
-                str(project), "diff-index", "--name-only", "--ignore-submodules=all", "HEAD"
-            ):
-                number = len(changed.splitlines())
+            changes = read_changes(str(project), "HEAD") if find_head(str(project)) else ()
+            if number := sum(change.kind != "not tracked" for change in changes):
+                files = "files that are" if number > 1 else "file that is"
                 tell(
-                    f"{number:,} changed files that are not committed are in no work tree as they are here"
+                    f"{number:,} changed {files} not committed: work trees have the committed state"
                 )
         line = cls(depot, packs, project, track, project_folder(project))
         depot.take(line.head, packs)

@@ -77,7 +77,9 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
             elif line.startswith(b"Binary files "):
                 kind = kind or "binary"
         texts = ("@@ -" + hunk.decode("utf-8", "replace").removesuffix("\n") for hunk in hunks)
-        if path:
+        if (
+            path and lines
+        ):  # of a file that was only touched some versions of git print the first one
             yield FileChange(path, kind, tuple(texts))
 
 
