@@ -163,6 +163,9 @@ class _Units:
             behind = begin if behind < 0 else behind
             if begin == end == behind:  # most
                 continue
+            if begin > behind and _KINDS[child.type].is_comment:  # of its own, unless more follows
+                self._mark(begin, end, self._new())
+                continue
             is_list = self._is_list(child, end - begin)
             self._mark(behind, behind if is_list else begin, unit)
             behind = self._visit(child, inner, unit, depth + 1)
