@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,10 @@ def test_each_run_with_one_leaves_an_audit_that_adds_up(tmp_path: Path) -> None:
         assert rows + data["generated"] + others == data["tokens"]
         assert [row["path"] for row in data["rows"]] == ["src/far.py", "src/retry.py", "notes.md"]
         assert data["bytes"] == (folder / f"md_gen/demo_{number:03d}.md").stat().st_size
+        for row in data["rows"]:  # what shows nothing is told in few bytes, as there may be many
+            is_shown = row["tokens"] > 0
+            content = (folder / row["path"]).read_bytes()
+            assert row["content_hash"] == (sha256(content).hexdigest() if is_shown else "")
     assert len([name for name in names(folder) if name.endswith("audit.json")]) == 3
 
 

@@ -63,9 +63,11 @@ def test_names_are_bounded() -> None:
     assert len(named_identifiers(" ".join(f"a_{n} b{n}b" for n in range(1000)))) == 400
 
 
-def test_all_terms_of_a_task_are_looked_up_in_one_pass() -> None:
-    """Each pass reads the tables of the whole project."""
-    corpus = FakeCorpus({"a.py": "def retry_loop(x):\n    y = x\n    return y\n"})
+def test_terms_are_looked_up_in_two_passes() -> None:
+    """Each pass reads the tables of the whole project: one for the task, one for the names of likely sources."""
+    source = "def retry_loop(x):\n    y = x\n    return y\n"
+    corpus = FakeCorpus({f"{name}.py": source for name in ("reader", "writer", "pump")})
     rank(corpus, ask("Make the retry loop of the slow socket reader stop"))
-    assert len(corpus.looked_up) == 1
-    assert {"retry", "loop", "slow", "socket"} <= set(corpus.looked_up[0])
+    of_task, of_sources = corpus.looked_up
+    assert {"retry", "loop", "slow", "socket"} <= set(of_task)
+    assert set(of_sources) == {"reader", "writer", "pump"}

@@ -174,7 +174,7 @@ class FileChoice(NamedTuple):
     definitions: tuple[str, ...] = ()  # names of the definitions that are shown in full
     # The level that another tenth of the budget would buy, ``None`` where that changes nothing.
     next: Level | None = None
-    # SHA-256 of the file's bytes in hexadecimal digits, ``""`` where it was not read.
+    # SHA-256 of the file's bytes in hexadecimal digits, ``""`` where none of it is shown.
     content_hash: str = ""
     # Tokens of the whole file, as far as they are known or estimated from its characters.
     size: int = 0

@@ -5,13 +5,10 @@ from functools import cached_property
 from itertools import repeat
 from typing import Final, NamedTuple
 
-from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
+from aggregate.base.files import RenderedFile, ViewMode
 from aggregate.base.request import FileChoice, FileOrder, Level
-from aggregate.base.text import line_count, split_lines
 from aggregate.base.values import row_maker
-from aggregate.code.syntax import fence_tag
-from aggregate.code.views import focused, gap_line, is_the_text, render_all
-from aggregate.project.files import SourceFile
+from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import Reading
@@ -28,7 +25,8 @@ from aggregate.prompt.fit.steps import (
     StepOrder,
     signature_run,
 )
-from aggregate.prompt.layout import file_block, rendered_segment
+from aggregate.prompt.layout import rendered_segment
+from aggregate.prompt.opened_file import OpenedFile, open_file
 from aggregate.prompt.ranked_files import RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.sections.not_shown import Hidden
@@ -49,8 +47,6 @@ _FIRST_OTHERS = 100
 _WITHOUT_TASK = 0.65
 _GUESSED = 0.5  # The same where nothing tells of a place (rule T-9)
 _LONGEST_TOKEN = 128  # Characters of the longest token of o200k, which is blanks
-# Views that are shown as a whole: their lines were picked by the user, or are a digest.
-_ON_DEMAND = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 # The level that each view stands for.
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 # Of an empty file: that there is nothing in it is told last.
@@ -64,12 +60,6 @@ class Candidate(NamedTuple):
     file: ResolvedFile
     mode: ViewMode
     ranked: RankedFile
-
-
-class _Opened(NamedTuple):
-    source: SourceFile
-    view: View
-    lines: FileLines
 
 
 class Candidates:
@@ -86,7 +76,7 @@ class Candidates:
         self._is_scored = request.task is not None
         self._is_numbered = request.is_numbered
         self._corpus = ranked.files.corpus
-        self._opened: dict[int, _Opened | None] = {}
+        self._opened: dict[int, OpenedFile | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
         shown, pinned = self._corpus.shown, self._pins.files
         # By the entries of the files, of which a glob has one for all; they live as long as the files.
@@ -184,16 +174,13 @@ class Candidates:
         if len(chances) != len(pieces):  # not looked at, or the file has changed meanwhile
             total = sum(piece.characters for piece in pieces) or 1
             chances = [ranked.score * piece.characters / total for piece in pieces]
-        if (
-            self.ranked.question.is_empty
-        ):  # the pieces of likelier files enter first, however long they are
+        if self.ranked.question.is_empty:
+            # The pieces of likelier files enter first, however long they are.
             best = max(chances, default=0.0) or 1.0
+            sizes = [max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY for piece in pieces]
             chances = [
-                ranked.score
-                * chance
-                / best
-                * max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY
-                for piece, chance in zip(pieces, chances, strict=True)
+                ranked.score * chance / best * size
+                for chance, size in zip(chances, sizes, strict=True)
             ]
         is_prose = not self._corpus.files[number].is_code
         return Fittable(number, analysis.definitions, pieces, chances, is_prose)
@@ -201,13 +188,19 @@ class Candidates:
     def lines(self, number: int) -> FileLines | None:
         if number not in self._opened:
             reading = self._corpus.reading(number)
-            candidate = self.by_number[number]._replace(file=reading.file)  # slices as in its text
-            statements = self._analysis(number).statements
-            self._opened[number] = _open(
-                candidate, reading.source, statements, self.count, is_numbered=self._is_numbered
+            self._opened[number] = open_file(
+                reading.file,  # with its slices as in its text
+                self.by_number[number].mode,
+                reading.source,
+                statements=self._analysis(number).statements,
+                count=self.count,
+                is_numbered=self._is_numbered,
             )
         opened = self._opened[number]
         return opened.lines if opened else None
+
+    def content_hash(self, number: int) -> str:
+        return self._corpus.content_hash(number).hex()
 
     @cached_property
     def _refused(self) -> tuple[str, ...]:
@@ -359,7 +352,7 @@ class Candidates:
         entries = [entry for _, _, _, entry in self.in_rank_order]
         numbers = [entry.file for entry in entries]
         paths = [file.path for _, file, _, _ in self.in_rank_order]
-        content_hash, sizes = self._corpus.content_hash, self._estimates
+        sizes = self._estimates
         columns = (
             paths,
             [file.entry.item.path for _, file, _, _ in self.in_rank_order],
@@ -372,7 +365,7 @@ class Candidates:
             [entry.reasons for entry in entries],
             repeat(()),  # definitions
             repeat(None),  # next
-            [content_hash(number).hex() for number in numbers],
+            repeat(""),  # content_hash
             [sizes[number] for number in numbers],
             repeat(()),  # lines
         )
@@ -412,6 +405,7 @@ class Candidates:
             tokens=tokens,
             definitions=self._definitions_in_full(number, marks),
             next=self.level(number, later) if sum(later) > sum(marks) else None,
+            content_hash=self.content_hash(number) if any(marks) else "",
             lines=tuple(marked_runs(marks)),
         )
 
@@ -462,74 +456,3 @@ def _most(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
     if not file.item.auto_aggregate or file.entry.view_mode is ViewMode.NONE:
         return None
     return ViewMode.SUMMARY if is_summary else file.entry.view_mode
-
-
-def _open(
-    candidate: Candidate,
-    source: SourceFile,
-    statements: Sequence[int],
-    count: Callable[[str], int],
-    *,
-    is_numbered: bool,
-) -> _Opened | None:
-    """Return a file's text and lines, ``None`` where its view cannot be made."""
-    path, mode, item = candidate.file.path, candidate.mode, candidate.file.item
-    is_text = is_the_text(path, mode)
-    if is_text:
-        view = View(source.text, (), fence_tag(path, source.text))
-    else:
-        request = ViewRequest(path, source.text, mode, item.ast_mask, tuple(item.custom_slices))
-        made = next(iter(render_all([request], workers=1)))
-        if not isinstance(made, View):
-            return None
-        view = made
-    texts = split_lines(view.text) or ["\n"]  # so that an empty file can be shown
-    if not texts[-1].endswith("\n"):
-        texts[-1] += "\n"
-    # What stands around its lines, with as long a fence as any part of its text needs.
-    block = file_block(path, view.text, language=view.language)
-    ticks = "`" * (len(block) - len(block.rstrip("`")))
-    frame = file_block(path, "", language=view.language).replace("```", ticks or "```")
-    is_cells = mode is ViewMode.FULL and not is_text
-    find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
-    is_whole = mode in _ON_DEMAND or is_cells
-    gap = count(gap_line(view.language, len(texts)))
-    shown = statements if is_text else _seen_through(view, statements)
-    shown = shown if len(shown) == len(texts) else ()
-    # Its digits, a bar, and blanks that may part from those behind them.
-    number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
-    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown)
-    return _Opened(source, view, lines)
-
-
-def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
-    """Return the statements of a file's lines for the lines of a view of it."""
-    units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
-    for start, end, first, last in view.spans:
-        for line in range(start, end + 1):
-            place = first + (line - start if end - start == last - first else 0)
-            if line <= len(units) and place <= len(statements):
-                units[line - 1] = statements[place - 1]
-    firsts: dict[int, int] = {}
-    return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]
-
-
-def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
-    """Return what finds the lines of a view that stand for those of its file; those from nowhere are always shown."""
-    spans = sorted(view.spans)
-    covered = bytearray(lines)
-    for span in spans:
-        covered[span.start - 1 : span.end] = b"\1" * (span.end - span.start + 1)
-    always = [(line, line) for line, mark in enumerate(covered, start=1) if not mark]
-
-    def find(run: Run) -> Iterator[Run]:
-        yield from always
-        for start, end, first, last in spans:
-            if last < run[0] or first > run[1]:
-                continue
-            if end - start == last - first:
-                yield start + max(run[0], first) - first, start + min(run[1], last) - first
-            else:
-                yield start, end
-
-    return find

@@ -75,15 +75,20 @@ def error_sentence(file: RenderedFile) -> str:
     return file.content.splitlines()[0]
 
 
-class _Taken(NamedTuple):
-    """A file that was read, and what earlier runs have kept of its content."""
+class _Lookup(NamedTuple):
+    """A file that was read, and what the index has of its content.
+
+    Attributes:
+        key: Of its view in the index, ``b""`` where none is kept.
+        kept: The view as an earlier run has packed it, which found no secrets there.
+    """
 
     reading: Reading
-    key: bytes = b""  # what is kept under, ``b""`` where nothing is
-    row: bytes | None = None  # a view; it was searched for secrets and has none
+    key: bytes = b""
+    kept: bytes | None = None
 
 
-def _packed(view: View, text: str) -> bytes:
+def _pack(view: View, text: str) -> bytes:
     """Return a view of ``text`` as it is kept; a text itself the index must not hold (rule I-5)."""
     language, spans = view.language.encode(), PackedSpans.of(view.spans).data
     is_own = view.text == text
@@ -91,14 +96,14 @@ def _packed(view: View, text: str) -> bytes:
     return _HEAD.pack(is_own, len(language), len(spans)) + language + spans + shown
 
 
-def _unpacked(row: bytes, text: str) -> View:
-    is_own, of_language, of_spans = _HEAD.unpack_from(row)
+def _unpack(kept: bytes, text: str) -> View:
+    is_own, of_language, of_spans = _HEAD.unpack_from(kept)
     spans_start = _HEAD.size + of_language
     text_start = spans_start + of_spans
     if not is_own:
-        text = row[text_start:].decode("utf-8", "surrogatepass")
-    language = row[_HEAD.size : spans_start].decode()
-    return View(text, PackedSpans(row[spans_start:text_start]), language)
+        text = kept[text_start:].decode("utf-8", "surrogatepass")
+    language = kept[_HEAD.size : spans_start].decode()
+    return View(text, PackedSpans(kept[spans_start:text_start]), language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,95 +145,95 @@ class FileStream:
         """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
         can_outline = self.selection.generated.view is GeneratedView.OUTLINE
         is_plain = not can_outline and not any(file.is_rendered for file in self.selection.files)
-        files = get_monitor().steps("read_files", self._taken(is_plain=is_plain))
+        files = get_monitor().steps("read_files", self._shown(is_plain=is_plain))
         # Reading the files is a part of it.
-        made = get_monitor().steps("render_files", self._made(files, is_plain=is_plain))
-        for taken, view in made:
-            rendered = self._rendered(taken, view)
+        made = get_monitor().steps("render_files", self._with_views(files, is_plain=is_plain))
+        for lookup, view in made:
+            rendered = self._render(lookup, view)
             if rendered.error:
                 self._errors.append(error_sentence(rendered))
             yield rendered
 
-    def _made(
-        self, files: Iterator[_Taken], *, is_plain: bool
-    ) -> Iterator[tuple[_Taken, View | str]]:
+    def _with_views(
+        self, files: Iterator[_Lookup], *, is_plain: bool
+    ) -> Iterator[tuple[_Lookup, View | str]]:
         """Yield files with the views that are made of them; nothing starts where all are shown as they are."""
         if is_plain:
-            for taken in files:
-                yield taken, _NO_VIEW
+            for lookup in files:
+                yield lookup, _NO_VIEW
                 if self.on_done:
                     self.on_done(1)
             return
-        waiting: deque[_Taken] = deque()
+        waiting: deque[_Lookup] = deque()
 
         def requests() -> Iterator[ViewRequest]:
-            for taken in files:
-                waiting.append(taken)
-                yield _view_request(taken)
+            for lookup in files:
+                waiting.append(lookup)
+                yield _view_request(lookup)
 
         for view in render_all(requests(), on_done=self.on_done):
             yield waiting.popleft(), view
 
-    def _taken(self, *, is_plain: bool) -> Iterator[_Taken]:
+    def _shown(self, *, is_plain: bool) -> Iterator[_Lookup]:
         """Yield the files that are shown; the next ones are searched for secrets while these are made use of.
 
         Views are made in forks, and a process with threads is not forked: there each waits for the search.
         """
         files = self.selection.files
         portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
-        read = map(self._read, portions)
-        searched: Iterator[list[tuple[_Taken, Redacted | None]]] = map(self._searched, read)
+        lookups = map(self._look_up, portions)
+        searched: Iterator[list[tuple[_Lookup, Redacted | None]]] = map(self._search, lookups)
         if is_plain and len(portions) > 1:
             from aggregate.base.concurrency import ahead  # 5 ms, which a few files do without
 
-            searched = ahead(self._searched, read)
+            searched = ahead(self._search, lookups)
         for portion, found in zip(portions, searched, strict=True):
-            for file, (taken, redacted) in zip(portion, found, strict=True):
+            for file, (lookup, redacted) in zip(portion, found, strict=True):
                 if redacted and redacted.is_changed:
-                    taken = _Taken(self.reader.take(file, taken.reading.source, redacted))  # noqa: PLW2901
-                if taken.reading.is_listed:
-                    self._keep(taken, b"")
+                    lookup = _Lookup(self.reader.take(file, lookup.reading.source, redacted))  # noqa: PLW2901
+                if lookup.reading.is_listed:
+                    self._keep(lookup, b"")
                 else:
-                    yield taken
+                    yield lookup
         for remark in self.reader.remarks(files):
-            yield _Taken(unread(remark))
+            yield _Lookup(unread(remark))
 
-    def _read(self, files: Sequence[ResolvedFile]) -> list[_Taken]:
+    def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
         """Read files, and look up what is kept of them; no secrets are looked for yet."""
         reader, index = self.reader, self.index
         readings = [
             reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
         ]
-        keys = [_key(reading) for reading in readings]
+        keys = [_view_key(reading) for reading in readings]
         wanted = [key for key in keys if key]
-        rows = iter(index.get_many(_kind(), wanted) if wanted else ())
+        rows = iter(index.get_many(_view_kind(), wanted) if wanted else ())
         return [
-            _Taken(reading, key, next(rows) if key else None)
+            _Lookup(reading, key, next(rows) if key else None)
             for reading, key in zip(readings, keys, strict=True)
         ]
 
-    def _searched(self, files: Sequence[_Taken]) -> list[tuple[_Taken, Redacted | None]]:
+    def _search(self, files: Sequence[_Lookup]) -> list[tuple[_Lookup, Redacted | None]]:
         redaction = self.reader.redaction
         return [
-            (taken, redact(taken.reading.source.text, redaction) if taken.row is None else None)
-            for taken in files
+            (lookup, redact(lookup.reading.source.text, redaction) if lookup.kept is None else None)
+            for lookup in files
         ]
 
-    def _keep(self, taken: _Taken, row: bytes) -> None:
-        if taken.key and taken.row is None:
-            self.index.put_many(_kind(), [(taken.key, row)])
+    def _keep(self, lookup: _Lookup, kept: bytes) -> None:
+        if lookup.key and lookup.kept is None:
+            self.index.put_many(_view_kind(), [(lookup.key, kept)])
 
-    def _rendered(self, taken: _Taken, made: View | str) -> RenderedFile:
-        reading = taken.reading
+    def _render(self, lookup: _Lookup, made: View | str) -> RenderedFile:
+        reading = lookup.reading
         file, source = reading.file, reading.source
         if source.error:
             return noted_file(file, source)
         if not file.is_rendered:
-            self._keep(taken, b"")  # nothing was made of the text, but it was searched for secrets
+            self._keep(lookup, b"")  # nothing was made of the text, but it was searched for secrets
             view = View(source.text, language=fence_tag(file.path, source.text))
             return _rendered_file(file, source, view)
-        if taken.row is not None:
-            return _rendered_file(file, source, _unpacked(taken.row, source.text))
+        if lookup.kept is not None:
+            return _rendered_file(file, source, _unpack(lookup.kept, source.text))
         if isinstance(made, str):
             text = view_error_text(file.path, file.entry.view_mode, made)
             view = View(text, language=fence_tag(file.path, source.text))
@@ -236,10 +241,10 @@ class FileStream:
         for problem in made.problems:
             said = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
             self.reader.note(file.path, NoteKind.VIEW, said)
-        if language := missing_grammar(_view_request(taken)):
+        if language := missing_grammar(_view_request(lookup)):
             self.reader.note(file.path, NoteKind.GRAMMAR, language)
         elif not made.problems and not _tells_all(reading, made):
-            self._keep(taken, _packed(made, source.text))
+            self._keep(lookup, _pack(made, source.text))
         return _rendered_file(file, source, made)
 
 
@@ -297,11 +302,11 @@ def view_version() -> str:
 
 
 @cache
-def _kind() -> Kind:
+def _view_kind() -> Kind:
     return Kind("view", view_version())
 
 
-def _key(reading: Reading) -> bytes:
+def _view_key(reading: Reading) -> bytes:
     """Return what is kept of a file under; its name decides on its language."""
     file, content_hash = reading.file, reading.source.content_hash
     if not content_hash or reading.source.error:
@@ -314,10 +319,10 @@ def _key(reading: Reading) -> bytes:
     return sha256(content_hash + asked.encode(errors="surrogatepass")).digest()
 
 
-def _view_request(taken: _Taken) -> ViewRequest:
+def _view_request(lookup: _Lookup) -> ViewRequest:
     """Return the view to make; where none is, one that costs nothing, with the text that waits meanwhile."""
-    file, source = taken.reading.file, taken.reading.source
-    if taken.row is not None or source.error or not file.is_rendered:
+    file, source = lookup.reading.file, lookup.reading.source
+    if lookup.kept is not None or source.error or not file.is_rendered:
         return ViewRequest(file.path, source.text, ViewMode.NONE)
     item = file.item
     return ViewRequest(

@@ -198,13 +198,12 @@ class _Filling:
         numbers = {each.file.path: each.number for each in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)
         choices = self.files.choices(marks, marks, tokens, fitted.named)
-        hashes = {choice.path: choice.content_hash for choice in choices}
         sent = [file for file in self.request.kept if file.path in numbers]
         left = fitted.left if fitted.fit.is_exhausted else 0
         kept = {
             # Of a file that has changed nothing is known to be the same, unless all of it was shown.
             numbers[file.path]: file.lines
-            if file.content_hash == hashes[file.path]
+            if file.content_hash == self.files.content_hash(numbers[file.path])
             else (ALL_LINES,) * (file.level is Level.FULL)
             for file in keep_levels(sent, choices, room=sum(tokens.values()) + left)
         }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from aggregate.ranking.evidence import Evidence, best_keys
@@ -36,7 +37,9 @@ def companions(
     likely = {
         file: sums[file] for file, kind in enumerate(inquiry.kinds) if kind is PathKind.SOURCE
     }
-    sources = best_keys(likely, _SOURCES)
+    sources = [inquiry.files[file].path for file in best_keys(likely, _SOURCES)]
+    names = {path: term_list(_stem(path))[:1] for path in sources}  # one stands for all of a name
+    inquiry.corpus.look_up([*chain.from_iterable(names.values())])
     excluded = {match.lastgroup for match in _EXCLUDED.finditer(inquiry.question.task.text)}
     found: list[Evidence] = []
     for kind, (name, most) in _KINDS.items():
@@ -48,7 +51,7 @@ def companions(
             and name not in excluded
             and not (kind is PathKind.DOCUMENT and inquiry.files[file].is_code)
         ]
-        values, matched = _belonging(inquiry, files, sources)
+        values, matched = _belonging(inquiry, files, names)
         kept = best_keys({file: sums[file] + 2 * value for file, value in values.items()}, most)
         found.append(
             Evidence(
@@ -61,21 +64,21 @@ def companions(
 
 
 def _belonging(
-    inquiry: Inquiry, files: Sequence[int], sources: Sequence[int]
+    inquiry: Inquiry, files: Sequence[int], names: Mapping[str, Sequence[str]]
 ) -> tuple[dict[int, float], dict[int, str]]:
-    """Return how surely files belong to a source, and to which; ``sources`` are the likeliest first."""
+    """Return how surely files belong to a source, and to which.
+
+    ``names`` are the terms of the sources' names by their paths, the likeliest first.
+    """
     by_stem: dict[str, list[int]] = {}
     for file in files:
         by_stem.setdefault(_stem(inquiry.files[file].path), []).append(file)
     wanted = set(files)
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
-    for rank, source in enumerate(sources):
-        path = inquiry.files[source].path
-        stem = _stem(path)
-        bearing = dict.fromkeys(by_stem.get(stem, ()), 1.0)
-        terms = term_list(stem)
-        holding = inquiry.corpus.files_with(terms[0]) if terms else {}
+    for rank, (path, terms) in enumerate(names.items()):
+        bearing = dict.fromkeys(by_stem.get(_stem(path), ()), 1.0)
+        holding = {file for term in terms for file in inquiry.corpus.files_with(term)}
         for file in (*bearing, *sorted(wanted.intersection(holding))):
             value = bearing.get(file, _HELD) * (1 - rank / (2 * _SOURCES))
             if value > values.get(file, 0.0):

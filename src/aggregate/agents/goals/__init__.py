@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
     from aggregate.agents.goals.answers import *
     from aggregate.agents.goals.goal_result import *
+    from aggregate.agents.goals.quantities import *
     from aggregate.agents.goals.questions import *
     from aggregate.agents.goals.scripted import *
 else:
@@ -16,8 +17,9 @@ else:
         __name__,
         {
             "agent": "ChatModel NeuronAgent",
-            "answers": "extract_quantity select_answer",
+            "answers": "select_answer",
             "goal_result": "EngineLimits GoalResult Trace",
+            "quantities": "extract_quantity",
             "questions": "Model",
             "scripted": "read_script scripted_model",
         },

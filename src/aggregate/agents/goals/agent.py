@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import answers, questions
+from aggregate.agents.goals import answers, quantities, questions, result_texts
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
 from aggregate.agents.goals.goal_result import (
     BudgetTracker,
@@ -119,7 +119,7 @@ class NeuronAgent:
         branch = Branch(run, goal, depth, node, {"_original_goal": goal})
         with node.timed():
             if 0 == depth < self.limits.depth and (memory := self._memory(branch)):
-                branch.context[answers.MEMORY_KEY] = memory
+                branch.context[result_texts.MEMORY_KEY] = memory
             neurons, error = run_branch(branch)
             answer = None
             if not error:
@@ -177,7 +177,7 @@ class NeuronAgent:
         if not self.prose or not answer.success:
             return neurons, answer
         try:  # in sentences, if the model writes some (rules P11, X-7)
-            fenced = answers.fenced_data(answer.summary, answers.FOR_ANSWER)
+            fenced = result_texts.fenced_data(answer.summary, result_texts.FOR_ANSWER)
             text = branch.ask(QuestionKind.PROSE, goal=goal, result=fenced)
         except LimitReached as reached:
             branch.warn(f"The answer stays as it is: {reached}")
@@ -197,7 +197,7 @@ def _chosen(goal: str, neurons: tuple[Neuron, ...], missing: str = "") -> Answer
 def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
     if not keys:
         return []
-    listed = fence(", ".join(answers.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+    listed = fence(", ".join(result_texts.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
     if len(keys) > MOST_KEYS:
         branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
@@ -218,7 +218,7 @@ def _check_answer(
         missing = _missing(branch, answer)
         if not missing:
             return "", []
-        known = answers.known_results(branch.context)
+        known = result_texts.known_results(branch.context)
         reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
     except LimitReached as reached:
         branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
@@ -231,7 +231,7 @@ def _check_answer(
         branch.run, branch.goal, branch.depth, branch.node, context, corrective=True
     )
     neuron = run_neuron(corrective, Neuron(step, len(neurons) + 1, branch.depth))
-    if answers.is_failure(neuron.result):
+    if result_texts.is_failure(neuron.result):
         error = neuron.result.get("error")
         branch.warn(f"The corrective step failed, the answer stays: {error}")
         return missing, []
@@ -245,13 +245,13 @@ def _missing(branch: Branch, answer: Answer) -> str:
     by_rule = verdict(branch.goal, answer)
     if by_rule is not None:
         return by_rule
-    summary = answers.fenced_data(answer.summary, answers.ALL_RESULTS)
+    summary = result_texts.fenced_data(answer.summary, result_texts.ALL_RESULTS)
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
     if questions.yes_or_no(reply) is not False:
         return ""
     reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
     sentence = " ".join((reply or "").split())
-    return answers.clip(sentence, MOST_MISSING) or "not said what is missing"
+    return result_texts.clip(sentence, MOST_MISSING) or "not said what is missing"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
@@ -261,7 +261,7 @@ def verdict(goal: str, answer: Answer) -> str | None:
     """
     if answer.source.kind is AnswerKind.COUNT:
         return ""
-    target = answers.extract_quantity(goal)
+    target = quantities.extract_quantity(goal)
     is_text = answer.source.kind in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
     if target is None or not is_text:
         return None
@@ -280,8 +280,8 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
     }[budget.reached]
-    names = [neuron.description for neuron in neurons if not answers.is_failure(neuron.result)]
-    listed = "; ".join(answers.clip(name, NOTE) for name in names)
+    names = [neuron.description for neuron in neurons if not result_texts.is_failure(neuron.result)]
+    listed = "; ".join(result_texts.clip(name, NOTE) for name in names)
     if budget.reached is Limit.STEPS:
         return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
     of_all = f"{len(names)} of {len(neurons)} steps done" if neurons else "no step done"

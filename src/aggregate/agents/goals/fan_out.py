@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import answers, heuristics, questions
+from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed
 from aggregate.agents.goals.questions import QuestionKind
@@ -44,7 +44,11 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    errors = [answers.failure_message(result) for result in results if answers.is_failure(result)]
+    errors = [
+        result_texts.failure_message(result)
+        for result in results
+        if result_texts.is_failure(result)
+    ]
     if errors:
         # A range with one end is no range: half of the parts are worth nothing.
         error = f"a part of the step failed: {errors[0]}"
@@ -72,14 +76,14 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
         ends_at_midnight = merged["end"] % DAY == 0
         merged["after_unix"] = merged["start"]
         merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
-    for content in map(answers.envelope_content, results):
+    for content in map(result_texts.envelope_content, results):
         if isinstance(content, Mapping):
             merged |= {name: content[name] for name in _COPIED if name in content}
     return merged
 
 
 def _number(result: Value) -> int | None:
-    content = answers.envelope_content(result)
+    content = result_texts.envelope_content(result)
     if isinstance(content, Mapping):
         content = content.get("unix_timestamp", content.get("timestamp"))
     if isinstance(content, str) and re.fullmatch(r"-?\d{1,15}", content.strip()):
@@ -103,7 +107,9 @@ def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loo
 def loop_over_result(
     branch: Branch, step: str, iteration: heuristics.Iteration, result: Value
 ) -> Loop | None:
-    lists = heuristics.lists_in(result, iteration.noun) if not answers.is_failure(result) else ()
+    lists = (
+        heuristics.lists_in(result, iteration.noun) if not result_texts.is_failure(result) else ()
+    )
     source = next((source for source in lists if len(source.items) > 1), None)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -154,7 +160,7 @@ def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
 
 
 def _more_needed(branch: Branch, loop: Loop) -> bool:
-    item = answers.fenced_data(loop.source.items[0], answers.ALL_RESULTS)
+    item = result_texts.fenced_data(loop.source.items[0], result_texts.ALL_RESULTS)
     reply = branch.ask(QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
     if questions.yes_or_no(reply) is not False:
         return False
@@ -162,7 +168,7 @@ def _more_needed(branch: Branch, loop: Loop) -> bool:
 
 
 def _calls_needed(branch: Branch, loop: Loop) -> str | None:
-    item = answers.fenced_data(loop.source.items[0], answers.ALL_RESULTS)
+    item = result_texts.fenced_data(loop.source.items[0], result_texts.ALL_RESULTS)
     return branch.ask(QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
 
 
@@ -171,7 +177,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
     by_rule = heuristics.rule_template(loop.step, loop.iteration, loop.source.items[0])
     if by_rule and not ask:
         return by_rule
-    fields = answers.field_names(heuristics.fields_of(loop.source.items) or ["item"])
+    fields = result_texts.field_names(heuristics.fields_of(loop.source.items) or ["item"])
     reply = branch.ask(QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
     return questions.first_line(reply) or by_rule or loop.step
 
@@ -224,14 +230,18 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    errors = [answers.failure_message(result) for result in results if answers.is_failure(result)]
+    errors = [
+        result_texts.failure_message(result)
+        for result in results
+        if result_texts.is_failure(result)
+    ]
     success: dict[str, Any] = {"success": True}
     if errors and len(errors) == len(results):
         error = f"all sub-tasks failed, the first one with: {errors[0]}"
         success = {"success": False, "error": error}
     elif errors:
         pairs = zip(items, results, strict=True)
-        left = [item for item, result in pairs if answers.is_failure(result)]
+        left = [item for item, result in pairs if result_texts.is_failure(result)]
         branch.warn(
             f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}. {_left(left)}"
         )
@@ -244,7 +254,7 @@ def items_result(
         **success,
         "items_processed": len(results),
         "item_noun": loop.iteration.noun,
-        answers.DENDRITES: results,
+        result_texts.DENDRITES: results,
         "items": done,
     }
 
@@ -253,10 +263,10 @@ def _left(items: Sequence[Value]) -> str:
     """Return which items are not done, by their ids, or by what they hold."""
     names = [
         str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
-        for item in items[: answers.SHOWN_ITEMS]
+        for item in items[: result_texts.SHOWN_ITEMS]
     ]
     more = f" and {len(items) - len(names)} more" if len(items) > len(names) else ""
-    return f"Left: {', '.join(answers.clip(name, LEFT_CHARACTERS) for name in names)}{more}."
+    return f"Left: {', '.join(result_texts.clip(name, LEFT_CHARACTERS) for name in names)}{more}."
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
@@ -265,7 +275,7 @@ def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, 
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}
     items = [by_key.get(_item_key(item), item) for item in source.items]
-    counts = {key: spawned[key] for key in ("items_processed", "item_noun", answers.DENDRITES)}
+    counts = {key: spawned[key] for key in ("items_processed", "item_noun", result_texts.DENDRITES)}
     return {**result, source.name: items, **counts}
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.agents.goals import questions
-from aggregate.agents.goals.answers import clip, failure_message, is_failure
 from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Limit, Trace, TraceKind
+from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError

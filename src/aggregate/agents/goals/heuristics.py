@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.answers import DENDRITES
+from aggregate.agents.goals.result_texts import DENDRITES
 from aggregate.agents.tools.tool import Tool
 from aggregate.base.errors import DataReferenceError
 from aggregate.base.json_forms import json_text

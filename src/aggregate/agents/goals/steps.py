@@ -6,7 +6,7 @@ What is done with a step is decided first, as a value; in one place sub-tasks be
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from aggregate.agents.goals import answers, fan_out, heuristics, questions
+from aggregate.agents.goals import answers, fan_out, heuristics, questions, result_texts
 from aggregate.agents.goals.execution import checked, claims_success, execute_step, item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
@@ -53,9 +53,11 @@ def _steps(branch: Branch) -> list[str]:
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
-    recalled = answers.memory_line(branch.context.get(answers.MEMORY_KEY) or {})
+    recalled = result_texts.memory_line(branch.context.get(result_texts.MEMORY_KEY) or {})
     memory = (
-        recalled if recalled == "nothing" else answers.fenced_data(recalled, answers.ALL_RESULTS)
+        recalled
+        if recalled == "nothing"
+        else result_texts.fenced_data(recalled, result_texts.ALL_RESULTS)
     )
     steps: list[str] = []
     for _ in range(2):
@@ -91,8 +93,8 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
         except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
             failure = {"success": False, "error": f"{type(error).__name__}: {error}"}
             outcome = StepOutcome(failure, validated=False)
-    if answers.is_failure(outcome.result):
-        node.fail(answers.failure_message(outcome.result))
+    if result_texts.is_failure(outcome.result):
+        node.fail(result_texts.failure_message(outcome.result))
     try:
         branch.context[neuron.key] = compact_data(
             outcome.result,
@@ -193,7 +195,7 @@ def _over_result(
 
 def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
     labels = tuple(subtask.node.label for subtask in below)
-    return StepOutcome(result, validated=not answers.is_failure(result), spawned=labels)
+    return StepOutcome(result, validated=not result_texts.is_failure(result), spawned=labels)
 
 
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
@@ -230,6 +232,6 @@ def _subtask_result(branch: Branch, neurons: tuple[Neuron, ...], error: str) -> 
         result = {"success": False, "error": answer.summary}
         if answer.success:
             result = {"success": True, "goal": branch.goal, "final": final_dict(answer)}
-    if answers.is_failure(result):
-        branch.node.fail(answers.failure_message(result))
+    if result_texts.is_failure(result):
+        branch.node.fail(result_texts.failure_message(result))
     return result

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aggregate.agents.goals.answers import clip
 from aggregate.agents.goals.goal_context import Branch, StepFailed
 from aggregate.agents.goals.heuristics import STOP, plain_words, significant_words, singular, words
 from aggregate.agents.goals.questions import QuestionKind, choice_schema, named_text
+from aggregate.agents.goals.result_texts import clip
 from aggregate.agents.tools import ANALYSIS, Permission, Tool, ToolRegistry
 from aggregate.base.text import fence
 

@@ -257,7 +257,7 @@ _ROW = (
     ("Why, the strongest first.", _list(_object(_EVIDENCE))),
     ("Those that are shown in full.", _TEXTS),
     ("The level that another tenth of the budget would buy.", _or_null(_LEVEL)),
-    ("SHA-256 of its bytes, empty where it was not read.", _TEXT),
+    ("SHA-256 of its bytes, empty where nothing of it is shown.", _TEXT),
     ("Tokens of the whole file, as far as they are known.", _COUNT),
 )
 
