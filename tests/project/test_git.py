@@ -21,6 +21,7 @@ from aggregate.project.git import (
     why_no_history,
 )
 from aggregate.project.git.git_changes import FileChange, changes_in
+from aggregate.project.git.git_process import guarded_environment
 from tests.project.history import Repository
 from tests.project.repository import git
 from tests.projects import project
@@ -139,6 +140,13 @@ def test_changes_without_lines_of_their_own(tmp_path: Path) -> None:
         ("ü a.py", "renamed from a.py", 1),
     ]
     assert ("ü a.py", 5, 5) in changed_lines(str(tmp_path), "HEAD")
+
+
+def test_git_keeps_the_authorities_that_the_user_names(tmp_path: Path) -> None:
+    """Of git's variables those stay that say who is to be trusted, and none that names a repository or a program."""
+    given = {"GIT_SSL_CAINFO": "/ca.pem", "GIT_SSL_CAPATH": "/ca", "GIT_DIR": "x", "GIT_SSH": "y"}
+    kept = guarded_environment(str(tmp_path), given)
+    assert {name for name in given if name in kept} == {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH"}
 
 
 def test_large_changes_are_told_by_file(tmp_path: Path) -> None:

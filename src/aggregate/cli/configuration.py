@@ -126,9 +126,7 @@ paths = []
 history = []
 """
 _COUNTED = 2000  # files up to which tokens are counted at once; more take as long as a run
-_MUCH = (
-    60_000  # tokens: as many as "auto" takes of any window, since models overlook things in more
-)
+_MUCH = 60_000  # tokens, the most that a budget of "auto" takes: models overlook things in more
 _REMARK = "NOTE: "  # what a warning begins with that says what a glob leaves out by design, such as binary files
 _BROKEN, _MISTAKEN = 1, 2  # exit codes: something named is not there; not to be used at all
 

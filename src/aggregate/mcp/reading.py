@@ -222,17 +222,13 @@ def _rows_with_definitions(corpus: FileCorpus, rows: dict[int, str]) -> Iterator
         yield row
         definitions = analysis.definitions if corpus.files[number].is_code else ()
         is_alone = sum(each.outer < 0 for each in definitions) == 1
-        looked_through = {
-            -1
-        }  # a namespace, or a module that holds all, says nothing: what is in it does
-        for place, definition in enumerate(definitions):
-            if definition.outer not in looked_through:
-                continue
-            if definition.kind == "namespace" or (definition.kind == "module" and is_alone):
-                looked_through.add(place)
-                continue
-            name = ".".join(definition.path)
-            yield f"  {definition.signature}-{definition.last} {definition.kind} {name}"
+        # A namespace, or a module that holds all, says nothing: what is in it does.
+        holders = {-1}
+        for place, (kind, path, _, signature, _, last, outer) in enumerate(definitions):
+            if outer in holders and (kind == "namespace" or (kind == "module" and is_alone)):
+                holders.add(place)
+            elif outer in holders:
+                yield f"  {signature}-{last} {kind} {'.'.join(path)}"
 
 
 def _folders(files: Iterable[FileFacts], place: str) -> Iterator[str]:

@@ -144,13 +144,9 @@ class Candidates:
     @cached_property
     def _copies(self) -> Mapping[int, int]:
         """Files with the content of a likelier one, which is shown for both: as built or vendored files have it."""
-        looked_at = (
-            number
-            for number, _, _, ranked in self.in_rank_order
-            if ranked.pieces and self._estimates[number] > 1
-        )
         firsts: dict[bytes, int] = {}
-        found = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in looked_at)
+        numbers = [number for number, _, _, ranked in self.in_rank_order if ranked.pieces]
+        found = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in numbers)
         return {number: first for number, first in found if number != first}
 
     def _groups(self, ranked: Sequence[int], others: Sequence[int]) -> Iterator[Sequence[Fittable]]:
@@ -240,7 +236,7 @@ class Candidates:
         estimates = self._estimates
         of = {number: self.by_number[first].file.path for number, first in self._copies.items()}
         return (
-            Hidden(file.path, estimates[number], of.get(number, ""))
+            (file.path, estimates[number], of.get(number, ""))
             for number, file, _, _ in self.in_rank_order
             if number not in shown
         )

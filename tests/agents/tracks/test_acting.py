@@ -384,7 +384,7 @@ def test_what_is_not_committed_is_told(tmp_path: Path) -> None:
     (run.folder / "src/one.py").touch()
     (run.folder / "src/two.py").write_text(TWO.replace("2", "3"))
     assert run.run().succeeded
-    assert run.told == ["1 changed file that is not committed: work trees have the committed state"]
+    assert run.told == ["work trees lack what is not committed; changed files: 1"]
 
 
 def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:

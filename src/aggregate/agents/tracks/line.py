@@ -44,10 +44,7 @@ class Line:
             packs.move(MERGED, "", packs.ref(BASE))
             changes = read_changes(str(project), "HEAD") if find_head(str(project)) else ()
             if number := sum(change.kind != "not tracked" for change in changes):
-                files = "files that are" if number > 1 else "file that is"
-                tell(
-                    f"{number:,} changed {files} not committed: work trees have the committed state"
-                )
+                tell(f"work trees lack what is not committed; changed files: {number:,}")
         line = cls(depot, packs, project, track, project_folder(project))
         depot.take(line.head, packs)
         return line

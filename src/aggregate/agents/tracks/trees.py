@@ -184,8 +184,7 @@ class Depot:
                 pack = packs.get(name)
                 if pack is None:
                     raise StateError(
-                        f'the commit {name[:12]} is not in the database any more, as after "conduct drop": '
-                        'end the run with "conduct cancel", and "conduct run" begins another'
+                        f'the commit {name[:12]} was dropped: end the run with "conduct cancel", and begin another'
                     )
                 if pack.parents:  # these first
                     waiting[name] = pack

@@ -77,9 +77,8 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
             elif line.startswith(b"Binary files "):
                 kind = kind or "binary"
         texts = ("@@ -" + hunk.decode("utf-8", "replace").removesuffix("\n") for hunk in hunks)
-        if (
-            path and lines
-        ):  # of a file that was only touched some versions of git print the first one
+        # Of a file that was only touched some versions of git print the first line.
+        if path and lines:
             yield FileChange(path, kind, tuple(texts))
 
 
@@ -235,12 +234,10 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
 
 
 def _ranges(change: FileChange) -> Iterator[ChangedRange]:
-    if change.kind == "deleted":
-        return
-    if change.kind in ("new", "binary") or not change.hunks:
+    is_deleted = change.kind == "deleted"
+    if change.kind in ("new", "binary") or not (change.hunks or is_deleted):
         yield ChangedRange(change.path)
-        return
-    for hunk in change.hunks:
+    for hunk in change.hunks if change.kind != "new" and not is_deleted else ():
         if match := _HUNK.match(hunk):
             first, count = max(int(match["first"]), 1), int(match["count"] or 1)
             yield ChangedRange(change.path, first, first + max(count, 1) - 1)
