@@ -13,7 +13,7 @@ from itertools import accumulate, combinations
 from pathlib import Path
 from typing import Any
 
-from aggregate import PlannedRequest, Usage, plan_for, plan_messages, to_anthropic
+from aggregate import Exchange, Usage, plan_for, plan_messages, to_anthropic
 from aggregate.sending.clients import cost
 from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CachePolicy
@@ -83,7 +83,7 @@ def unmarked(bodies: Sequence[Body]) -> Iterator[Body]:
         yield {**body, "messages": messages}
 
 
-def followed(begun: PlannedRequest | None, seconds: float = 20.0) -> Way:
+def followed(begun: Exchange | None, seconds: float = 20.0) -> Way:
     """Return the way that hands each plan to the next one."""
 
     def way(bodies: Sequence[Body]) -> Iterator[Body]:

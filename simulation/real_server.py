@@ -59,7 +59,7 @@ def turns(project: Project, selection: ModelSelection) -> Iterator[Row]:
         turn = prepare_turn(project, f"What does part {number} do?", selection, environ={})
         expected = turn.expected.cache_share
         begun = perf_counter()
-        sent = send_turn(turn, project, on_text=lambda _: None)
+        sent = send_turn(turn, on_text=lambda _: None)
         seconds = perf_counter() - begun
         what = f"turn {number}" + ", a file has changed" * (number == CHANGED)
         yield Row(what, sent.reply.usage, expected, sent.reply.first_piece, seconds)

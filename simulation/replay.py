@@ -163,7 +163,7 @@ def run_sim(
         prepared = prepare_turn(project, message, ModelSelection(provider="scripted", model=MODEL))
         if number < len(answers):
             prepared = _with_answer(prepared, answers[number])
-        yield SimTurn(prepared, send_turn(prepared, project))
+        yield SimTurn(prepared, send_turn(prepared))
 
 
 def _fixed(project: Project) -> Project:

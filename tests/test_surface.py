@@ -10,9 +10,9 @@ import aggregate
 SURFACE = """
 ASTParser AggregateError AggregatedResult AnchorState Answer Bill Budget BudgetError ChatRequest Client ClientError
 ClientSetupError CompilationContext CompilerError Composition ConfigError ContextFileEntry ContextPreset
-ContextPresetManager DataReferenceError FileChoice FileItem FileRecord FinishReason FuzzyAnchor GoalResult
+ContextPresetManager DataReferenceError Exchange FileChoice FileItem FileRecord FinishReason FuzzyAnchor GoalResult
 LabelledOutput MetadataBasedResultCompiler ModelError NeuronAgent OutputError Place PlannedMessages
-PlannedRequest Project Prompt PromptStream PromptTooLongError ProviderError Reply Resolution ResultCompiler RunHandle
+Project Prompt PromptStream PromptTooLongError ProviderError Reply Resolution ResultCompiler RunHandle
 RunOptions RunStatus SandboxError ScopeError Segment SpawnError StateError SubagentSession Task ToolError ToolRegistry
 TrackError Usage View ViewMode WorkerError bill_for build_beads_section build_discussion_section build_discussion_text
 build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section

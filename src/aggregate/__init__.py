@@ -138,8 +138,8 @@ if (
         Client as Client,
         open_client as open_client,
     )
+    from aggregate.sending.exchange import Exchange as Exchange
     from aggregate.sending.host_requests import (
-        PlannedRequest as PlannedRequest,
         plan_for as plan_for,
         record as record,
         to_anthropic as to_anthropic,
@@ -185,7 +185,8 @@ _HOMES = {
     "aggregate.prompt.turns": "build_discussion_section build_discussion_text",
     "aggregate.sending.bills": "Bill",
     "aggregate.sending.clients": "ChatRequest Client open_client",
-    "aggregate.sending.host_requests": "PlannedRequest plan_for record to_anthropic to_gemini to_openai",
+    "aggregate.sending.exchange": "Exchange",
+    "aggregate.sending.host_requests": "plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.message_plans": "PlannedMessages bill_for plan_messages",
     "aggregate.sending.models": "FinishReason Reply Usage",
 }

@@ -423,7 +423,7 @@ def test_a_user_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not global_config_path().is_relative_to(folder)
     assert as_data(user_config()) == as_data(Config())
     config = load_config(folder / "manual_slop.toml")
-    done = send_turn(prepare_turn(config, "Why?", ModelSelection("scripted")), config)
+    done = send_turn(prepare_turn(config, "Why?", ModelSelection("scripted")))
     assert done.doubts == (
         "the next request is planned as if this one had not been sent: "
         f"there is no home folder: set {STATE_VARIABLE}",

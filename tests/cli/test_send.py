@@ -65,7 +65,7 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(config: str) -> None:
         " ── breakpoint, # tokens, kept for an hour ──",
         " # # in all, to scripted claude-sonnet-#",
         "chosen: provider scripted (option), model claude-sonnet-# (the provider's usual one), "
-        'discussion "scripted" (its own)',
+        "discussion scripted (its own)",
         "expected: # read from the cache, # written, # fresh; $# for the input",
     ]
     assert sorted(Path(config).parent.rglob("*")) == before
@@ -87,9 +87,9 @@ def test_json(config: str) -> None:
     answer = json.loads(out)
     assert (err, answer["stop"], answer["usage"]["cache_write"]) == ("", "end", plan["tokens"])
     assert answer["cost"] > 0
-    _, out, _ = aggregate(*send, "--dry-run", "--provider", "anthropic", "--temperature", "0.5")
+    _, out, _ = aggregate(*send, "--dry-run", "--provider", "deepseek", "--effort", "high")
     assert json.loads(out)["warnings"] == [
-        "anthropic claude-sonnet-5 takes no temperature: 0.5 is left out"
+        "deepseek deepseek-flash takes no effort: high is left out"
     ]
 
 

@@ -225,7 +225,7 @@ def test_what_was_sent_with_a_secret_is_not_sent_again(tmp_path: Path) -> None:
         loaded, "First?", ModelSelection("scripted", model="claude-opus-4-5", redact=False)
     )
     assert KEY in raw.prompt.markdown
-    send_turn(raw, loaded)
+    send_turn(raw)
     again = prepare_turn(loaded, "Second?", ModelSelection("scripted", model="claude-opus-4-5"))
     assert KEY not in again.plan.text
     assert not again.ordered.older
@@ -237,7 +237,7 @@ def test_the_discussion_keeps_what_was_said(tmp_path: Path) -> None:
     loaded = load_config(folder / "manual_slop.toml")
     made = prepare_turn(loaded, f"Why is {KEY} refused?", ModelSelection("scripted"))
     assert KEY not in made.plan.text
-    done = send_turn(made, loaded)
+    done = send_turn(made)
     assert done.history is not None
     assert turns_in(done.history)[0] == {"role": "User", "content": f"Why is {KEY} refused?"}
 

@@ -60,8 +60,7 @@ def prepared(tmp_path: Path, **more: object) -> Exchange:
 
 
 def sent(turn: Exchange, usage: Usage) -> Exchange:
-    loaded = load_config(turn.request.base_dir / "manual_slop.toml")
-    return send_turn(replace(turn, client=replace(turn.client, transport=Answers(usage))), loaded)
+    return send_turn(replace(turn, client=replace(turn.client, transport=Answers(usage))))
 
 
 def test_a_plan_says_when_the_first_words_come(tmp_path: Path) -> None:
@@ -69,8 +68,7 @@ def test_a_plan_says_when_the_first_words_come(tmp_path: Path) -> None:
     turn = prepared(tmp_path)
     assert (turn.data["first_words"], "first words" in turn.lines[-1]) == (None, False)
     client = replace(turn.client, transport=Answers(Usage(12_000, output=5)))
-    loaded = load_config(turn.request.base_dir / "manual_slop.toml")
-    send_turn(replace(turn, client=client), loaded, on_text=lambda _: None)
+    send_turn(replace(turn, client=client), on_text=lambda _: None)
     learned = replace(prepared(tmp_path), learned=Learned(first_piece=1.25))
     assert learned_of(turn.place).first_piece > 0
     assert learned.data["first_words"] == 1.2
@@ -135,7 +133,7 @@ def test_a_costly_request_is_not_sent(tmp_path: Path) -> None:
         environ={},
     )
     with pytest.raises(ClientSetupError, match="a limit in dollars cannot be kept"):
-        send_turn(unknown, load_config(tmp_path / "p" / "manual_slop.toml"))
+        send_turn(unknown)
 
 
 def test_misses_are_part_of_the_plan(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def ready(
 
 def say(folder: Path, message: str, *, budget: int = BUDGET) -> tuple[Exchange, Exchange]:
     made = ready(folder, message, budget=budget)
-    return made, send_turn(made, load_config(folder / "manual_slop.toml"))
+    return made, send_turn(made)
 
 
 def test_the_message_is_the_task(folder: Path) -> None:
@@ -120,13 +120,13 @@ def test_a_new_question_adds_behind(folder: Path) -> None:
     """Most of the first prompt stays as it is, and what the second question needs is shown (rule B-9)."""
     first, _ = say(folder, "What does the lantern do?", budget=4_000)
     second, _ = say(folder, "What does the inner part of the orchard do?", budget=4_000)
-    assert second.report is not None
-    assert second.report.kept >= 0.4 * first.plan.total
+    assert second.prefix is not None
+    assert second.prefix.kept >= 0.4 * first.plan.total
     assert "len('orchard inner')" in second.prompt.markdown
     assert second.plan.total <= 4_000
     third, _ = say(folder, "And what does the inner part of the orchard return?", budget=4_000)
-    assert third.report is not None
-    assert third.report.kept >= 0.7 * second.plan.total
+    assert third.prefix is not None
+    assert third.prefix.kept >= 0.7 * second.plan.total
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_record_that_somebody_changed(folder: Path, shown: str) -> None:
     data["sent"]["shown"] = json.loads(shown)
     path.write_text(json.dumps(data), encoding="utf-8")
     again = ready(folder, "What does the kettle do?")
-    assert (again.report, again.request.kept) == (None, ())
+    assert (again.prefix, again.request.kept) == (None, ())
     assert again.plan.total <= BUDGET
     assert made.request.kept == ()
 

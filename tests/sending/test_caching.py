@@ -38,7 +38,7 @@ def say(
     loaded = load_config(config)
     chosen = replace(ModelSelection(provider="scripted"), **selection)  # type: ignore[arg-type]
     turn = prepare_turn(loaded, message, chosen)
-    return turn, send_turn(turn, loaded)
+    return turn, send_turn(turn)
 
 
 def lifetimes(turn: Exchange) -> set[int]:
@@ -76,13 +76,12 @@ def test_a_cache_counts_from_the_request(tmp_path: Path) -> None:
     for pauses in ([], [3630]):
         turn = prepare_turn(loaded, "Why?", ModelSelection("scripted", discussion="default"))
         assert (turn.expected.cache_read, [round(s) for s in turn.record.pauses]) == (0, pauses)
-        send_turn(replace(turn, client=scripted(slowly())), loaded)
+        send_turn(replace(turn, client=scripted(slowly())))
         grow_older(tmp_path, 3540)
     planned = plan_for(config, "claude-sonnet-5", "And?", provider="anthropic")
     record(replace(planned, begun=planned.begun - 90), None, "Yes.")
     grow_older(tmp_path, 240)
-    then = plan_for(config, "claude-sonnet-5", "Then?", provider="anthropic").turn
-    assert then is not None
+    then = plan_for(config, "claude-sonnet-5", "Then?", provider="anthropic")
     assert then.record.pauses == pytest.approx([3630, 3630, 330], abs=4)  # a price list is loaded
 
 

@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     (made / "manual_slop_history.toml").write_text("# mine\n", encoding="utf-8")
     add_turns(made / "manual_slop_history.toml", turns)
     config = load_config(made / "manual_slop.toml")
-    send_turn(prepare_turn(config, "Last?", SCRIPTED), config)
+    send_turn(prepare_turn(config, "Last?", SCRIPTED))
     return made
 
 
@@ -72,21 +72,14 @@ def test_a_summary_comes_in_the_place_of_the_oldest_turns(folder: Path) -> None:
     assert following.expected.cache_read > 0  # the files
 
 
-def test_it_is_asked_where_that_costs_least(folder: Path) -> None:
-    """Behind the prompt while a cache holds it, else with the turns alone; the price is known before (S-9)."""
-    warm = prepared(folder)
-    assert warm.is_whole_prompt
-    assert CODE[:40] in warm.turn.plan.text
-    assert warm.turn.expected.cache_read > 0.9 * warm.turn.plan.total
-    assert warm.price is not None
-    assert Decimal(0) < warm.price < Decimal("0.1")
-    for record in folder.rglob(".*.chain.json"):
-        record.unlink()
-    for cold in (prepared(folder), prepared(folder, budget=3_000), prepared(folder, budget=1)):
-        assert not cold.is_whole_prompt
-        assert CODE[:40] not in cold.turn.plan.text
-        assert all(f"{n}: What" in cold.turn.plan.text for n in range(8))
-        assert cold.turn.budget is None
+def test_it_is_asked_with_the_turns_alone(folder: Path) -> None:
+    """No file goes along, within whatever budget; the price is known before (S-9)."""
+    for made in (prepared(folder), prepared(folder, budget=3_000), prepared(folder, budget=1)):
+        assert CODE[:40] not in made.turn.plan.text
+        assert all(f"{n}: What" in made.turn.plan.text for n in range(8))
+        assert made.turn.budget is None
+        assert made.price is not None
+        assert Decimal(0) < made.price < Decimal("0.1")
 
 
 def test_without_a_summary_nothing_changes(folder: Path) -> None:
@@ -184,7 +177,7 @@ def test_what_is_short_is_refused(tmp_path: Path, name: str) -> None:
     made = project(tmp_path, {"manual_slop.toml": CONFIG, "a.py": CODE})
     config = load_config(made / "manual_slop.toml")
     for question in ("One?", "Two?", "Three?", "Four?"):
-        send_turn(prepare_turn(config, question, SCRIPTED), config)
+        send_turn(prepare_turn(config, question, SCRIPTED))
     with pytest.raises(ConfigError, match=r"short enough|has no file of its own to compact"):
         prepare_compaction(config, replace(SCRIPTED, discussion=name))
 

@@ -66,7 +66,7 @@ def test_who_is_asked(
     by_user(USERS)
     client, chosen = select(tmp_path, text, **named)
     assert (client.provider, client.model) == expected
-    assert chosen.origins["model"] == origin
+    assert chosen.chosen["model"].source == origin
 
 
 def test_a_model_tells_its_provider(tmp_path: Path) -> None:
@@ -110,13 +110,13 @@ def test_what_a_project_decides_is_said(tmp_path: Path) -> None:
     chosen = selected(tmp_path, text)
     assert chosen.max_output == 64_000
     assert chosen.warnings == (
-        "chosen by the project's own configuration: provider anthropic, model claude-sonnet-5, answers of up to "
-        "64,000 tokens, budget 100000",
+        "chosen by the project's own configuration: provider anthropic, model claude-sonnet-5, "
+        "max_output 64000, budget 100000",
     )
     by_user(text)
     assert selected(tmp_path).warnings == ()
     assert selected(tmp_path, text, provider="openai").warnings == (
-        "chosen by the project's own configuration: answers of up to 64,000 tokens, budget 100000",
+        "chosen by the project's own configuration: max_output 64000, budget 100000",
     )
 
 
@@ -180,15 +180,12 @@ def test_budgets(tmp_path: Path, text: str, users: str, option: str | None, expe
     assert prepared(tmp_path, text, option).budget == expected
 
 
-def test_effort_and_temperature(tmp_path: Path) -> None:
-    """They follow the same order, and what a project decides of them is said where it may cost more (S-1, S-2)."""
-    by_user('[send]\nprovider = "scripted"\neffort = "low"\ntemperature = 0.5\n')
+def test_effort(tmp_path: Path) -> None:
+    """It follows the same order, and what a project decides of it is said (S-1, S-2)."""
+    by_user('[send]\nprovider = "scripted"\neffort = "low"\n')
     text = '[send]\neffort = "high"\n'
     chosen = selected(tmp_path, text)
-    assert (chosen.effort, chosen.temperature) == ("high", 0.5)
-    assert (chosen.origins["effort"], chosen.origins["temperature"]) == (
-        "[send] of the project",
-        "[send] of your configuration",
-    )
+    assert chosen.effort == "high"
+    assert chosen.chosen["effort"].source == "[send] of the project"
     assert chosen.warnings == ("chosen by the project's own configuration: effort high",)
     assert selected(tmp_path).effort == "low"

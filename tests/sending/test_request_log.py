@@ -99,7 +99,7 @@ def strangers(tmp_path: Path) -> Path:
         tmp_path / "own",
         {"manual_slop.toml": CONFIG, "src/a.py": f"# a\n{CODE}", "src/b.py": f"# b\n{CODE}"},
     )
-    completed = send_turn(prepared(own, "First?"), load_config(own / "manual_slop.toml"))
+    completed = send_turn(prepared(own, "First?"))
     record = request_log_path(completed.path)
     data = json.loads(record.read_text(encoding="utf-8"))
     data["links"] = [[*link[:3], 0, link[4]] for link in data["links"]]
@@ -115,22 +115,22 @@ def test_a_record_that_came_with_a_project_is_not_believed(strangers: Path) -> N
     """Nothing is expected of a cache, nothing is laid out, and no lifetime is chosen by it (C-6)."""
     turn = prepared(strangers)
     assert (turn.expected.cache_read, turn.ordered.older) == (0, ())
-    assert turn.report is None
+    assert turn.prefix is None
     assert turn.record.pauses == ()
     assert turn.plan.total == count_prompt(turn.prompt).document
-    send_turn(turn, load_config(strangers / "manual_slop.toml"))
+    send_turn(turn)
     assert prepared(strangers).expected.cache_read > 0
 
 
 @pytest.mark.parametrize("damage", ["", "{}", "[[", "3", "null"])
 def test_a_damaged_memory_costs_one_cold_turn(strangers: Path, damage: str) -> None:
     """What is remembered is written anew with the next request."""
-    send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    send_turn(prepared(strangers))
     assert prepared(strangers).expected.cache_read > 0
     output = strangers / "md_gen"
     (state_folder(output) / "sent_requests.json").write_text(damage, encoding="utf-8")
     assert own_hashes(output) == ()
-    send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    send_turn(prepared(strangers))
     assert prepared(strangers).expected.cache_read > 0
 
 
@@ -140,7 +140,7 @@ def test_what_cannot_be_remembered_is_said(
     """Else the next request would be planned as the first one, and nobody would know why (C-6)."""
     (tmp_path / "full").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "full"))
-    done = send_turn(prepared(strangers), load_config(strangers / "manual_slop.toml"))
+    done = send_turn(prepared(strangers))
     sentence = "the next request is planned as if this one had not been sent: "
     assert [doubt.startswith(sentence) for doubt in done.doubts] == [True]
 
@@ -152,7 +152,7 @@ def sent_file(folder: Path, message: str, budget: int | None) -> Path:
     config = load_config(folder / "manual_slop.toml")
     made = prepare_turn(config, message, ModelSelection(provider="scripted", budget=budget))
     made = replace(made, client=scripted(["Yes."]))
-    return send_turn(made, config).path
+    return send_turn(made).path
 
 
 def test_a_send_with_a_budget_leaves_an_account(tmp_path: Path) -> None:

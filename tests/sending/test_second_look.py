@@ -141,6 +141,6 @@ def test_a_send_with_a_budget_asks_its_own_model_first(folder: Path, whose: str)
     turn = prepare_turn(loaded, WORDS, chosen, environ={})
     silly = [warning for warning in turn.warnings if warning.startswith("second look: scripted")]
     assert bool(silly) is (whose != "nobody")
-    told = "a second look before each question with a budget"
+    told = "chosen by the project's own configuration: pick"
     assert any(told in warning for warning in turn.warnings) is (whose == "the project")
     assert turn.prompt == plan.prompt != Prompt(())

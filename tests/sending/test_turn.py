@@ -69,7 +69,7 @@ def say(
     folder: Path, message: str, choice: ModelSelection = SCRIPTED, *, answer: str = "Yes."
 ) -> tuple[Exchange, Exchange]:
     made = ready(folder, message, choice, answer=answer)
-    return made, send_turn(made, load_config(folder / "manual_slop.toml"))
+    return made, send_turn(made)
 
 
 def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -> None:
@@ -93,9 +93,9 @@ def test_the_second_turn_reads_the_first(folder: Path) -> None:
     total = first.plan.total
     assert abs(done.reply.usage.cache_read - total) <= 1
     assert second.expected == replace(done.reply.usage, output=0)
-    assert second.report is not None
+    assert second.prefix is not None
     assert (
-        second.report.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
+        second.prefix.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
     )
 
 
@@ -117,8 +117,8 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     first, _ = say(folder, "First?")
     edit(folder, "b.py", more="# more\n")
     made, done = say(folder, "Second?")
-    assert made.report is not None
-    assert (made.report.cause, made.report.where) == ("changed", "src/b.py")
+    assert made.prefix is not None
+    assert (made.prefix.cause, made.prefix.where) == ("changed", "src/b.py")
     assert (files_of(made), made.ordered.older) == (
         ["a.py", "b.py", "c.py", "b.py*"],
         ("src/b.py",),
@@ -128,8 +128,8 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     assert done.reply.usage.cache_read > 0.99 * first.plan.total
     assert made.ordered.extra < 150
     again, _ = say(folder, "Third?")
-    assert again.report is not None
-    assert again.report.cause == "appended"
+    assert again.prefix is not None
+    assert again.prefix.cause == "appended"
     edit(folder, "c.py", more="# more\n")
     assert files_of(ready(folder, "Fourth?")) == ["a.py", "b.py", "c.py", "b.py*", "c.py*"]
 
@@ -187,13 +187,12 @@ def test_a_renamed_file_leaves_its_place(folder: Path, budget: int | None) -> No
 
 def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     """The prompt is there, the turns are not; an empty answer is a failure too."""
-    config = load_config(folder / "manual_slop.toml")
     with pytest.raises(ProviderError, match="answered 400"):
-        send_turn(ready(folder, "First?", answer=ProviderError("x answered 400: no")), config)
+        send_turn(ready(folder, "First?", answer=ProviderError("x answered 400: no")))
     with pytest.raises(
         ProviderError, match=r"answered nothing \(end\): the discussion stays as it was"
     ):
-        send_turn(ready(folder, "First?", answer=" \n"), config)
+        send_turn(ready(folder, "First?", answer=" \n"))
     assert not (folder / "manual_slop_history.toml").exists()
     prompts = sorted((folder / "md_gen").glob("demo_*.md"))
     assert len(prompts) == 2
@@ -215,15 +214,15 @@ def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: P
     before = path.read_bytes()
     failing = scripted([ProviderError("overloaded")], model=again.client.model)
     with pytest.raises(ProviderError):
-        send_turn(replace(again, client=failing), loaded)
+        send_turn(replace(again, client=failing))
     assert path.read_bytes() == before
-    send_turn(replace(again, client=scripted(["No."])), loaded)
+    send_turn(replace(again, client=scripted(["No."])))
     assert [turn["content"] for turn in turns_in(path) if isinstance(turn, dict)] == [
         "First?",
         "No.",
     ]
     with pytest.raises(OutputError, match="it stays as it is") as error:
-        send_turn(again, loaded)
+        send_turn(again)
     assert "the answer is in" in error.value.__notes__[0]
     with pytest.raises(ConfigError, match="nothing is asked again"):
         prepare_turn(loaded, "First?", SCRIPTED, replaces=replaces)
@@ -261,29 +260,28 @@ def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
         "output": {"output_dir": str(folder / "out")},
     }
     made = prepare_turn(open_project(tables), "First?", SCRIPTED)
-    done = send_turn(made, open_project(tables))
+    done = send_turn(made)
     assert (done.history, done.path.parent) == (None, folder / "out")
     turns = [{"role": "User", "content": "First?"}, {"role": "AI", "content": done.reply.text}]
     again = prepare_turn(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
-    assert again.report is not None
-    assert again.report.cause == "appended"
+    assert again.prefix is not None
+    assert again.prefix.cause == "appended"
 
 
 def test_a_refusal_is_no_turn(folder: Path) -> None:
     """It fails, the discussion stays as it was, its words are kept in the answer's file, and the cache is accounted for."""
-    config = load_config(folder / "manual_slop.toml")
     refused = Reply("I will not.", Usage(), FinishReason.REFUSED)
     with pytest.raises(
         ProviderError, match=r"scripted refused to answer \(I will not\.\): the discussion stays"
     ) as caught:
-        send_turn(ready(folder, "First?", answer=refused), config)
+        send_turn(ready(folder, "First?", answer=refused))
     assert caught.value.__notes__ == [f"the answer is in {folder / 'md_gen' / 'demo_001.reply.md'}"]
     assert (folder / "md_gen" / "demo_001.reply.md").read_text(encoding="utf-8") == "I will not."
     assert not (folder / "manual_slop_history.toml").exists()
     assert read_request(folder / "md_gen" / "demo_001.md") is not None
     in_a_field = Reply("", Usage(), FinishReason.REFUSED, raw={"refusal": "No."})
     with pytest.raises(ProviderError, match=r"refused to answer \(No\.\)"):
-        send_turn(ready(folder, "Second?", answer=in_a_field), config)
+        send_turn(ready(folder, "Second?", answer=in_a_field))
     assert (folder / "md_gen" / "demo_002.reply.md").read_text(encoding="utf-8") == "No."
 
 

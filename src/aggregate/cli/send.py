@@ -92,11 +92,6 @@ _OPTIONS = (
         help="Say how long the model may think before it answers; by default it decides itself.",
     ),
     click.option(
-        "--temperature",
-        type=click.FloatRange(0, 2),
-        help="Let the model choose its words more or less freely, where it takes a temperature.",
-    ),
-    click.option(
         "--most",
         type=click.FloatRange(0),
         metavar="DOLLARS",
@@ -248,7 +243,7 @@ def deliver(
     write: Callable[[str], None] = write_piece,
 ) -> Exchange:
     with writable_output():
-        completed = send_turn(turn, project, on_text=None if as_json else write)
+        completed = send_turn(turn, on_text=None if as_json else write)
     with writable_output(f"the answer is in {completed.answer}"):
         if as_json:
             write_result(json.dumps(_answer_data(completed), indent=indent))
@@ -276,7 +271,7 @@ def _answer_data(turn: Exchange) -> dict[str, Any]:
         "cost": _number(bill.price),
         "expected_cost": _number(bill.expected_price),
         "saved": _number(bill.saved),
-        "prefix": turn.report.sentence if turn.report else None,
+        "prefix": turn.prefix.sentence if turn.prefix else None,
         "diffs": list(turn.ordered.older),
     }
 

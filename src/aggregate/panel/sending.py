@@ -10,7 +10,6 @@ from typing import Any, Final
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
 from aggregate.base.request import Task
 from aggregate.panel.session import Session
-from aggregate.project.configuration import Project
 from aggregate.prompt import for_reader
 from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window
@@ -28,7 +27,7 @@ class Sender:
     ) -> None:
         self._session = session
         self._prepare = prepare
-        self._plans: OrderedDict[str, tuple[Exchange, Project]] = OrderedDict()
+        self._plans: OrderedDict[str, Exchange] = OrderedDict()
         self._sent: dict[str, Callable[[], None]] = {}
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
@@ -61,7 +60,7 @@ class Sender:
         plan = secrets.token_urlsafe(16)
         if has_key:
             with self._lock:
-                self._plans[plan] = turn, project
+                self._plans[plan] = turn
                 while len(self._plans) > _MOST_PLANS:
                     self._plans.popitem(last=False)
         data = turn.data
@@ -93,16 +92,15 @@ class Sender:
             on_notice(f"{error}; trying again in {seconds:.0f} s")
 
         with self._lock:
-            planned = self._plans.pop(plan, None)
-            if planned is None:
+            turn = self._plans.pop(plan, None)
+            if turn is None:
                 raise ToolError("this plan was sent already, or is forgotten: plan again")
-            turn, project = planned
             client, stop = turn.client.stoppable(tell_wait)
             self._sent[plan] = stop
             if self._has_ended:
                 stop()
         try:
-            completed = send_turn(replace(turn, client=client), project, on_text=on_text)
+            completed = send_turn(replace(turn, client=client), on_text=on_text)
         finally:
             with self._lock:
                 del self._sent[plan]

@@ -315,12 +315,6 @@ class SendTable(Table):
     effort: Literal["low", "medium", "high"] | None = key(
         "How long the model thinks before it answers; its own choice by default.", default=None
     )
-    temperature: float | None = key(
-        "How freely the model chooses its words, where it takes a temperature.",
-        default=None,
-        ge=0,
-        le=2,
-    )
     most_per_day: _Dollars | None = key(
         "The most US dollars that all requests of a day may cost; what could exceed it is not sent.",
         default=None,

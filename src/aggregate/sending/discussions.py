@@ -1,8 +1,7 @@
 """What is done to whole discussions of a project: fork, delete, take back the last turn, and make a long one short.
 
-The model itself is asked for a summary of the oldest turns; all stay as another discussion, so nothing is lost. It is
-asked for behind the prompt as it was sent, as long as a cache holds that: reading it costs a tenth. Else the turns
-alone are sent.
+The model itself is asked for a summary of the oldest turns, which are sent alone; all stay as another discussion, so
+nothing is lost.
 """
 
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from typing import Any, Final
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import (
     AggregateError,
-    BudgetError,
     ConfigError,
     OutputError,
     PromptTooLongError,
@@ -130,7 +128,6 @@ class PreparedCompaction:
     turns: tuple[Any, ...]  # those that become a summary
     tokens: int  # theirs, by o200k
     kept_as: str  # the name of the discussion in which all turns are kept
-    is_whole_prompt: bool  # whether the files are sent along, since a cache holds them
 
     @property
     def price(self) -> Decimal | None:
@@ -141,10 +138,9 @@ class PreparedCompaction:
     def sentence(self) -> str:
         amount, client = self.price, self.turn.client
         costs = "at a price that is not known" if amount is None else f"for about ${amount:.4f}"
-        what = "the prompt, which a cache holds" if self.is_whole_prompt else "these turns alone"
         return (
             f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
-            f"{client.provider} {client.model} behind {what}; "
+            f"{client.provider} {client.model}; "
             f"each further turn then has about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens less"
         )
 
@@ -184,38 +180,18 @@ def prepare_compaction(
     prepare = partial(
         prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
     )
-    turn = _behind_the_prompt(prepare, len(turns.configured) + len(oldest))
-    if turn is not None:  # in prices of an input token
-        policy, usage = turn.plan.policy, turn.expected
-        input_price = (
-            policy.read * usage.cache_read + policy.write * usage.cache_write + usage.fresh
-        )
-        turn = turn if input_price <= tokens else None
-    is_whole_prompt = turn is not None
-    if turn is None:
-        turn, oldest = _of_turns_alone(prepare, oldest)
+    turn, oldest = _that_fits(prepare, oldest)
     taken, stem = set(named_discussions(project.path)), f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
     names = chain([stem], (f"{stem}-{number}" for number in count_from(2)))
     kept_as = next(each for each in names if each not in taken)
-    return PreparedCompaction(
-        turn, name, oldest, count(build_discussion_section(oldest)), kept_as, is_whole_prompt
-    )
+    return PreparedCompaction(turn, name, oldest, count(build_discussion_section(oldest)), kept_as)
 
 
-def _behind_the_prompt(prepare: Callable[..., Exchange], number: int) -> Exchange | None:
-    def outside(request: Request) -> Request:
-        return replace(request, discussion=NO_DISCUSSION)
-
-    try:
-        turn = prepare(_question(turns=number), aside=outside)
-    except (PromptTooLongError, BudgetError):
-        return None
-    return None if turn.budget is not None else turn  # a budget leaves out the oldest turns
-
-
-def _of_turns_alone(
+def _that_fits(
     prepare: Callable[..., Exchange], oldest: tuple[Any, ...]
 ) -> tuple[Exchange, tuple[Any, ...]]:
+    """Return the request for a summary of these turns alone, of half of them where they are too many, and so on."""
+
     def alone(request: Request) -> Request:
         nothing = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
         nothing = replace(nothing, budget=None, task=None)
@@ -238,7 +214,7 @@ def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchan
         confined_history(project, history_file(project.path, name))
         for name in (prepared.name, prepared.kept_as)
     )
-    completed = send_turn(prepared.turn, project)
+    completed = send_turn(prepared.turn)
     summary = {"role": SUMMARY, "content": completed.reply.text}
     try:
         _check_summary(prepared, completed, count(build_discussion_section([summary])))

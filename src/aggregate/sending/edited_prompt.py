@@ -15,7 +15,7 @@ from aggregate.sending.cache.fingerprint import (
     SegmentHash,
     compare_prefixes,
 )
-from aggregate.sending.request_log import LoggedRequest, read_request, write_request
+from aggregate.sending.request_log import LoggedRequest, prompt_tokens, read_request, write_request
 
 if TYPE_CHECKING:
     from aggregate.prompt import PromptTokens
@@ -25,15 +25,10 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class EditedPrompt:
-    """It stands for the stream of its segments, and for what measures these.
+    """It stands for the stream of its segments, and for what measures these."""
 
-    Attributes:
-        rows: What is told of each file.
-        warnings: What was left out or is doubtful, one sentence each.
-    """
-
-    rows: Sequence[FileRow]
-    warnings: Sequence[str]
+    rows: Sequence[FileRow]  # what is told of each file
+    warnings: Sequence[str]  # what was left out or is doubtful, one sentence each
     _counts: bool
     _earlier: LoggedRequest
     _old: mmap
@@ -92,14 +87,9 @@ class EditedPrompt:
             yield self._old[at : min(at + _PART_BYTES, end)]
 
     def tokens(self) -> "PromptTokens | None":
-        if not self._counts:
-            return None
-        from aggregate.prompt import PromptTokens
-
         segments = self._fingerprint.segments[1:]
-        sections = {section.value: section for section in Section}
-        places = [(sections[segment.section], segment.source) for segment in segments]
-        return PromptTokens.of(places, [segment.tokens for segment in segments])
+        counts = [segment.tokens for segment in segments]
+        return prompt_tokens(segments, counts) if self._counts else None
 
     def record(self, path: Path, _tokens: object) -> PrefixReport:
         write_request(LoggedRequest(path, self._fingerprint))

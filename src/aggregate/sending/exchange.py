@@ -1,15 +1,15 @@
 """One turn of a discussion, from its composed prompt to its recorded answer, and what is shown of its plan."""
 
 import time
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from aggregate.base.messages import short_list
+from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import Composition, Request
 from aggregate.prompt.document import Prompt, Section
@@ -22,7 +22,7 @@ from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.learned import NOTHING, Kinds, Learned, Place
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import ChatRequest
-from aggregate.sending.model_selection import OPTION, ModelSelection
+from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.models import LONG_LIFETIME, NO_REPLY, SCRIPTED, Reply, Usage, dollars
 from aggregate.sending.request_log import LoggedRequest
 
@@ -33,6 +33,7 @@ _CODE = (Section.FILES.value, Section.CHANGED.value)  # sections that are mostly
 class Exchange:
     """A turn of a discussion, from the composed prompt to the recorded answer."""
 
+    project: Project
     client: Client  # who is asked
     selection: ModelSelection  # as it was made
     asked: ChatRequest  # with its plan; without secrets
@@ -42,13 +43,15 @@ class Exchange:
     expected: Usage  # what the provider's cache is expected to read and write
     record: LoggedRequest  # what is recorded, once its prompt is written
     # What is kept of the prompt sent before, ``None`` for the first one
-    report: PrefixReport | None
+    prefix: PrefixReport | None
     budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
     warnings: tuple[str, ...]  # what was left out or is doubtful
     # The last turns, in whose place its turns come once it is answered
     replaces: tuple[Mapping[str, Any], ...] = ()
     looked: tuple[str, ...] = ()  # what a second look has picked, and for how much (rule T-10)
     learned: Learned = NOTHING  # of the model where it is reached
+    # When it was planned, in seconds since the epoch; a host sends it then
+    begun: float = field(default_factory=time.time)
     reply: Reply = NO_REPLY
     # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
     history: Path | None = None
@@ -58,6 +61,14 @@ class Exchange:
     @property
     def plan(self) -> RequestPlan:
         return self.asked.plan
+
+    @property
+    def provider(self) -> str:
+        return self.client.provider
+
+    @property
+    def model(self) -> str:
+        return self.asked.model
 
     @property
     def path(self) -> Path:
@@ -73,7 +84,7 @@ class Exchange:
         older, extra = self.ordered.older, self.ordered.extra
         shown = f"shown as the cache holds them, with diffs ({extra:+,} tokens)"
         diffs = [f"{shown}: {short_list(older)}"] if older else []
-        return [*diffs, *([self.report.sentence] if self.report else [])]
+        return [*diffs, *([self.prefix.sentence] if self.prefix else [])]
 
     @property
     def notes(self) -> Sequence[str]:
@@ -84,7 +95,7 @@ class Exchange:
 
     @property
     def place(self) -> Place:
-        return Place(self.client.provider, self.client.model, self.client.address)
+        return Place(self.provider, self.model, self.client.address)
 
     @property
     def kinds(self) -> Kinds:
@@ -94,23 +105,11 @@ class Exchange:
     @property
     def forecast(self) -> Usage:
         """What is expected by the provider's own count, which differs by kind of text."""
-        if self.client.provider == SCRIPTED:
+        if self.provider == SCRIPTED:
             return self.expected
-        code, words = self.learned.ratios(self.place)
-        sizes = [part.tokens for part in self.fingerprint.segments]
-        ratios = [code if part.section in _CODE else words for part in self.fingerprint.segments]
-        weighed = [size * ratio for size, ratio in zip(sizes, ratios, strict=True)]
-        ours, theirs = ([*accumulate(each, initial=0)] for each in (sizes, weighed))
-
-        def up_to(tokens: int) -> float:
-            number = min(bisect_right(ours, tokens), len(sizes)) - 1
-            return theirs[number] + (tokens - ours[number]) * ratios[number]
-
-        read = up_to(self.expected.cache_read)
-        written = up_to(self.expected.cache_read + self.expected.cache_write)
-        total = up_to(self.plan.total)
-        long = up_to(self.expected.cache_read + self.expected.cache_write_long) - read
-        return Usage(round(total - written), round(written - read), round(read), 0, round(long))
+        ratios, kinds = self.learned.ratios(self.place), self.kinds
+        counted = ratios[0] * kinds.code + ratios[1] * kinds.words
+        return self.expected.scaled(counted / sum(kinds)) if sum(kinds) else self.expected
 
     @property
     def expected_price(self) -> Decimal | None:
@@ -136,11 +135,10 @@ class Exchange:
 
     @property
     def bill(self) -> Bill:
-        client = self.client
-        return Bill.of(client.provider, client.model, self.forecast, self.reply.usage)
+        return Bill.of(self.provider, self.model, self.forecast, self.reply.usage)
 
     def price(self, usage: Usage) -> Decimal | None:
-        return cost(usage, self.client.model, provider=self.client.provider)
+        return cost(usage, self.model, provider=self.provider)
 
     @property
     def warmth(self) -> str:
@@ -186,7 +184,9 @@ class Exchange:
         address = f" at {client.address}" if client.address else ""
         sizes = f"{total:>10,} {len(self.prompt.segments):>9,}"
         lines.append(f"{sizes}  {'':9}  in all, to {model}{address}")
-        lines.append(_origins_sentence(self))
+        chosen = self.selection.chosen.items()
+        said = (f"{choice.of(name)} ({choice.source})" for name, choice in chosen)
+        lines.append(f"chosen: {', '.join(said)}")
         if self.budget is not None or self.provider_tokens != total:  # rule B-10
             counted = (
                 f"about {self.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
@@ -206,10 +206,10 @@ class Exchange:
     def data(self) -> dict[str, Any]:
         usage, amount = self.expected, self.expected_price
         return {
-            "provider": self.client.provider,
-            "model": self.client.model,
+            "provider": self.provider,
+            "model": self.model,
             "address": self.client.address,
-            "origins": dict(self.selection.origins),
+            "origins": {name: choice.source for name, choice in self.selection.chosen.items()},
             "discussion": self.request.discussion or DEFAULT,
             "tokens": self.plan.total,
             "provider_tokens": self.provider_tokens,
@@ -224,30 +224,10 @@ class Exchange:
             },
             "cost": None if amount is None else float(amount),
             "first_words": round(self.learned.first_piece, 1) or None,
-            "prefix": self.report.sentence if self.report else None,
+            "prefix": self.prefix.sentence if self.prefix else None,
             "diffs": list(self.ordered.older),
             "warnings": list(self.warnings),
         }
-
-
-def _origins_sentence(turn: Exchange) -> str:
-    client, selection, discussion = turn.client, turn.selection, turn.request.discussion
-    chosen = {
-        "provider": f"provider {client.provider}",
-        "model": f"model {client.model or 'its own'}",
-        "max_output": f"at most {turn.asked.max_output:,} tokens of answer",
-        "effort": f"effort {selection.effort}",
-        "temperature": f"temperature {selection.temperature or 0:g}",
-    }
-    parts = [
-        f'persona "{source}"' if name == "persona" else f"{chosen[name]} ({source})"
-        for name, source in selection.origins.items()
-    ]
-    if discussion:
-        parts.append(
-            f'discussion "{discussion}" ({"its own" if discussion == SCRIPTED else OPTION})'
-        )
-    return f"chosen: {', '.join(parts)}"
 
 
 def _blocks(turn: Exchange) -> list[dict[str, Any]]:

@@ -4,9 +4,8 @@ The host may change the arguments of the SDKs' own calls as it likes, as long as
 keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
 """
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ from aggregate.base.errors import ClientSetupError
 from aggregate.base.request import Amount
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
-from aggregate.sending.cache.fingerprint import PrefixReport
-from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import provider_of_model
@@ -31,41 +28,6 @@ from aggregate.sending.turn_preparation import prepare_turn
 _HOSTS_OWN = "http://localhost"
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRequest:
-    """A request that a host sends: the next turn of a project's discussion."""
-
-    turn: Exchange
-    project: Project
-    # When it was planned, in seconds since the epoch; a host sends it then
-    begun: float = field(default_factory=time.time)
-
-    @property
-    def provider(self) -> str:
-        return self.turn.client.provider
-
-    @property
-    def model(self) -> str:
-        return self.turn.asked.model
-
-    @property
-    def plan(self) -> RequestPlan:
-        """The blocks as they stand in the numbered prompt, with their tokens; its layout is for the next request."""
-        return self.turn.plan
-
-    @property
-    def expected(self) -> Usage:
-        return self.turn.expected
-
-    @property
-    def prefix(self) -> PrefixReport | None:
-        return self.turn.report
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return self.turn.warnings
-
-
 def plan_for(
     project: Project | Mapping[str, Any] | str | Path,
     model: str,
@@ -76,7 +38,7 @@ def plan_for(
     budget: Amount | str | None = None,
     redact: bool | None = None,
     options: ChatRequest = DEFAULT_REQUEST,
-) -> PlannedRequest:
+) -> Exchange:
     """Plan a request without a key; nothing is written or sent.
 
     Args:
@@ -114,39 +76,39 @@ def plan_for(
         redact=redact,
         budget=budget,
         effort=options.effort,
-        temperature=options.temperature,
         system=options.system,
     )
     turn = prepare_turn(project, message, selection, environ={}, require_key=False)
-    asked = turn.client.planned(replace(turn.asked, schema=options.schema))
-    return PlannedRequest(replace(turn, asked=asked), project)
+    asked = replace(turn.asked, schema=options.schema, temperature=options.temperature)
+    asked = turn.client.planned(asked)
+    return replace(turn, asked=asked)
 
 
-def to_anthropic(planned: PlannedRequest) -> dict[str, Any]:
+def to_anthropic(planned: Exchange) -> dict[str, Any]:
     """Return the arguments of ``Anthropic().messages.create`` and ``.stream``; another kind of API is an error."""
     _check_api(planned, anthropic_api.PROVIDERS, "to_anthropic")
-    return anthropic_api.request_body(planned.turn.asked)
+    return anthropic_api.request_body(planned.asked)
 
 
-def to_openai(planned: PlannedRequest) -> dict[str, Any]:
+def to_openai(planned: Exchange) -> dict[str, Any]:
     """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
-    return openai_api.request_body(planned.turn.asked, provider=planned.provider)
+    return openai_api.request_body(planned.asked, provider=planned.provider)
 
 
-def to_gemini(planned: PlannedRequest) -> dict[str, Any]:
+def to_gemini(planned: Exchange) -> dict[str, Any]:
     """Return the arguments of ``genai.Client().models.generate_content`` and ``.generate_content_stream``."""
     _check_api(planned, gemini_api.PROVIDERS, "to_gemini")
-    return gemini_api.request_body(planned.turn.asked)
+    return gemini_api.request_body(planned.asked)
 
 
-def body_of(planned: PlannedRequest) -> dict[str, Any]:
+def body_of(planned: Exchange) -> dict[str, Any]:
     """Return the arguments of a request in the form of whose API it was planned for."""
     is_anthropics = planned.provider in anthropic_api.PROVIDERS
     return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
 
-def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) -> Exchange:
+def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Exchange:
     """Keep a turn that the host has sent, as ``send`` would: prompt, answer, both turns, and what was sent.
 
     Args:
@@ -159,18 +121,17 @@ def record(planned: PlannedRequest, usage: object, reply: str | Reply | None) ->
         ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
         OutputError: A file cannot be written, or lies outside of the project.
     """
-    turn, project = planned.turn, planned.project
     if not isinstance(reply, Reply):
         used = usage_of(usage)
         reply = Reply(reply or "", used, model=planned.model)
-    *earlier, question = turn.request.history
-    turns = Discussion(project, turn.request.discussion).turns(is_new=True)
+    *earlier, question = planned.request.history
+    turns = Discussion(planned.project, planned.request.discussion).turns(is_new=True)
     # Where it has become shorter, a summary stands in the place of old turns.
     behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
     said = (question, {"role": ASSISTANT, "content": reply.text})
     if turns.path is not None and any(pair == said for pair in pairwise(behind)):
         raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
-    return send_turn(turn, project, received=reply, begun=planned.begun)
+    return send_turn(planned, received=reply)
 
 
 def usage_of(reported: object) -> Usage:
@@ -188,7 +149,7 @@ def usage_of(reported: object) -> Usage:
     return openai_api.parse_usage(fields)
 
 
-def _check_api(planned: PlannedRequest, providers: frozenset[str], function: str) -> None:
+def _check_api(planned: Exchange, providers: frozenset[str], function: str) -> None:
     if planned.provider not in providers:
         raise ClientSetupError(
             f"the request was planned for {planned.provider}, which {function} does not speak to: "

@@ -55,8 +55,6 @@ class ImageRules:
     tokens: Callable[[int, int], int]
     largest: int = LARGEST_IMAGE  # bytes of one image as they are sent: in base64, a third more
     longest: int = 0  # pixels of one side, 0 for any
-    most: int = 500  # images of a request
-    together: int = 50_000_000  # bytes of all images of a request, as they are sent
 
 
 def _patches(
@@ -72,12 +70,12 @@ def _patches(
 
 
 # Where pages disagree, the smaller limit and the larger count are taken.
-_COARSE: Final = ImageRules(_patches(28, edge=1568, most=1568), 5_000_000, 8000, 20, 24_000_000)
-_FINE: Final = ImageRules(_patches(28, edge=2576, most=4784), 5_000_000, 8000, 20, 24_000_000)
+_COARSE: Final = ImageRules(_patches(28, edge=1568, most=1568), 5_000_000, 8000)
+_FINE: Final = ImageRules(_patches(28, edge=2576, most=4784), 5_000_000, 8000)
 _PATCHES: Final = ImageRules(_patches(32, most=2500, factor=1.2))
 # Servers of one's own differ; most of their models see patches of 28 pixels.
-_OWN_SERVER: Final = ImageRules(_patches(28, most=4096), most=100)
-_GEMINI: Final = ImageRules(lambda _width, _height: 1120, together=20_000_000)
+_OWN_SERVER: Final = ImageRules(_patches(28, most=4096))
+_GEMINI: Final = ImageRules(lambda _width, _height: 1120)
 
 # Providers of a row: any at all, or all that have a row, but servers of one's own.
 ANY, KNOWN = "", "*"
@@ -216,26 +214,20 @@ def accepted_images(
         asked = f"{provider} {model}".strip()
         many = "the screenshot is" if len(images) == 1 else f"{len(images):,} screenshots are"
         return {}, (f"{asked} takes no images: {many} only named in the prompt",)
-    taken: dict[Image, int] = {}
-    warnings = []
-    together = 0
-    for image in images:
-        size = 4 * ceil(len(image.data) / 3)
-        if problem := _problem(image, size, rules, taken=len(taken), together=together + size):
-            warnings.append(f"screenshot {image.path} is only named in the prompt: {problem}")
-        else:
-            taken[image] = rules.tokens(image.width, image.height)
-            together += size
-    return taken, tuple(warnings)
+    problems = {image: _problem(image, rules) for image in images}
+    warnings = tuple(
+        f"screenshot {image.path} is only named in the prompt: {problem}"
+        for image, problem in problems.items()
+        if problem
+    )
+    taken = [image for image in images if not problems[image]]
+    return {image: rules.tokens(image.width, image.height) for image in taken}, warnings
 
 
-def _problem(image: Image, size: int, rules: ImageRules, *, taken: int, together: int) -> str:
+def _problem(image: Image, rules: ImageRules) -> str:
+    size = 4 * ceil(len(image.data) / 3)
     if size > rules.largest:
         return f"it has {size:,} bytes in base64, the most is {rules.largest:,}; make it smaller or save it as JPEG"
     if rules.longest and max(image.width, image.height) > rules.longest:
         return f"it has {image.width:,} x {image.height:,} pixels, the most is {rules.longest:,}; make it smaller"
-    if taken >= rules.most:
-        return f"a request takes {rules.most:,} images; name fewer"
-    if together > rules.together:
-        return f"all images together have more than {rules.together:,} bytes in base64; name fewer"
     return ""

@@ -31,7 +31,8 @@ from aggregate.sending.clients.learned import token_ratio
 from aggregate.sending.clients.openai_api import BREAKPOINT, cache_key
 from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.providers import provider_of_model
-from aggregate.sending.host_requests import PlannedRequest, body_of, usage_of
+from aggregate.sending.exchange import Exchange
+from aggregate.sending.host_requests import body_of, usage_of
 from aggregate.sending.models import CachePolicy, Usage
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
@@ -92,7 +93,7 @@ def plan_messages(
     model: str,
     tools: Sequence[Any] | None = None,
     system: str | Sequence[Any] | None = None,
-    earlier: PlannedMessages | PlannedRequest | None = None,
+    earlier: PlannedMessages | Exchange | None = None,
     provider: str = "",
     at: float | None = None,
 ) -> PlannedMessages:
@@ -117,7 +118,7 @@ def plan_messages(
     pieces = list(_pieces(tools, system, messages))
     if not any(piece.place[0] == "messages" for piece in pieces):
         raise ClientSetupError("there is nothing to plan: the messages are empty")
-    begun = _begun(earlier, tools, policy) if isinstance(earlier, PlannedRequest) else earlier
+    begun = _begun(earlier, tools, policy) if isinstance(earlier, Exchange) else earlier
     digests, tokens = _measured(pieces, begun)
     shared = common_prefix(digests, begun.plan.layout.digests) if begun else 0
     own = frozenset(place for place in begun.own if place <= shared) if begun else frozenset()
@@ -260,7 +261,7 @@ def _before(
     return EarlierRequest(layout, replaced=last)
 
 
-def _begun(planned: PlannedRequest, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
+def _begun(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
     """Return the request that began a loop, sent with the loop's tools: all its breakpoints may move."""
     body = _plain(body_of(planned))
     pieces = list(_pieces(tools, body.get("system"), body["messages"]))

@@ -149,18 +149,12 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class LoopTurn:
-    """What a model said and called, and what it was told then.
+    """What a model said and called, and what it was told then."""
 
-    Attributes:
-        text: What it said.
-        results: One for each of its calls, in order.
-        note: What it is told besides.
-        native: Its message as the provider gave it, which some want back with the results, signatures included.
-    """
-
-    text: str = ""
-    results: tuple[CallResult, ...] = ()
-    note: str = ""
+    text: str = ""  # what it said
+    results: tuple[CallResult, ...] = ()  # one for each of its calls, in order
+    note: str = ""  # what it is told besides
+    # Its message as the provider gave it, which some want back with the results, signatures included
     native: Any = None
 
     @property

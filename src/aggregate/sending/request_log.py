@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +41,7 @@ _MOST: Final = 200
 _VERSION = 2
 # How many records are looked through for one that fits: reading each takes time, and caches forget within an hour.
 _RECENT = 20
+_LINK: Final = attrgetter(*SegmentHash.__slots__)  # A segment as it is written
 _DIGITS: Final = 16  # Of the hash of a segment
 _SECTIONS: Final = {section.value: section.value for section in Section}
 _LARGEST_NUMBER = 2**40  # no prompt has as many bytes
@@ -67,10 +69,7 @@ class LoggedRequest:
 
 def write_request(request: LoggedRequest) -> str:
     """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is."""
-    links = [
-        [segment.section, segment.source, segment.digest, segment.tokens, segment.size]
-        for segment in request.fingerprint.segments
-    ]
+    links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
         optional = {
@@ -222,6 +221,13 @@ def _size(value: object) -> int:
     return value
 
 
+def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "PromptTokens":
+    from aggregate.prompt import PromptTokens  # a quiet run counts nothing
+
+    places = [(Section(segment.section), segment.source) for segment in segments]
+    return PromptTokens.of(places, counts)
+
+
 class PromptMeter:
     """Measures the segments that pass through it; with an account also where their lines come from (rule A-1)."""
 
@@ -244,10 +250,7 @@ class PromptMeter:
     def tokens(self) -> "PromptTokens | None":
         if self._counter is None:
             return None
-        from aggregate.prompt import PromptTokens
-
-        places = [(Section(measured.section), measured.source) for measured in self._hashes]
-        return PromptTokens.of(places, self._counter.counts())
+        return prompt_tokens(self._hashes, self._counter.counts())
 
     def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
         last: tuple[str, bytes] | None = None

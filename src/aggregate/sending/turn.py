@@ -13,12 +13,12 @@ from typing import cast
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import create_private
 from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
-from aggregate.project.configuration import Project, user_config
+from aggregate.project.configuration import user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import keep_charge, spent_today
-from aggregate.sending.clients.client import LEFT_OUT
+from aggregate.sending.clients.client import TEXT_ALONE
 from aggregate.sending.clients.learned import Learned, record_usage
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
@@ -35,12 +35,7 @@ _FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own wei
 
 
 def send_turn(
-    prepared: Exchange,
-    project: Project,
-    *,
-    on_text: OnText | None = None,
-    received: Reply | None = None,
-    begun: float | None = None,
+    prepared: Exchange, *, on_text: OnText | None = None, received: Reply | None = None
 ) -> Exchange:
     """Send a prepared turn and return it with its reply; keep the prompt, the answer, both turns, and what was sent.
 
@@ -50,11 +45,11 @@ def send_turn(
 
     ``on_text`` is called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
     output that was closed, the rest is still received and kept, and the error is raised at the end. An answer that was
-    ``received``, to a request ``begun`` then in seconds since the epoch, is kept likewise, and nothing is sent.
+    ``received`` by a host, to the request as it was planned, is kept likewise, and nothing is sent.
     """
-    request, client = prepared.request, prepared.client
+    request, client, project = prepared.request, prepared.client, prepared.project
     if received is None:
-        check_limit(prepared, project)
+        check_limit(prepared)
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
         history = confined(history_file(project.path, request.discussion), request.written_in)
@@ -65,8 +60,8 @@ def send_turn(
         record_audit(path, request, prepared.composition, prepared.prompt)
     log = replace(prepared.record, path=path)
     write_request(log.unsent)  # until something of an answer is there
-    if begun is not None:
-        os.utime(request_log_path(path), (begun, begun))
+    if received is not None:
+        os.utime(request_log_path(path), (prepared.begun, prepared.begun))
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
         came = ""
@@ -90,9 +85,11 @@ def send_turn(
         prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
     warnings += keep_charge(project.folder, client.provider, client.model, usage)
-    if left_out := ", ".join(reply.raw.get(LEFT_OUT, ())):
-        refused = f"{client.provider} has refused the request with {left_out}"
-        warnings = (f"{refused}: it was sent again without", *warnings)
+    if TEXT_ALONE in reply.raw:
+        beside = "images, effort or schema"
+        warnings += (
+            f"{client.provider} has refused the request: it was sent again without {beside}",
+        )
     if problem:
         warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
     if file.problem:
@@ -103,10 +100,10 @@ def send_turn(
     )
 
 
-def check_limit(prepared: Exchange, project: Project) -> None:
+def check_limit(prepared: Exchange) -> None:
     """Refuse what could cost more than the caller, the user or the project allows."""
     client, asked = prepared.client, prepared.selection.most
-    tables = (project.config.send.most_per_day, user_config().send.most_per_day)
+    tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
     daily = min((most for most in tables if most is not None), default=None)
     if client.provider == SCRIPTED or (asked is None and daily is None):
         return

@@ -16,6 +16,7 @@ from aggregate.base.redaction import Redaction, redact
 from aggregate.base.request import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
+from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
@@ -57,14 +58,11 @@ _Compose = Callable[[Request], Composition]
 _LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
 
 
-_NONE_BEFORE = EarlierRequest(takes_hours=True)
-
-
 @dataclass(frozen=True, slots=True)
 class LastRequest:
     """The last request, as far as the next one goes by it."""
 
-    before: EarlierRequest = _NONE_BEFORE
+    before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
     cached: CachedPrompt = UNSENT  # its prompt, and how much of it a cache holds
     # How much of each file it has shown, if it had a budget; another discussion was about something else
     shown: tuple[SentFile, ...] = ()
@@ -111,14 +109,14 @@ def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int
 
 
 def _find_last_request(
-    request: Request, client: Client, system: str, effort: str, *, policy: CachePolicy
+    request: Request, client: Client, asked: ChatRequest, *, policy: CachePolicy
 ) -> LastRequest:
     """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
 
     Where no cache holds that one it is the last one of another discussion that a cache holds, since the files begin
     both; else the last one of this discussion to any model, else of any.
     """
-    recipient = (client.provider, client.model, digest(system))
+    recipient = (client.provider, client.model, digest(asked.system))
     seen: list[LastRequest] = []
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
         if logged.layout is None:
@@ -126,7 +124,7 @@ def _find_last_request(
         reached = (logged.provider, logged.model, logged.fingerprint.digests[0])
         was_written = logged.layout.breakpoints or policy.lookup is not CacheLookup.BREAKPOINTS
         # How long it thinks is a part of what Anthropic's cache compares.
-        is_other_effort = logged.provider == "anthropic" and logged.effort != effort
+        is_other_effort = logged.provider == "anthropic" and logged.effort != (asked.effort or "")
         may_be_cached = reached == recipient and bool(was_written) and not is_other_effort
         seen.append(LastRequest.of(logged, request, policy, may_be_cached=may_be_cached))
         if may_be_cached and seen[-1].is_own:
@@ -179,17 +177,18 @@ class _FittedTurn:
 class TurnComposer:
     """Composes a turn, with a budget so that the whole request keeps to it by the provider's count (rule B-10)."""
 
+    project: Project
     client: Client  # who is asked, and knows how its provider counts
     learned: Learned
     selection: ModelSelection
     policy: CachePolicy
-    system: str  # the instructions without secrets
+    asked: ChatRequest  # how, with instructions without secrets
     images: Mapping[Image, int]
     last: LastRequest
 
     @classmethod
     def behind_last(
-        cls, client: Client, selection: ModelSelection, request: Request
+        cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
         """Return what composes the turn, and what is doubtful about its instructions and images."""
         place = Place(client.provider, client.model, client.address)
@@ -203,10 +202,9 @@ class TurnComposer:
         if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             told += (_NO_HOURS,)
-        effort = client.planned(request_of(selection)).effort or ""
-        last = _find_last_request(request, client, system, effort, policy=policy)
-        composer = cls(client, learned, selection, policy, system, images, last)
-        return composer, told
+        asked = client.planned(replace(request_of(selection), system=system))
+        last = _find_last_request(request, client, asked, policy=policy)
+        return cls(project, client, learned, selection, policy, asked, images, last), told
 
     def compose(
         self,
@@ -223,7 +221,7 @@ class TurnComposer:
 
     def _fitted(self, request: Request, whole: Budget, compose: _Compose) -> _FittedTurn:
         ratio = self.client.ratio
-        others = count(self.system) + sum(self.images.values())
+        others = count(self.asked.system) + sum(self.images.values())
         own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - others, 1)
         budget = replace(whole, tokens=own_tokens)
         # Where no cache holds how files were sent any more a fit afresh costs no more.
@@ -292,8 +290,8 @@ class TurnComposer:
         hashed = HashedPrompt.of(
             prompt,
             count_prompt(prompt).segments,
-            system=self.system,
-            system_tokens=count(self.system),
+            system=self.asked.system,
+            system_tokens=count(self.asked.system),
             images=self.images,
         )
         grown = grown_files(request.kept, composition.choices) if request.budget else None
@@ -315,8 +313,20 @@ class TurnComposer:
         left = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
             client = scripted_client(cache=left, model=client.model)
-        asked = client.planned(replace(request_of(self.selection), system=self.system, plan=plan))
+        asked = replace(self.asked, plan=plan)
+        record = LoggedRequest(
+            Path(),
+            prompt.fingerprint,
+            client.provider,
+            client.model,
+            plan.layout,
+            turn.shown if turn.request.budget else (),
+            before.pauses,
+            turn.request.discussion,
+            asked.effort or "",
+        )
         return Exchange(
+            self.project,
             client,
             self.selection,
             asked,
@@ -324,22 +334,9 @@ class TurnComposer:
             turn.composition,
             turn.ordered,
             charge(plan, left)[0],
-            self._record(turn, asked),
+            record,
             compare_prefixes(earlier, prompt.fingerprint) if earlier.segments else None,
             None,
             (*doubts(turn.composition.missing, turn.composition.guess), *turn.composition.warnings),
             learned=self.learned,
-        )
-
-    def _record(self, turn: _FittedTurn, asked: ChatRequest) -> LoggedRequest:
-        return LoggedRequest(
-            Path(),
-            turn.ordered.prompt.fingerprint,
-            self.client.provider,
-            self.client.model,
-            asked.plan.layout,
-            turn.shown if turn.request.budget else (),
-            pauses=self.last.before.pauses,
-            discussion=turn.request.discussion,
-            effort=asked.effort or "",
         )

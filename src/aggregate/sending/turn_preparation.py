@@ -12,7 +12,6 @@ from aggregate.project.index import user_index
 from aggregate.prompt import Request, find_persona, request_for
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import check_window, context_window
-from aggregate.sending.clients.protocol import unused_options
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of, select_model
 from aggregate.sending.turn import USER
@@ -43,19 +42,21 @@ def prepare_turn(
     client, selection = select_model(
         project, selection, environ=environ, on_wait=on_wait, require_key=require_key
     )
-    project = _with_default_budget(project)
-    request = _request(project, client, selection, aside, task=task)
+    request = _request(_with_default_budget(project), client, selection, aside, task=task)
     request = _with_message(request, message, replaces)
     told: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    if selection.picks:
+    if selection.pick:
         from aggregate.sending.second_look import look_again  # most turns do without
 
         request, told, failed = look_again(request, client, index=user_index(), asks=require_key)
-    composer, doubts = TurnComposer.behind_last(client, selection, request)
+    composer, doubts = TurnComposer.behind_last(project, client, selection, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
-    unused = unused_options(client.provider, replace(request_of(selection), model=client.model))
+    unused: tuple[str, ...] = ()
+    if selection.effort and turn.asked.effort is None:
+        asked = f"{turn.provider} {turn.model}".strip()
+        unused = (f"{asked} takes no effort: {selection.effort} is left out",)
     warnings = (*selection.warnings, *unused, *turn.warnings, *doubts, *failed)
     return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=told)
 
@@ -63,12 +64,8 @@ def prepare_turn(
 def _with_default_budget(project: Project) -> Project:
     """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
     config = project.config
-    budget = config.send.budget
-    if budget is None and config.budget.tokens is None:
-        budget = user_config().send.budget or (AUTO if project.is_bare else None)
-    if budget is None:
-        return project
-    table = replace(config.budget, tokens=budget)
+    users = user_config().send.budget or (AUTO if project.is_bare else None)
+    table = replace(config.budget, tokens=config.send.budget or config.budget.tokens or users)
     return replace(project, config=replace(config, budget=table))
 
 

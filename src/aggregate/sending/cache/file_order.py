@@ -250,18 +250,15 @@ class FileOrder:
         """Return the last prompt with what is new behind it, ``None`` where else than in files it has changed."""
         history = [part for part in self.prompt.segments if part.section is Section.HISTORY]
         known = self._known()
-        staying = self._shared_prefix(history, known)
-        changes = self._untold_changes(staying, known)
-        if changes and _excerpts(staying) == len(history):
-            # The question, the last one, was sent before: what has changed since stands before it all the same.
-            staying = self._shared_prefix(history[:-1], known)
-            changes = self._untold_changes(staying, known)
+        # Before the question, the last one, stands what has changed, also where the question was sent before.
+        staying = self._shared_prefix(history[:-1], known)
+        changes = None if staying is None else self._untold_changes(staying, known)
         if staying is None or changes is None:
             return None
         same = self._carried(staying, history, known, {change.source for change in changes})
         if same is None:
             return None
-        new = history[_excerpts(staying) :]
+        new = history[sum(old.section == Section.HISTORY for _, old in staying) :]
         told = [changed_since_heading(), *changes] if changes else []
         news = (HashedSegment.counted(segment, self.count) for segment in told)
         return (*same, *new[:-1], *news, *new[-1:])
@@ -290,10 +287,8 @@ class FileOrder:
         return None if others else staying
 
     def _untold_changes(
-        self, staying: Sequence[_Numbered] | None, known: Mapping[str, HashedSegment]
+        self, staying: Sequence[_Numbered], known: Mapping[str, HashedSegment]
     ) -> list[Segment] | None:
-        if staying is None:
-            return None
         by_file = _numbers_by_file(staying)
         changes: list[Segment] = []
         for path, part in known.items():
@@ -346,10 +341,6 @@ class FileOrder:
                 shown = _NO_LINES
             segments.append(self._older(number, text, shown))
         return segments
-
-
-def _excerpts(staying: Iterable[_Numbered] | None) -> int:
-    return sum(old.section == Section.HISTORY for _, old in staying or ())
 
 
 def _numbers_by_file(staying: Sequence[_Numbered]) -> dict[str, list[int]]:

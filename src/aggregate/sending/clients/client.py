@@ -133,32 +133,23 @@ class RequestStop:
 logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})  # a request that a provider does not understand
 NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
-LEFT_OUT: Final = "left_out"  # in a reply's ``raw``: what the provider has refused beside the text
+TEXT_ALONE: Final = "text_alone"  # in a reply's ``raw``: what stood beside the text was refused
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Sends prompts to one provider.
-
-    Attributes:
-        provider: Its name.
-        transport: The adapter.
-        model: The model to ask where the caller names none.
-        retry: How often failures are tried again.
-        on_wait: Called with the seconds before each wait and its reason.
-        ratio: How many tokens the provider counts for each of o200k's, for the check against the model's window.
-        layers: What stands around each exchange, the outermost first.
-        address: Where the provider is reached, ``""`` for its own.
-    """
+    """Sends prompts to one provider."""
 
     provider: str
     transport: Transport = field(repr=False)
-    model: str = ""
+    model: str = ""  # the one to ask where the caller names none
     retry: Retry = field(default_factory=Retry)
+    # Called with the seconds before each wait and its reason
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
+    # How the provider counts, for the check against the model's window
     ratio: TokenRatio = OWN_COUNT
-    layers: tuple[Middleware, ...] = field(default=(), repr=False)
-    address: str = ""
+    layers: tuple[Middleware, ...] = field(default=(), repr=False)  # the outermost first
+    address: str = ""  # where the provider is reached, ``""`` for its own
 
     def planned(self, request: ChatRequest) -> ChatRequest:
         """Return the request as the provider takes it, with the blocks that are sent; planned once, it stays so."""
@@ -271,7 +262,7 @@ class Client:
                 is_refused = error.status in MALFORMED or (has_refused_images and is_sure)
                 if is_refused and request != request.text_only:
                     reply = await self._ask(request.text_only, forwarder)
-                    return replace(reply, raw={**reply.raw, LEFT_OUT: request.beside_text})
+                    return replace(reply, raw={**reply.raw, TEXT_ALONE: True})
                 seconds = self.retry.wait(failed, error)
                 if self.on_wait:
                     self.on_wait(seconds, error)

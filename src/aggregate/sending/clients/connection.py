@@ -11,15 +11,12 @@ import re
 import socket
 import ssl
 import sys
-import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib import import_module
-from json import JSONDecodeError
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
@@ -28,7 +25,7 @@ from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import FinishReason, Reply
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncByteStream, Request, Response
+    from httpx2 import Request, Response
 
 _HIDDEN = "(hidden)"
 _SHORTEST = 6  # characters of a key that is hidden: shorter ones occur in ordinary words
@@ -77,7 +74,6 @@ def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[st
 class ConnectionLimits:
     connect: float = 10.0  # a server that is there accepts one within a second
     read: float = 600.0  # models that think send nothing for minutes where it is not streamed
-    size: int = 100_000_000  # 128,000 tokens take 40 MB where each comes in an event of its own
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -148,39 +144,13 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
     async def set_limits(request: "Request") -> None:
         # SDKs set limits for each request, some a single one for all phases or none.
         request.extensions = {**request.extensions, "timeout": seconds}
-        # A few bytes of a compressed answer can become gigabytes.
-        request.headers["accept-encoding"] = "identity"
 
-    async def limit_size(response: "Response") -> None:
-        response.stream = _limited(cast("AsyncByteStream", response.stream), limits.size)
-
-    hooks = {"request": [set_limits], "response": [_refuse_wrong_server, limit_size]}
+    hooks = {"request": [set_limits], "response": [_refuse_wrong_server]}
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
 
 
-def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
-    """Return the bytes of an answer, which end with an error where they are too many."""
-    from httpx2 import AsyncByteStream
-
-    class Limited(AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            received = 0
-            async for piece in stream:
-                received += len(piece)
-                if received > size:
-                    raise WrongAddressError(
-                        f"sent more than {size:,} bytes, which no answer has: check the address"
-                    )
-                yield piece
-
-        async def aclose(self) -> None:
-            await stream.aclose()
-
-    return Limited()
-
-
 async def _refuse_wrong_server(response: "Response") -> None:
-    """Refuse redirects, web pages and compressed answers before an SDK makes something else of them."""
+    """Refuse redirects and web pages before an SDK makes something else of them."""
     headers, status = response.headers, response.status_code
     location = headers.get("location", "")
     if response.is_redirect or (location and 300 <= status < 400):
@@ -194,11 +164,6 @@ async def _refuse_wrong_server(response: "Response") -> None:
     if is_page and (response.is_success or status in (404, 405)):
         raise WrongAddressError(
             f"sent an answer that is a web page (status {status}): check the address"
-        )
-    encoding = headers.get("content-encoding", "").strip().lower()
-    if encoding not in ("", "identity"):
-        raise WrongAddressError(
-            f"sent a compressed answer ({encoding:.20}), which was not asked for: check the address"
         )
 
 
@@ -301,24 +266,11 @@ class SdkErrorTranslator:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    milliseconds = seconds_of(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    return seconds_of(headers.get("retry-after"))
-
-
-def seconds_of(value: str | None, *, now: float | None = None) -> float | None:
-    """Return a ``retry-after`` header, a number or a date, as seconds from ``now``; ``None`` for neither."""
-    if not value:
-        return None
+    """Return the seconds that a ``retry-after`` header names, ``None`` where none does."""
     try:
-        seconds = float(value)
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
-        try:
-            then = parsedate_to_datetime(value).timestamp()
-        except (ValueError, OverflowError):
-            return None
-        seconds = max(then - (time.time() if now is None else now), 0.0)
+        return None
     return seconds if 0 <= seconds < math.inf else None
 
 
@@ -347,8 +299,6 @@ def _permanent_problem(chain: Sequence[BaseException]) -> str:
             return f"cannot be reached{_where(chain)}: there is no host of this name: check the address"
         if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
             return "cannot be reached: its address does not begin with http:// or https://, or is no address"
-        if isinstance(cause, JSONDecodeError) and cause.doc.lstrip().startswith("<"):
-            return "sent an answer that is a web page: check the address"
     return ""
 
 

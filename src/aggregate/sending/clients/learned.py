@@ -4,17 +4,12 @@ It lies in the user's own state folder and is no more than a forecast: what was 
 """
 
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.writing import user_state_folder
-from aggregate.sending.clients.own_models import (
-    HIGHEST,
-    LOWEST,
-    TokenRatio,
-    reported_ratio,
-    shipped_ratio,
-)
+from aggregate.sending.clients.own_models import HIGHEST, LOWEST, TokenRatio, shipped_ratio
 from aggregate.sending.kept import change_kept, read_kept
 from aggregate.sending.models import SCRIPTED, Usage
 
@@ -80,8 +75,10 @@ class Learned(NamedTuple):
     def ratio(self, place: Place) -> TokenRatio:
         if not self.sent:
             return shipped_ratio(place.provider, place.model)
-        sent, reported, requests = map(round, (self.sent, self.reported, self.requests))
-        return reported_ratio(place.provider, sent=sent, reported=reported, requests=requests)
+        requests = round(self.requests)
+        many = f"{requests:,} requests" if requests != 1 else "one request"
+        thousandths = ceil(round(self.reported) * 1000 / round(self.sent))
+        return TokenRatio(thousandths, f"as {place.provider} has reported for {many}")
 
     def ratios(self, place: Place) -> tuple[float, float]:
         """Return the provider's tokens for one of ours, of code and of words.

@@ -9,7 +9,7 @@ exact inverses of each other.
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.errors import PromptTooLongError
 from aggregate.project.configuration import user_config
@@ -65,17 +65,6 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
     )
 
 
-def reported_ratio(provider: str, *, sent: int, reported: int, requests: int) -> TokenRatio:
-    thousandths = -(-reported * _WHOLE // sent)
-    bounded = min(max(thousandths, LOWEST), HIGHEST)
-    many = f"{requests:,} requests" if requests != 1 else "one request"
-    source = f"as {provider} has reported for {many}"
-    if bounded != thousandths:
-        bound = "at least" if bounded == LOWEST else "at most"
-        source += f", {bound} {bounded / _WHOLE:g} since no vocabulary in use goes beyond"
-    return TokenRatio(bounded, source)
-
-
 _MILLION: Final = 1_000_000
 
 
@@ -93,17 +82,13 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
     table = own_model(model)
     if table is None:
         return policy
-    if table.minimum is not None:
-        policy = replace(policy, minimum=table.minimum)
-    if table.lifetime is not None:
-        policy = replace(policy, seconds=table.lifetime)
+    said: dict[str, Any] = {"minimum": table.minimum, "seconds": table.lifetime}
     # A server of one's own that has prices is not known to have another one for what it reads again.
     read = table.input if table.cache_read is None and provider == COMPATIBLE else table.cache_read
-    if table.input and read is not None:
-        policy = replace(policy, read=read / table.input)
-    if table.input and table.cache_write is not None:
-        policy = replace(policy, write=table.cache_write / table.input)
-    return policy
+    prices = {"read": read, "write": table.cache_write}
+    if table.input:
+        said |= {name: price and price / table.input for name, price in prices.items()}
+    return replace(policy, **{name: value for name, value in said.items() if value is not None})
 
 
 _PRICE_LIST_IDS = {"gemini": "google", SCRIPTED: None, COMPATIBLE: None, GATEWAY: None}

@@ -8,7 +8,6 @@ from typing import Any, Final, Protocol
 
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.request_plan import UNPLANNED, RequestPlan
-from aggregate.sending.known_models import known_model
 from aggregate.sending.models import LoopTurn, OfferedTool, Reply
 
 
@@ -62,16 +61,6 @@ class ChatRequest:
         return self.plan is not UNPLANNED
 
     @property
-    def beside_text(self) -> tuple[str, ...]:
-        parts = {
-            "images": self.plan.has_images,
-            "a temperature": self.temperature is not None,
-            "an effort": self.effort is not None,
-            "a schema": self.schema is not None,
-        }
-        return tuple(name for name, is_sent in parts.items() if is_sent)
-
-    @property
     def text_only(self) -> "ChatRequest":
         plan = self.plan
         if plan.has_images:
@@ -91,20 +80,6 @@ def loop_texts(request: ChatRequest) -> Iterator[str]:
 
 
 DEFAULT_REQUEST: Final = ChatRequest()  # no instructions, the usual limits, nothing sent before
-
-
-def unused_options(provider: str, request: ChatRequest) -> tuple[str, ...]:
-    takes = known_model(provider, request.model).takes
-    asked, wanted = f"{provider} {request.model}".strip(), request.temperature
-    warnings = []
-    if request.effort is not None and not takes.takes_effort:
-        warnings.append(f"{asked} takes no effort: {request.effort.value} is left out")
-    taken = takes.temperature(wanted)
-    if wanted is not None and taken is None:
-        warnings.append(f"{asked} takes no temperature: {wanted:g} is left out")
-    elif wanted is not None and taken != wanted:
-        warnings.append(f"{asked} takes no temperature of {wanted:g}: {taken:g} is sent")
-    return tuple(warnings)
 
 
 Ask = Callable[[ChatRequest, OnText | None], Awaitable[Reply]]

@@ -150,24 +150,21 @@ def priced_models(project: Project) -> list[PricedModel]:
     own = user_config()
     tables: list[SendTable | PersonaTable] = [project.config.send, own.send]
     tables += own.personas.values()
-    named = [(table.provider, table.model) for table in tables] + [
-        ("", name) for name in own.models
-    ]
-    usual = [(provider, entry.model) for provider, entry in PROVIDERS.items()]
-    found = [(provider or provider_of_model(name), name) for provider, name in (*named, *usual)]
-    models = []
-    for provider, model in dict.fromkeys(pair for pair in found if pair[1]):
-        prices = [
-            cost(usage, model, provider=provider)
-            for usage in (Usage(fresh=_PRICED), Usage(output=_PRICED))
-        ]
-        fresh, output = (
-            None if price is None else float(price * (_MILLION // _PRICED)) for price in prices
-        )
-        name = f"{provider}/{model}" if provider else model
-        ratio = token_ratio(provider, model).value
-        models.append(PricedModel(name, context_window(model), fresh, output, ratio))
-    return models
+    named = [(table.provider, table.model) for table in tables]
+    named += [("", name) for name in own.models]
+    named += [(provider, entry.model) for provider, entry in PROVIDERS.items()]
+    found = ((provider or provider_of_model(name), name) for provider, name in named if name)
+    return [_priced(*recipient) for recipient in dict.fromkeys(found)]
+
+
+def _priced(provider: str, model: str) -> PricedModel:
+    def price(usage: Usage) -> float | None:
+        amount = cost(usage, model, provider=provider)
+        return None if amount is None else float(amount * (_MILLION // _PRICED))
+
+    name, ratio = f"{provider}/{model}" if provider else model, token_ratio(provider, model).value
+    prices = price(Usage(fresh=_PRICED)), price(Usage(output=_PRICED))
+    return PricedModel(name, context_window(model), *prices, ratio)
 
 
 def usual_recipient(project: Project) -> tuple[str, str]:
