@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from textwrap import dedent
 
+from aggregate.base.text import generated_reason
 from aggregate.ranking import term_hash
 from aggregate.ranking.files import Analysis, FileFacts, analyse, look_roughly
 
@@ -23,7 +24,10 @@ class FakeCorpus:
             for asked in (False, True)
         }
         self._rough = [look_roughly(path, text) for path, text in plain.items()]
-        self.files: Sequence[FileFacts] = [rough.facts for rough in self._rough]
+        self.files: Sequence[FileFacts] = [
+            rough.facts._replace(is_generated=bool(generated_reason(path, text)))
+            for rough, (path, text) in zip(self._rough, plain.items(), strict=True)
+        ]
         self.loaded: list[int] = []
         self.looked_up: list[set[str]] = []
 

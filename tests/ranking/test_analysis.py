@@ -70,7 +70,7 @@ def test_references_belong_to_the_innermost_definition() -> None:
         ("run", "#!/bin/sh\nls\n", ("bash", True, 13, 3, 1, False)),
         ("a.sql", "SELECT\n", ("sql", True, 7, 1, 1, False)),
         ("a.txt", "", ("", False, 0, 0, 0, False)),
-        ("uv.lock", "", ("toml", False, 0, 0, 0, True)),
+        ("uv.lock", "", ("toml", False, 0, 0, 0, False)),
     ],
 )
 def test_traits_follow_from_name_and_text(path: str, text: str, traits: tuple[object, ...]) -> None:

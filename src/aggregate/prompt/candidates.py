@@ -260,7 +260,7 @@ class Candidates:
         """Return files that are excluded on purpose, and remarks, which a prompt without a budget shows besides."""
         corpus = self._corpus
         excluded = (
-            noted_file(file, corpus.source(number))
+            noted_file(file, corpus.reading(number).source)
             for number, file in enumerate(corpus.shown)
             if number not in self.by_number and file.item.auto_aggregate
         )

@@ -1,13 +1,11 @@
 """The corpus that a ranking reads, of files on the disk: what is known unchanged of them is not read."""
 
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import repeat
-from typing import Final, NamedTuple
+from typing import Final
 
 from aggregate.base.redaction import Redaction
 from aggregate.base.values import row_maker
@@ -20,13 +18,14 @@ from aggregate.prompt.known_files import (
     Asked,
     FileGroup,
     KnownFiles,
+    Part,
     analysed,
     content_hash,
     tables_of,
 )
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import term_hash, term_list
-from aggregate.ranking.files import Analysis, FileFacts, FileTable, TermTable
+from aggregate.ranking.files import Analysis, FileFacts, TermTable
 
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
 _GROUPS_AT_ONCE: Final = 16  # Groups whose terms are in memory at once: some megabytes
@@ -37,13 +36,8 @@ _MOST_TERMS: Final = 200  # Terms that do: of some ten different questions
 _FACTS: Final = row_maker(FileFacts)
 
 
-class NumberedPart(NamedTuple):
-    """The tables of some files, and the numbers that these have in the corpus."""
-
-    table: FileTable
-    key: bytes
-    terms: bytes | None
-    numbers: Sequence[int]
+# The tables of some files, and the numbers that these have in the corpus.
+NumberedPart = tuple[Part, Sequence[int]]
 
 
 @dataclass(eq=False)
@@ -61,6 +55,7 @@ class FileCorpus:
     _analyses: dict[int, Analysis] = field(default_factory=dict)
     _analysed_as: dict[int, bytes] = field(default_factory=dict)  # the identities of what was
     _terms: dict[str, Mapping[int, int]] = field(default_factory=dict)
+    _defining: dict[str, Sequence[int]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
         """Find the files that hold some terms, in one pass over the groups' tables, for ``files_with``."""
@@ -68,26 +63,26 @@ class FileCorpus:
         matches: dict[str, dict[int, int]] = {term: {} for term in hashes}
         for start in range(0, len(self.groups) if hashes else 0, _GROUPS_AT_ONCE):
             groups = self.groups[start : start + _GROUPS_AT_ONCE]
-            for numbered, table in zip(groups, self._tables(groups), strict=True):
+            for (_, numbered), table in zip(groups, self._tables(groups), strict=True):
                 for term, hashed in hashes.items():
                     members, counts = table.files_with(hashed)
                     if members:
-                        numbers = map(numbered.numbers.__getitem__, members)
+                        numbers = map(numbered.__getitem__, members)
                         matches[term].update(zip(numbers, counts, strict=True))
         for term, files in matches.items():
             files.pop(_ABSENT, None)
             self._terms[term] = files
 
     def _tables(self, groups: Sequence[NumberedPart]) -> Iterator[TermTable]:
-        wanted = [group.key for group in groups if group.terms is None]
+        wanted = [part.key for part, _ in groups if part.terms is None]
         kept = dict(zip(wanted, self.known.terms(wanted), strict=True))
-        for group in groups:
-            table = group.terms or kept[group.key]
-            yield TermTable(table or self._terms_again(group))
+        for part, numbers in groups:
+            table = part.terms or kept[part.key]
+            yield TermTable(table or self._terms_again(numbers))
 
-    def _terms_again(self, group: NumberedPart) -> bytes:
+    def _terms_again(self, numbers: Sequence[int]) -> bytes:
         """Return the table of a group that is gone from the index: another process has cleared it, or it was full."""
-        present = [None if number == _ABSENT else self.shown[number] for number in group.numbers]
+        present = [None if number == _ABSENT else self.shown[number] for number in numbers]
         read = [file and (file.path, read_file(file.file).text) for file in present]
         return tables_of(read)[1]
 
@@ -97,16 +92,13 @@ class FileCorpus:
         return self._terms[term]
 
     def files_defining(self, name: str) -> Sequence[int]:
-        hashed = term_hash(name)
-        matches: list[int] = []
-        # A loop for some hundred names in some thousand groups, most of which do not have them.
-        for group, defined in enumerate(self._defined):
-            start = bisect_left(defined, hashed)
-            if start < len(defined) and defined[start] == hashed:
-                numbered = self.groups[group]
-                members = numbered.table.files_defining(hashed)
-                matches += map(numbered.numbers.__getitem__, members)
-        return sorted(match for match in matches if match != _ABSENT)
+        if name not in self._defining:  # several evidences ask for the same names
+            hashed = term_hash(name)
+            matches: set[int] = set()
+            for part, numbers in self.groups:
+                matches.update(map(numbers.__getitem__, part.table.files_defining(hashed)))
+            self._defining[name] = sorted(matches - {_ABSENT})
+        return self._defining[name]
 
     def files_naming(self, name: str) -> Sequence[int]:
         """Return the files that hold a name, in its case or another: all that define or use it are among them."""
@@ -115,10 +107,6 @@ class FileCorpus:
             return sorted(self.files_with(terms[0]))
         # Words that are everywhere are no terms.
         return [number for number in range(len(self.files)) if name in self.text(number)]
-
-    @cached_property
-    def _defined(self) -> "Sequence[memoryview[int]]":
-        return [numbered.table.defined for numbered in self.groups]
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         """Load the analyses of some files at once; what was loaded before is kept."""
@@ -163,10 +151,7 @@ class FileCorpus:
             self._analyses[number], self._analysed_as[number] = analysis, identity
 
     def text(self, number: int) -> str:
-        return self.source(number).text
-
-    def source(self, number: int) -> SourceFile:
-        return self.reading(number).source
+        return self.reading(number).source.text
 
     def reading(self, number: int) -> Reading:
         """Read a file as it is shown; the text is ``""`` where it is gone.
@@ -185,7 +170,8 @@ class FileCorpus:
 
     def trim(self) -> None:
         """Let go of what was loaded for earlier questions, where it has become much."""
-        if len(self._analyses) > _MOST_LOADED and not self.known.keeps_nothing:
+        self._defining.clear()
+        if len(self._analyses) > _MOST_LOADED and self.known.index.is_used:
             self._analyses.clear()
             self._analysed_as.clear()
         if len(self._terms) > _MOST_TERMS:
@@ -216,17 +202,17 @@ def read_corpus(
         for count in made:
             if on_done:
                 on_done(count)
-    table = _FileRows(files, reader)
-    for group in groups:
-        table.add(group)
-    return table.corpus(groups, known, FileReader(redaction))
+    return _FileRows(files, groups, reader).corpus(known, FileReader(redaction))
 
 
 class _FileRows:
     """What is known of all files, by their places among these."""
 
-    def __init__(self, files: Sequence[ResolvedFile], reader: FileReader) -> None:
+    def __init__(
+        self, files: Sequence[ResolvedFile], groups: Sequence[FileGroup], reader: FileReader
+    ) -> None:
         self._files = files
+        self._groups = groups
         self._reader = reader
         self._facts: list[FileFacts | None] = [None] * len(files)
         self._identities = [b""] * len(files)
@@ -237,13 +223,13 @@ class _FileRows:
             for place, file in enumerate(files if marks else ())
             if file.path in marks and not file.problem
         }
+        for group in groups:
+            self._add(group)
 
-    def add(self, group: FileGroup) -> None:
+    def _add(self, group: FileGroup) -> None:
         for place, identity in zip(group.places, group.identities, strict=True):
             self._identities[place] = identity
         for part in group.parts:
-            if part.table is None:
-                raise ValueError("a table is found before its files are added")
             # A loop for a hundred thousand files, of nearly all of which nothing else is to be said.
             files = [None if member == GONE else group.places[member] for member in part.members]
             paths = ["" if at is None else self._files[at].path for at in files]
@@ -253,10 +239,8 @@ class _FileRows:
                     self._facts[at] = row
         self._unusual |= {group.places[member]: facts for member, facts in group.facts.items()}
 
-    def corpus(
-        self, groups: Sequence[FileGroup], known: KnownFiles, reader: FileReader
-    ) -> FileCorpus:
-        """Return the corpus of groups that are known; the reader reads texts once more."""
+    def corpus(self, known: KnownFiles, reader: FileReader) -> FileCorpus:
+        """Return the corpus of all files; the reader reads texts once more."""
         shown = list(self._files)
         others = {
             place: unread(file)
@@ -279,18 +263,15 @@ class _FileRows:
             shown=[shown[place] for place in places],
             identities=[self._identities[place] for place in places],
             groups=[
-                NumberedPart(
-                    part.table,
-                    part.key,
-                    part.terms,
+                (
+                    part,
                     [
                         _ABSENT if each == GONE else numbers.get(group.places[each], _ABSENT)
                         for each in part.members
                     ],
                 )
-                for group in groups
+                for group in self._groups
                 for part in group.parts
-                if part.table
             ],
             others=[
                 *(others[place] for place in sorted(others)),

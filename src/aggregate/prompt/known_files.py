@@ -79,7 +79,7 @@ def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
     )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A table of some files of a group.
 
@@ -91,7 +91,7 @@ class Part:
 
     key: bytes
     members: bytes
-    table: FileTable | None = None
+    table: FileTable
     terms: bytes | None = None
 
 
@@ -131,11 +131,14 @@ class FileGroup:
         about = json.dumps([self.facts, parts]).encode()
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
-    def unpack(self, kept: bytes, before: Sequence[int]) -> None:
-        """Take what was kept, where ``before`` says which file of the group each one was, ``-1`` for none."""
+    def unpack(self, kept: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
+        """Take what was kept, and return the keys and members of its parts.
+
+        ``before`` says which file of the group each one was, ``-1`` for none.
+        """
         self.identities = [b""] * len(self.files)
         if not kept:
-            return
+            return []
         start = _SIZE.size + _SIZE.unpack_from(kept)[0]
         facts, parts = json.loads(kept[_SIZE.size : start])
         starts = range(start, len(kept), _IDENTITY_BYTES)
@@ -150,7 +153,7 @@ class FileGroup:
         moved = [
             (bytes.fromhex(key), bytes.fromhex(members).translate(now)) for key, members in parts
         ]
-        self.parts = [Part(key, members) for key, members in moved if members.strip(bytes([GONE]))]
+        return [(key, members) for key, members in moved if members.strip(bytes([GONE]))]
 
 
 # Whose code takes part in analysing a file's bytes, and in making tables of that.
@@ -195,31 +198,26 @@ class KnownFiles:
     and a digest of what else decides.
     """
 
-    _index: Index
+    index: Index
     grouped: int = 0  # Tables that had to be made
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
-
-    @property
-    def keeps_nothing(self) -> bool:
-        return not self._index.is_used
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
         """Return the files that can be read in groups, with what is kept of those that are unchanged."""
         groups = list(self._groups(files))
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             some = groups[start : start + _GROUPS_AT_ONCE]
-            looks = self._index.look_at_groups(
+            looks = self.index.look_at_groups(
                 [(group.name, [(file.file, file.path) for file in group.files]) for group in some]
             )
+            kept: list[tuple[FileGroup, bytes, bytes]] = []
             for group, look in zip(some, looks, strict=True):
                 group.marks = look.marks
-                group.unpack(look.kept, look.places)
-            parts = [part for group in some for part in group.parts]
-            tables = self._tables([part.key for part in parts])
-            for part, table in zip(parts, tables, strict=True):
-                part.table = table
-            for group in some:
-                group.parts = [part for part in group.parts if part.table]
+                kept += ((group, *part) for part in group.unpack(look.kept, look.places))
+            tables = self._tables([key for _, key, _ in kept])
+            for (group, key, members), table in zip(kept, tables, strict=True):
+                if table:
+                    group.parts.append(Part(key, members, table))
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
@@ -245,27 +243,27 @@ class KnownFiles:
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
         """Read the files of groups that no table is known of, and make these; yield how many files of each."""
 
-        def calls() -> Iterator[Call[tuple[FileGroup, int], tuple[bytes, bytes]]]:
+        def calls() -> Iterator[Call[tuple[FileGroup, int, bytes], tuple[bytes, bytes]]]:
             has_begun = False
             for group in groups:
                 count = len(group.unknown)
-                files = self._new_part(group)
+                members, files = self._new_part(group)
                 size = sum(len(file[1]) for file in files if file)
                 has_begun = has_begun or size > _MOST_AT_ONCE
                 function = tables_of if has_begun else None
-                yield Call((group, count), function, (files,), size, is_parsed=False)
+                yield Call((group, count, members), function, (files,), size, is_parsed=False)
 
         with closing(in_children(calls())) as answered:
             for call in answered:
-                group, count = call.about
+                group, count, members = call.about
                 if call.arguments[0]:
                     made = call.answer if isinstance(call.answer, tuple) else None
-                    self._keep(group.parts[-1], *(made or tables_of(*call.arguments)))
-                self._index.remember_group(group.name, group.marks, group.pack())
+                    self._keep(group, members, *(made or tables_of(*call.arguments)))
+                self.index.remember_group(group.name, group.marks, group.pack())
                 yield count
 
-    def _new_part(self, group: FileGroup) -> list[_Looked]:
-        """Add the part of a group that is missing; return its files where the index does not know their table."""
+    def _new_part(self, group: FileGroup) -> tuple[bytes, list[_Looked]]:
+        """Add the part of a group that is missing, or return its members and files where no table is known of them."""
         unread = [member for member, identity in enumerate(group.identities) if not identity]
         texts = self._texts(group, unread)
         members = sorted({*group.unknown, *(m for part in group.parts[1:] for m in part.members)})
@@ -273,11 +271,13 @@ class KnownFiles:
         del group.parts[1:]
         if len(members) > _MOST_CHANGED * len(group.files):
             members, group.parts = [*range(len(group.files))], []
-        (table,) = self._tables([group.key(members)])
-        if not table:
-            texts |= self._texts(group, [each for each in members if each not in texts])
-        group.parts.append(Part(group.key(members), bytes(members), table))
-        return [] if table else [texts[member] for member in members]
+        key = group.key(members)
+        (table,) = self._tables([key])
+        if table:
+            group.parts.append(Part(key, bytes(members), table))
+            return b"", []
+        texts |= self._texts(group, [each for each in members if each not in texts])
+        return bytes(members), [texts[member] for member in members]
 
     def _texts(self, group: FileGroup, members: Iterable[int]) -> dict[int, _Looked]:
         texts: dict[int, _Looked] = {}
@@ -290,31 +290,31 @@ class KnownFiles:
 
     def _read(self, group: FileGroup, member: int) -> Named | None:
         """Read a file for its words alone, and note what it holds: of these nothing is shown, so no secret is."""
-        file, seen_ns = group.files[member], self._index.now_ns()
+        file, seen_ns = group.files[member], self.index.now_ns()
         source = read_file(file.file, hashed=True)
         state = source.info and file_state(source.info, seen_ns=seen_ns)
         group.marks[member] = settled_mark(state, file.path)
         group.identities[member] = self.identity(file.path, source)
         facts = ReadFacts.of(file.path, source)
         group.facts.pop(member, None)
-        if facts._replace(size=0) != USUAL:  # most sizes are never told
+        if facts[:-1] != USUAL[:-1]:  # most sizes are never told
             group.facts[member] = facts
         return None if facts.error else (file.path, source.text)
 
-    def _keep(self, part: Part, named: bytes, terms: bytes) -> None:
-        part.table = FileTable(named)
-        self._index.put_many(_kind("name group"), [(part.key, named)])
-        self._index.put_many(_kind("term group"), [(part.key, terms)])
-        if not self._index.is_used:
-            part.terms = terms
+    def _keep(self, group: FileGroup, members: bytes, named: bytes, terms: bytes) -> None:
+        key = group.key(members)
+        self.index.put_many(_kind("name group"), [(key, named)])
+        self.index.put_many(_kind("term group"), [(key, terms)])
+        held = None if self.index.is_used else terms
+        group.parts.append(Part(key, members, FileTable(named), held))
         self.grouped += 1
 
     def _tables(self, keys: Sequence[bytes]) -> list[FileTable | None]:
-        rows = self._index.get_many(_kind("name group"), keys)
+        rows = self.index.get_many(_kind("name group"), keys)
         return [FileTable(row) if row else None for row in rows]
 
     def terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        return self._index.get_many(_kind("term group"), keys)
+        return self.index.get_many(_kind("term group"), keys)
 
     def identity(self, path: str, source: SourceFile) -> bytes:
         if source.content_hash:
@@ -339,11 +339,11 @@ class KnownFiles:
 
     def analyses(self, identities: Sequence[bytes]) -> list[Analysis | None]:
         keys = [sha256(identity).digest() for identity in identities]
-        rows = self._index.get_many(_kind("analysis"), keys)
+        rows = self.index.get_many(_kind("analysis"), keys)
         return [Analysis.unpack(row) if row else None for row in rows]
 
     def keep_analysis(self, identity: bytes, analysis: Analysis) -> None:
-        self._index.put_many(_kind("analysis"), [(sha256(identity).digest(), analysis.pack())])
+        self.index.put_many(_kind("analysis"), [(sha256(identity).digest(), analysis.pack())])
 
 
 @cache

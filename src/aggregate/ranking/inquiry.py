@@ -5,7 +5,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from heapq import nlargest
 from math import fsum, log
 from typing import Final, NamedTuple
@@ -195,17 +194,6 @@ def pieces_holding(corpus: Corpus, files: Mapping[int, int]) -> int:
     return sum(min(count, facts[file].pieces) for file, count in files.items())
 
 
-class _RememberedCorpus:
-    """A ``Corpus`` for one question: several evidences look up the same names."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.files = corpus.files
-        self.look_up = corpus.look_up
-        self.files_with = corpus.files_with
-        self.files_defining = cache(corpus.files_defining)
-        self.analyses = corpus.analyses
-
-
 Candidates = Mapping[int, Analysis]
 
 _WORD = re.compile(r"\w{2,40}")
@@ -230,7 +218,6 @@ class Inquiry:
 
     @classmethod
     def of(cls, corpus: Corpus, question: Question) -> "Inquiry":
-        corpus = _RememberedCorpus(corpus)
         terms = query_terms(corpus, question.task)
         wanted = frozenset(term.term for term in terms)
         matcher = TermMatcher(wanted)

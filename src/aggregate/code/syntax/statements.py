@@ -7,6 +7,7 @@ one unit. Lines of one unit are shown together or not at all, so that what is sh
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
@@ -56,7 +57,7 @@ _WANTED: Final = frozenset({"embedded"})
 
 
 class _Kind(NamedTuple):
-    """What the name of a kind of node says of it, in any grammar."""
+    """What the name of a kind of node says of it in the grammar of a language."""
 
     is_list: bool
     is_clause: bool
@@ -66,14 +67,20 @@ class _Kind(NamedTuple):
     is_end: bool
     is_comment: bool
     is_heredoc: bool
+    is_foreign: bool
 
 
 class _Kinds(dict[str, _Kind]):
     """Kinds of nodes by their names: a grammar has some hundreds, and a text many thousand nodes."""
 
+    def __init__(self, lists: str) -> None:
+        self._lists = frozenset(
+            [*lists.split(), "ERROR"]
+        )  # the parser's own name for what it cannot read
+
     def __missing__(self, name: str) -> _Kind:
         kind = self[name] = _Kind(
-            is_list=bool(_LISTS.fullmatch(name)),
+            is_list=name in self._lists or bool(_LISTS.fullmatch(name)),
             is_clause=bool(_CLAUSES.fullmatch(name)),
             is_leading=bool(_LEADING.fullmatch(name)),
             is_solid=bool(_SOLID.fullmatch(name)),
@@ -81,11 +88,12 @@ class _Kinds(dict[str, _Kind]):
             is_end=name in _ENDS,
             is_comment="comment" in name,
             is_heredoc="heredoc" in name,
+            is_foreign=name == "raw_text",  # a part in another language
         )
         return kind
 
 
-_KINDS: Final = _Kinds()
+_kinds_of: Final = cache(_Kinds)
 
 
 def read_statements(text: str, language: Language) -> list[int]:
@@ -107,13 +115,13 @@ class _Units:
 
     def __init__(self, source: bytes, language: Language, deadline: Deadline) -> None:
         self._source = without_macros(source, macros_by_end(source, language))
-        self._lists = frozenset(language.lists.split())
+        self._kinds = _kinds_of(language.lists)
         self._deadline = deadline
         self._owners = [0] * (source.count(b"\n") + 2)
         self._same = [0]  # of each unit another one that it is one with, or itself
         self.tree = parse_source(self._source, language, {}, deadline=deadline)
         root = self.tree.root_node
-        self._visit(root, self._rows(root), self._new(), 0)
+        self._visit(root, self._kinds[root.type], self._rows(root), self._new(), 0)
 
     def heads(self) -> list[int]:
         """Return for each row the 1-based number of the first one of its unit."""
@@ -141,20 +149,18 @@ class _Units:
             elif owners[row] != unit:
                 _join(self._same, owners[row], unit)
 
-    def _visit(self, node: Node, rows: tuple[int, int], unit: int, depth: int) -> int:
+    def _visit(self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int) -> int:
         """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
         first, last = rows
-        kind = _KINDS[node.type]
-        if node.type == "raw_text":  # a part in another language
+        if kind.is_foreign:
             return -1
-        may_list = kind.is_list or node.is_error or node.type in self._lists
-        is_simple = first == last and not may_list  # as most are
-        if is_simple or kind.is_solid or not node.child_count or depth > _DEEPEST:
+        is_simple = first == last and not kind.is_list  # as most are
+        if is_simple or kind.is_solid or depth > _DEEPEST or not node.child_count:
             self._mark(first, last, unit)
             return last
         if not depth % 10:
             self._deadline.check()
-        if self._is_list(node, last - first):
+        if self._is_list(node, kind, last - first):
             self._visit_list(node, unit, depth)
             return -1
         behind = first  # the row that goes on, -1 behind a list, whose rows are its own matter
@@ -163,21 +169,22 @@ class _Units:
             behind = begin if behind < 0 else behind
             if begin == end == behind:  # most
                 continue
-            if begin > behind and _KINDS[child.type].is_comment:  # of its own, unless more follows
+            inner_kind = self._kinds[child.type]
+            if begin > behind and inner_kind.is_comment:  # of its own, unless more follows
                 self._mark(begin, end, self._new())
                 continue
-            is_list = self._is_list(child, end - begin)
+            is_list = self._is_list(child, inner_kind, end - begin)
             self._mark(behind, behind if is_list else begin, unit)
-            behind = self._visit(child, inner, unit, depth + 1)
+            behind = self._visit(child, inner_kind, inner, unit, depth + 1)
         if behind >= 0:
             self._mark(behind, last, unit)
         return behind
 
-    def _is_list(self, node: Node, lines: int) -> bool:
-        kind = _KINDS[node.type]
-        if kind.is_list or node.is_error or node.type in self._lists:
+    @staticmethod
+    def _is_list(node: Node, kind: _Kind, lines: int) -> bool:
+        if kind.is_list:
             return node.is_named
-        if not lines or not node.child_count or kind.is_solid:
+        if not lines or kind.is_solid or not node.child_count:
             return False
         types = [child.type for child in node.children if not child.is_named]
         if "{" not in types and (types[:1] != ["["] or "]" not in types):
@@ -193,7 +200,7 @@ class _Units:
             rows = self._rows(child)
             first = rows[0]
             own = owners[first]
-            kind = _KINDS[child.type]
+            kind = self._kinds[child.type]
             if child.is_named and not kind.is_clause:
                 if not own:
                     begins = is_error or self._begins_line(child)
@@ -205,7 +212,10 @@ class _Units:
                 continue
             else:
                 own = unit
-            self._visit(child, rows, own, depth + 1)
+            if first == rows[1] and not (owners[first] or kind.is_list or kind.is_foreign):
+                owners[first] = own  # what a visit would do, for most
+            else:
+                self._visit(child, kind, rows, own, depth + 1)
 
     def _begins_line(self, node: Node) -> bool:
         start = node.start_byte

@@ -99,7 +99,7 @@ def analyse(
 
 
 def _analysed(path: str, text: str, problem: str) -> Analysis:
-    language, name, is_code, _, is_parsed = text_traits(path, text)
+    language, name, is_code, is_parsed = text_traits(path, text)
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()

@@ -37,7 +37,6 @@ class TextTraits(NamedTuple):
     language: Language | None  # whose grammar is installed
     name: str
     is_code: bool
-    is_generated: bool
     is_parsed: bool  # whether a grammar is worth asking
 
 
@@ -50,18 +49,20 @@ class RoughFile(NamedTuple):
 
 
 def text_traits(path: str, text: str) -> TextTraits:
-    is_generated = bool(generated_reason(path, text))
     language = language_of(path, text)
     if known := language or uninstalled_language_of(path, text):
         name, is_code = known.name, known.kind is not LanguageKind.DATA
     else:
         tag = fence_tag(path, text)
         name, is_code = "" if tag == "text" else tag, tag not in _NOT_CODE
-    is_parsed = len(text) <= (_MOST_GENERATED if is_generated else _MOST_CHARACTERS)
+    is_parsed = len(text) <= _MOST_CHARACTERS
+    if is_parsed and len(text) > _MOST_GENERATED:
+        is_parsed = not generated_reason(path, text)
     if is_parsed and len(text) >= _LONG_LINE:
-        lengths = map(len, text.split("\n"))
-        is_parsed = 2 * sum(length for length in lengths if length > _LONG_LINE) < len(text)
-    return TextTraits(language, name, is_code, is_generated, is_parsed)
+        lengths = [*map(len, text.split("\n"))]
+        if max(lengths) > _LONG_LINE:
+            is_parsed = 2 * sum(size for size in lengths if size > _LONG_LINE) < len(text)
+    return TextTraits(language, name, is_code, is_parsed)
 
 
 def look_roughly(path: str, text: str) -> RoughFile:
@@ -76,7 +77,6 @@ def look_roughly(path: str, text: str) -> RoughFile:
         len(text),
         sum(words.values()),
         -(-lines // _LINES_PER_PIECE) if text else 0,
-        kind.is_generated,
     )
     is_named = kind.is_code and kind.is_parsed
     return RoughFile(facts, words, _names(kind.name, text) if is_named else frozenset())

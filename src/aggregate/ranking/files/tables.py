@@ -3,6 +3,7 @@
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from aggregate.ranking.files.rough import RoughFile
 MOST_MEMBERS: Final = 255  # files of a table: the place of each is kept in one byte
 _MOST_COUNT: Final = 255
 _UNREADABLE: Final = FileFacts("", "", is_code=False, characters=0, terms=0, pieces=0)
-_BYTES: Final = [bytes([value]) for value in range(256)]
 _SIZE: Final = 4  # bytes of a number
 _COUNTS: Final = 3  # columns of numbers that are told of a file
 
@@ -23,7 +23,7 @@ class FileTable:
     Their terms are many times as much, and lie in a ``TermTable``.
     """
 
-    __slots__ = ("_count", "_defining", "_languages", "_traits", "defined")
+    __slots__ = ("_count", "_defining", "_languages", "_named", "_traits")
 
     def __init__(self, data: bytes) -> None:
         view = memoryview(data)
@@ -34,7 +34,7 @@ class FileTable:
         named = view[start + (2 + _COUNTS * _SIZE) * self._count :]
         names = len(named) // (_SIZE + 1)
         # The hashes of the names, sorted: one that is not among them need not be asked for.
-        self.defined = numbers("I", named[: _SIZE * names])
+        self._named = numbers("I", named[: _SIZE * names])
         self._defining = named[_SIZE * names :]
 
     def columns(self) -> list[Sequence[Any]]:
@@ -50,8 +50,8 @@ class FileTable:
 
     def files_defining(self, name: int) -> Sequence[int]:
         """Return the places of the files that seem to define a name, given by its hash."""
-        start = bisect_left(self.defined, name)
-        return self._defining[start : bisect_right(self.defined, name, start)]
+        start = bisect_left(self._named, name)
+        return self._defining[start : bisect_right(self._named, name, start)]
 
 
 class TermTable:
@@ -107,11 +107,16 @@ def _packed_names(files: Sequence[RoughFile | None]) -> bytes:
 def _packed_terms(files: Sequence[RoughFile | None]) -> bytes:
     pairs: dict[int, bytes] = {}  # for each file that holds a term its place, and how often
     for member, file in enumerate(files):
-        place = _BYTES[member]
+        made = _pairs_of(member)
         for hashed, count in file.words.items() if file else ():
-            often = _BYTES[count if count < _MOST_COUNT else _MOST_COUNT]
-            pairs[hashed] = pairs.get(hashed, b"") + place + often
+            pair = made[count if count < _MOST_COUNT else _MOST_COUNT]
+            pairs[hashed] = pairs.get(hashed, b"") + pair
     terms = sorted(pairs)
     held = [pairs[term] for term in terms]
     head = column("I", [len(terms), *terms]) + column("I", accumulate(map(len, held)))
     return head + b"".join(held)
+
+
+@cache
+def _pairs_of(member: int) -> Sequence[bytes]:
+    return [bytes([member, count]) for count in range(_MOST_COUNT + 1)]
