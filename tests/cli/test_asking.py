@@ -248,6 +248,18 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
     assert said.count("warning: no definition is called nowhere\n") == 1
 
 
+def test_levels_in_json_are_those_of_the_audit(clone: Path) -> None:
+    """``--json`` says of each file the most that is shown of it, and what is (rule A-2)."""
+    files = json.loads(start(clone, "fix the retry", "--budget", "110", "--json").out)["files"]
+    rows = json.loads(start(clone, "explain", "--json").out)["rows"]
+    levels = {row["path"]: row["level"] for row in rows}
+    assert {file["view_mode"] for file in files} == {"full"}
+    assert {file["path"]: file["level"] for file in files} == {
+        file["path"]: levels[file["path"]] for file in files
+    }
+    assert "full" not in {file["level"] for file in files[:1]}
+
+
 def test_lines_behind_the_end_of_a_focus_are_told(clone: Path) -> None:
     """A focus on lines that its file does not have is a warning with the last one it has (rule T-2)."""
     said = start(clone, "fix the retry", "--focus", "src/a.py:70-80", "--budget", "4k").err

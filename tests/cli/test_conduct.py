@@ -123,6 +123,14 @@ def test_a_run_that_spent_its_limit_says_so(tmp_path: Path) -> None:
     assert said.startswith("started  a\ndone     a\nstopped: of max_cost, $0.5, $0.3000 is spent")
 
 
+def test_a_scripted_call_names_its_tool(tmp_path: Path) -> None:
+    """A call without a tool is refused before anything runs, with its place."""
+    script = "[answers.a]\ncalls = [{ path = 'x' }]\n"
+    folder = track_project(tmp_path, TICKETS, **{f"conductor/tracks/{TRACK}/answers.toml": script})
+    ended = conduct(folder, "run", "demo")
+    assert (ended.code, '"answers.a.calls[0].tool" is missing' in ended.err) == (2, True)
+
+
 def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     """A run with a failed ticket ends with 1, and prints the report's path all the same; an error is one line, without a terminal's commands."""
     script = tmp_path / "script.json"

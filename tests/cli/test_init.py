@@ -115,6 +115,18 @@ def test_what_tools_have_filled_is_excluded(
     assert "it takes 5 files, " in ended.err
 
 
+def test_a_large_project_is_told_of_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all is more than a model reads well, what comes next is a task with a budget."""
+    text = "value = [" + ", ".join(map(str, range(40_000))) + "]\n"
+    monkeypatch.chdir(project(tmp_path, {"a.py": text}))
+    assert succeeded("init").err.startswith("it takes 1 file, ")
+    (tmp_path / "manual_slop.toml").unlink()
+    said = 'tokens (o200k); next: aggregate "what you are about to do" --budget 32k\n'
+    assert said in succeeded("init").err
+
+
 def test_what_runs_write_is_better_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``init`` says which of the folders that runs write to nothing ignores, and changes no other file."""
     monkeypatch.chdir(project(tmp_path, {"a.py": "", ".gitignore": "*.log\nstate"}))

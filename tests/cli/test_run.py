@@ -94,7 +94,7 @@ def test_the_report_is_json_and_adds_up(demo: Path) -> None:
     assert list(files) == ["read.md", "src/area.py", "gone.py"]
     assert sum(file["tokens"] for file in files.values()) < tokens["sections"]["files"]
     assert files["src/area.py"]["entry"] == "src/*.py"
-    assert files["src/area.py"]["view_mode"] == "skeleton"
+    assert files["src/area.py"]["view_mode"] == files["src/area.py"]["level"] == "skeleton"
     assert [files[path]["error"] for path in files] == [False, False, True]
     assert report["warnings"] == ["ERROR: file not found: gone.py"]
 

@@ -259,6 +259,16 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
         assert "src/client.py  about 39 tokens\n  4-9 class Client\n" in outline
         assert "def retry(call, attempts)" in ask("outline", path="src/retry.py").text
         assert ask("outline", path="nowhere").is_error
+    spaces = {
+        "a.cs": "namespace N\n{\n    class C\n    {\n        int F() { return 1; }\n    }\n}\n",
+        "b.rb": "module M\n  class D\n    def f\n      1\n    end\n  end\nend\n",
+    }
+    with asking(
+        project(tmp_path / "spaces", spaces)
+    ) as ask:  # what holds all of a file says nothing
+        assert "\n  3-6 class N.C\n" in ask("outline").text
+        assert "\n  2-6 class M.D\n" in ask("outline").text
+        assert "namespace" not in ask("outline").text
     many = {f"pkg{number % 3}/module_{number}.py": "x = 1\n" for number in range(400)}
     other = project(tmp_path / "many", many)
     with asking(other, cap=1_000) as ask:

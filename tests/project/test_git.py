@@ -21,6 +21,7 @@ from aggregate.project.git import (
     why_no_history,
 )
 from aggregate.project.git.git_changes import FileChange, changes_in
+from aggregate.project.git.git_process import guarded_environment
 from tests.project.history import Repository
 from tests.project.repository import git
 from tests.projects import project
@@ -114,6 +115,38 @@ def test_changes_with_their_lines(tmp_path: Path) -> None:
         ("other.py", "not tracked", 0, 0, ()),
         ("ü new.py", "new", 1, 0, ("@@ -0,0 +1 @@\n+2",)),
     ]
+
+
+def test_changes_without_lines_of_their_own(tmp_path: Path) -> None:
+    """A renamed file has the lines that changed in it; what has none, and the commit of a submodule, is told (T-8)."""
+    repository = Repository(tmp_path)
+    begun = {"a.py": LINES, "b.py": LINES * 2, "run.sh": "x\n", "i.bin": "\0" * 500}
+    repository.commit("begin", begun)
+    for old, new in (("a.py", "ü a.py"), ("b.py", "sub/b.py"), ("i.bin", "j.bin")):
+        (tmp_path / new).parent.mkdir(exist_ok=True)
+        (tmp_path / old).rename(tmp_path / new)
+    repository.write({"ü a.py": LINES.replace("line 5", "LINE 5"), "empty.py": ""})
+    (tmp_path / "run.sh").chmod(0o755)
+    inner = Repository(tmp_path / "inner")
+    inner.commit("inner", {"c.py": "1\n"})
+    git(tmp_path, "add", "-A")
+    told = [(each.path, each.kind, each.added) for each in read_changes(str(tmp_path), "HEAD")]
+    assert told == [
+        ("empty.py", "new", 0),
+        ("inner", "new", 1),
+        ("j.bin", "renamed from i.bin", 0),
+        ("run.sh", "", 0),
+        ("sub/b.py", "renamed from b.py", 0),
+        ("ü a.py", "renamed from a.py", 1),
+    ]
+    assert ("ü a.py", 5, 5) in changed_lines(str(tmp_path), "HEAD")
+
+
+def test_git_keeps_the_authorities_that_the_user_names(tmp_path: Path) -> None:
+    """Of git's variables those stay that say who is to be trusted, and none that names a repository or a program."""
+    given = {"GIT_SSL_CAINFO": "/ca.pem", "GIT_SSL_CAPATH": "/ca", "GIT_DIR": "x", "GIT_SSH": "y"}
+    kept = guarded_environment(str(tmp_path), given)
+    assert {name for name in given if name in kept} == {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH"}
 
 
 def test_large_changes_are_told_by_file(tmp_path: Path) -> None:

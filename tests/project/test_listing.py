@@ -200,14 +200,15 @@ def test_links_stay_inside(tmp_path: Path) -> None:
 
 def test_a_submodule_is_told(tmp_path: Path) -> None:
     """A glob takes nothing of a repository within, which git does not enter, and says so; its own name does (M-2)."""
-    folder = project(tmp_path, {"a.py": "", "part/b.py": ""})
-    for place in (folder / "part", folder):
+    folder = project(tmp_path, {"a.py": "", "part/b.py": "", "in/untracked/c.py": ""})
+    for place in (folder / "in/untracked", folder / "part", folder):
         git(place, "init", "-q")
-        git(place, "add", "-A")
+        git(place, "add", *(["a.py", "part"] if place == folder else ["-A"]))
         git(place, "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "first")
     resolved = FolderListing().resolve(folder, "**/*")
     reason = "a repository of its own, such as a submodule; begin a path with its name to take files of it"
-    assert (resolved.names, resolved.skipped) == (("a.py",), (("part", reason),))
+    assert resolved.names == ("a.py",)
+    assert resolved.skipped == (("in/untracked", reason), ("part", reason))
     assert found(folder, "part/**/*") == ["part/b.py"]
 
 

@@ -73,6 +73,21 @@ FILES = {
 }
 
 
+def test_a_copy_is_shown_behind_all_others(tmp_path: Path) -> None:
+    """Of files with the same content the likeliest is shown, the others as soon as all fits (rules B-2, B-7)."""
+    files = {**FILES, "built/net/retry.py": FILES["net/retry.py"]}
+    request = project(tmp_path, files)
+    task = Task("fix `backoff` in the retry loop")
+    small, all_of_it = composed(request, 900, task), composed(request, 30_000, task)
+    copies = ["built/net/retry.py", "net/retry.py"]
+    first, other = sorted(copies, key=lambda path: path not in [file.path for file in small.files])
+    text = small.prompt.markdown
+    assert text.count("def backoff") == 1
+    assert re.search(rf"- {other}: about \d+ tokens, the same as {first}\n", text)
+    assert all_of_it.prompt.markdown.count("def backoff") == 2
+    assert "### Not shown" not in all_of_it.prompt.markdown
+
+
 def test_the_definition_that_the_task_names_is_shown_in_full(tmp_path: Path) -> None:
     """What the task is about enters first, the rest by structure and by name (rules B-2, B-7)."""
     request = project(tmp_path, FILES)

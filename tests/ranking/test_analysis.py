@@ -46,6 +46,12 @@ def test_definitions_tell_signature_and_body() -> None:
     ]
 
 
+def test_comments_before_the_first_statement_are_no_signature() -> None:
+    """What stands between a signature and what its body does belongs to the body (rule B-2)."""
+    text = "def f(\n    x,  # one\n):  # two\n\n    # three\n    # four\n    return x\n"
+    assert [each.body for each in analyse("a.py", text).definitions] == [4]
+
+
 def test_references_belong_to_the_innermost_definition() -> None:
     """A name stands once for each kind and definition that uses it, where it first does (rule T-3)."""
     references = analyse("a.py", PYTHON + "    Shape().area()\n").references

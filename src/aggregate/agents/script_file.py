@@ -16,6 +16,14 @@ from aggregate.project.configuration import read_toml_text, validate_table
 from aggregate.project.toml_text import parse_untrusted_toml
 
 
+class ScriptedCall(BaseModel):
+    """A call of a tool; its arguments stand beside its name."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    tool: str = Field(min_length=1, description="The name of the tool.")
+
+
 class ScriptedReply(BaseModel):
     """What a double does when it is asked."""
 
@@ -33,7 +41,7 @@ class ScriptedReply(BaseModel):
         allow_inf_nan=False,
         description="What it costs, in US dollars; to try limits.",
     )
-    calls: list[dict[str, Any]] = Field(
+    calls: list[ScriptedCall] = Field(
         default_factory=list,
         description="The tools that are called before the answer, one a turn: tool, and its arguments.",
     )

@@ -126,6 +126,7 @@ paths = []
 history = []
 """
 _COUNTED = 2000  # files up to which tokens are counted at once; more take as long as a run
+_MUCH = 60_000  # tokens, the most that a budget of "auto" takes: models overlook things in more
 _REMARK = "NOTE: "  # what a warning begins with that says what a glob leaves out by design, such as binary files
 _BROKEN, _MISTAKEN = 1, 2  # exit codes: something named is not there; not to be used at all
 
@@ -155,11 +156,13 @@ def init(config: Path, budget: Amount | None) -> None:
     write_path(config)
     request = request_for(open_project(config), with_history=False)
     number = sum(not file.problem for file in select_files(request).files)
-    size, command = counted(number, "file"), "aggregate run"
-    if budget is not None:
-        command = 'aggregate "what you are about to do"'
-    elif number <= _COUNTED:
-        size += f", {count_prompt(compose_prompt(request).prompt).document:,} tokens (o200k)"
+    size, command = counted(number, "file"), 'aggregate "what you are about to do"'
+    if budget is None:
+        command += " --budget 32k"
+        if number <= _COUNTED:
+            tokens = count_prompt(compose_prompt(request).prompt).document
+            size += f", {tokens:,} tokens (o200k)"
+            command = "aggregate run" if tokens <= _MUCH else command
     say(f"it takes {size}; next: {command}")
     if names := unignored(folder, ("md_gen", "state")):
         folders = " and ".join(f"{name}/" for name in names)

@@ -126,6 +126,7 @@ class WrittenPrompt:
     def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
         assert self.tokens  # noqa: S101 - counted by whoever tells of it
         files = self.tokens.files
+        levels = {choice.path: choice.level.value for choice in self.stream.choices}
         return {
             "path": str(path),
             "tokens": {
@@ -138,6 +139,7 @@ class WrittenPrompt:
                     "path": row.path,
                     "entry": row.entry,
                     "view_mode": row.view_mode.value,
+                    "level": levels.get(row.path, row.view_mode.value),
                     "auto_aggregate": row.auto_aggregate,
                     "error": row.error,
                     "tokens": files.get(row.path, 0),

@@ -220,10 +220,15 @@ def _size(files: Iterable[FileFacts]) -> str:
 def _rows_with_definitions(corpus: FileCorpus, rows: dict[int, str]) -> Iterator[str]:
     for (number, row), analysis in zip(rows.items(), corpus.analyses([*rows]), strict=True):
         yield row
-        for definition in analysis.definitions if corpus.files[number].is_code else ():
-            if definition.outer < 0:
-                name = ".".join(definition.path)
-                yield f"  {definition.signature}-{definition.last} {definition.kind} {name}"
+        definitions = analysis.definitions if corpus.files[number].is_code else ()
+        is_alone = sum(each.outer < 0 for each in definitions) == 1
+        # A namespace, or a module that holds all, says nothing: what is in it does.
+        holders = {-1}
+        for place, (kind, path, _, signature, _, last, outer) in enumerate(definitions):
+            if outer in holders and (kind == "namespace" or (kind == "module" and is_alone)):
+                holders.add(place)
+            elif outer in holders:
+                yield f"  {signature}-{last} {kind} {'.'.join(path)}"
 
 
 def _folders(files: Iterable[FileFacts], place: str) -> Iterator[str]:

@@ -29,6 +29,7 @@ from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
 from aggregate.prompt.ranked_files import RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
+from aggregate.prompt.sections.not_shown import Hidden
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
@@ -126,10 +127,12 @@ class Candidates:
         unlikely: set[int] = set()
         for number, _, _, ranked in self.in_rank_order:
             kind = companions.get(number) or ("read" if ranked.pieces else "unread")
+            kind = "copy" if number in self._copies else kind
             by_kind.setdefault(kind, []).append(number)
             if kind == "read" and ranked.score < least:
                 unlikely.add(number)
-        groups = self._groups(by_kind.get("read", []), by_kind.get("unread", []))
+        others = [*by_kind.get("unread", []), *by_kind.get("copy", [])]
+        groups = self._groups(by_kind.get("read", []), others)
         return [
             Share(groups, unlikely=frozenset(unlikely)),
             *(
@@ -137,6 +140,14 @@ class Candidates:
                 for kind, part in _PARTS.items()
             ),
         ]
+
+    @cached_property
+    def _copies(self) -> Mapping[int, int]:
+        """Files with the content of a likelier one, which is shown for both: as built or vendored files have it."""
+        firsts: dict[bytes, int] = {}
+        numbers = [number for number, _, _, ranked in self.in_rank_order if ranked.pieces]
+        found = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in numbers)
+        return {number: first for number, first in found if number != first}
 
     def _groups(self, ranked: Sequence[int], others: Sequence[int]) -> Iterator[Sequence[Fittable]]:
         if ranked:
@@ -219,12 +230,13 @@ class Candidates:
         fit.is_exhausted = True
         return fit
 
-    def left_out(self, fit: Fit) -> Iterator[tuple[str, int]]:
-        """Yield the candidates of which nothing is shown with their sizes, the most relevant first."""
+    def left_out(self, fit: Fit) -> Iterator[Hidden]:
+        """Yield the candidates of which nothing is shown, the most relevant first."""
         shown = {number for number, state in fit.shown.items() if not state.is_empty}
         estimates = self._estimates
+        of = {number: self.by_number[first].file.path for number, first in self._copies.items()}
         return (
-            (file.path, estimates[number])
+            (file.path, estimates[number], of.get(number, ""))
             for number, file, _, _ in self.in_rank_order
             if number not in shown
         )

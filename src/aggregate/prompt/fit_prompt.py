@@ -242,7 +242,7 @@ class _Filling:
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]
         tokens += [self.files.count(text) for text in texts[-1:]]
-        names = {path for path, _ in hidden[:named]}
+        names = {path for path, *_ in hidden[:named]}
         return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, others, names)
 
     def _too_small(self, pinned: _Fitted) -> BudgetError:

@@ -2,14 +2,23 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from simulation.trees import commit_all, git
 
-from aggregate import Reply, RunOptions, RunStatus, TrackError, conduct, count, open_project
+from aggregate import (
+    Reply,
+    RunOptions,
+    RunStatus,
+    StateError,
+    TrackError,
+    conduct,
+    count,
+    open_project,
+)
 from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tools import AllowedCommands, make_tool
 from aggregate.agents.tracks import WorkerTerms, applying
@@ -289,11 +298,12 @@ class Scripts:
     folder: Path
     answers: dict[str, ScriptedReply]
     database: str = ""
+    told: list[str] = field(default_factory=list)
 
     def run(self, **options: Any) -> Any:
         worker = ScriptedWorker(self.answers, terms_of(self.folder))
         chosen = RunOptions(database=self.database, terms=terms_of(self.folder), **options)
-        return conduct(self.project, TRACK, worker, options=chosen)
+        return conduct(self.project, TRACK, worker, options=chosen, tell=self.told.append)
 
     @property
     def project(self) -> Any:
@@ -304,9 +314,8 @@ class Scripts:
 
 
 def edit(old: str, new: str, *, path: str = "src/one.py", text: str = "Done.") -> ScriptedReply:
-    return ScriptedReply(
-        text=text, calls=[{"tool": "replace_text", "path": path, "old": old, "new": new}]
-    )
+    made = {"tool": "replace_text", "path": path, "old": old, "new": new}
+    return ScriptedReply.model_validate({"text": text, "calls": [made]})
 
 
 def scripts(
@@ -365,6 +374,17 @@ def test_changes_are_merged_and_applied(tmp_path: Path) -> None:
         assert git(run.folder, "for-each-ref", "refs/heads/aggregate") == b""
     with pytest.raises(TrackError, match="has changed no files"):
         run.apply()
+    with pytest.raises(StateError, match='end the run with "conduct cancel"'):
+        run.run(retry=("one",))  # on a state that was dropped
+
+
+def test_what_is_not_committed_is_told(tmp_path: Path) -> None:
+    """A run says how many files work trees have otherwise; one that was only touched is the same."""
+    run = scripts(tmp_path, [{"id": "one"}], {"one": edit("return 1", "return 10")})
+    (run.folder / "src/one.py").touch()
+    (run.folder / "src/two.py").write_text(TWO.replace("2", "3"))
+    assert run.run().succeeded
+    assert run.told == ["work trees lack what is not committed; changed files: 1"]
 
 
 def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:

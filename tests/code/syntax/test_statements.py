@@ -58,6 +58,22 @@ def _ranges(numbers: list[int]) -> str:
             ["1-7", "8-11", "14 18", "15-17", "19-20"],
         ),
         (
+            "a.py",
+            """\
+            class A:
+                # Of the class.
+                def f(self):
+
+                    # Of the body.
+                    # More.
+                    return g(
+                        # Of an argument.
+                        1,
+                    )
+            """,
+            ["7-10"],
+        ),
+        (
             "a.go",
             """\
             func f(

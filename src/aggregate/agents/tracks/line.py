@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.trees import Depot, Packs, project_folder, snapshot
-from aggregate.project.git import git
+from aggregate.project.git import find_head, git, read_changes
 
 BASE, MERGED, APPLIED = "base", "merged", "applied"  # names of commits of a run
 BRANCHES = "refs/heads/aggregate"
@@ -42,13 +42,9 @@ class Line:
             # Of two processes that begin it, one says where.
             packs.move(BASE, "", pack.commit)
             packs.move(MERGED, "", packs.ref(BASE))
-            if changed := git(
-                str(project), "diff-index", "--name-only", "--ignore-submodules=all", "HEAD"
-            ):
-                number = len(changed.splitlines())
-                tell(
-                    f"{number:,} changed files that are not committed are in no work tree as they are here"
-                )
+            changes = read_changes(str(project), "HEAD") if find_head(str(project)) else ()
+            if number := sum(change.kind != "not tracked" for change in changes):
+                tell(f"work trees lack what is not committed; changed files: {number:,}")
         line = cls(depot, packs, project, track, project_folder(project))
         depot.take(line.head, packs)
         return line

@@ -183,7 +183,9 @@ class Depot:
             if pack is None and not self.has(name):
                 pack = packs.get(name)
                 if pack is None:
-                    raise StateError(f"the commit {name[:12]} is not in the database any more")
+                    raise StateError(
+                        f'the commit {name[:12]} was dropped: end the run with "conduct cancel", and begin another'
+                    )
                 if pack.parents:  # these first
                     waiting[name] = pack
                     pending += pack.parents

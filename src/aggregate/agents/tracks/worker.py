@@ -169,8 +169,8 @@ def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
     number = sum(bool(turn.results) for turn in request.turns or ())
     if number >= len(script.calls):
         return Reply(script.text, Usage())
-    arguments = dict(script.calls[number])
-    call = ToolCall(f"call_{number + 1}", str(arguments.pop("tool", "")), arguments)
+    scripted = script.calls[number]
+    call = ToolCall(f"call_{number + 1}", scripted.tool, dict(scripted.model_extra or {}))
     return Reply("", Usage(), calls=(call,))
 
 

@@ -170,6 +170,9 @@ class _Units:
             if begin == end == behind:  # most
                 continue
             inner_kind = self._kinds[child.type]
+            if begin > behind and inner_kind.is_comment:  # of its own, unless more follows
+                self._mark(begin, end, self._new())
+                continue
             is_list = self._is_list(child, inner_kind, end - begin)
             self._mark(behind, behind if is_list else begin, unit)
             behind = self._visit(child, inner_kind, inner, unit, depth + 1)

@@ -23,7 +23,9 @@ def list_files(folder: str) -> list[str] | None:
     if others is None or (not is_root and ignores(folder, real_path(folder))):
         return None
     # Git's own order is nearly that of the names, so that sorting is quick; what is in conflict stands there thrice.
-    return list(dict.fromkeys(sorted([*tracked, *_files_in(others)])))
+    # Of a repository in it that is no submodule git tells the folder, as of a submodule.
+    found = (name.removesuffix("/") for name in names_in(others))
+    return list(dict.fromkeys(sorted([*tracked, *found])))
 
 
 def ignores(folder: str, path: str) -> bool:
@@ -44,7 +46,7 @@ def other_files(folder: str) -> list[str]:
     listed = git(
         folder, "ls-files", "-z", "--others", "--exclude-standard", limits=GitLimits.for_rules()
     )
-    return sorted(_files_in(listed or b""))
+    return sorted(name for name in names_in(listed or b"") if not name.endswith("/"))
 
 
 def without_filters(folder: str) -> list[str] | None:
@@ -59,10 +61,6 @@ def without_filters(folder: str) -> list[str] | None:
         for key in ("clean=", "process=", "required=false")
     ]
     return [part for setting in none for part in ("-c", setting)]
-
-
-def _files_in(listed: bytes) -> list[str]:
-    return [name for name in names_in(listed) if not name.endswith("/")]
 
 
 def names_in(listed: bytes) -> list[str]:

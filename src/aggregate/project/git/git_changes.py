@@ -28,6 +28,8 @@ from aggregate.project.git.git_process import (
 PATCH_OPTIONS: Final = (
     "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
+# Of more files git tells only the renames of unchanged ones: it compares each new one with each that is gone.
+_WITH_RENAMES: Final = (*PATCH_OPTIONS, "-M", "-l300")
 
 # Of the lines as they are now the first, or the one before where some were only removed, and how many; then what git
 # takes for the beginning of the definition around them.
@@ -63,35 +65,33 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
     _, *blocks = (b"\n" + patch).split(b"\ndiff --git ")
     for block in blocks:
         head, *hunks = block.split(b"\n@@ -")
-        kind = path = ""
-        for line in head.split(b"\n"):
+        names, *lines = head.split(b"\n")
+        path, kind = _same_path(names), ""
+        for line in lines:
             if line.startswith((b"new file", b"deleted file")):
                 kind = "new" if line.startswith(b"new") else "deleted"
-            elif line.startswith((b"--- ", b"+++ ")):
-                path = _path(line[4:], prefix="a/" if line.startswith(b"-") else "b/") or path
+            elif line.startswith(b"rename from "):
+                kind = f"renamed from {_path(line.removeprefix(b'rename from '))}"
+            elif line.startswith(b"rename to "):
+                path = _path(line.removeprefix(b"rename to "))
             elif line.startswith(b"Binary files "):
-                gone = line.removeprefix(b"Binary files ").removesuffix(b" and /dev/null differ")
-                path, kind = _binary_path(line) or _path(gone, prefix="a/"), kind or "binary"
+                kind = kind or "binary"
         texts = ("@@ -" + hunk.decode("utf-8", "replace").removesuffix("\n") for hunk in hunks)
-        if path:
+        # Of a file that was only touched some versions of git print the first line.
+        if path and lines:
             yield FileChange(path, kind, tuple(texts))
 
 
-def _path(quoted: bytes, *, prefix: str = "b/") -> str:
-    # Git puts a tab behind names with spaces.
-    name = quoted.removesuffix(b"\t").decode("utf-8", "surrogateescape")
-    if name.startswith('"') and name.endswith('"'):
-        name = unquoted(name[1:-1])
-    return name[len(prefix) :] if name.startswith(prefix) else ""
+def _path(name: bytes) -> str:
+    text = name.decode("utf-8", "surrogateescape")
+    return unquoted(text[1:-1]) if text.startswith('"') and text.endswith('"') else text
 
 
-def _binary_path(line: bytes) -> str:
-    names = line.removeprefix(b"Binary files ").removesuffix(b" differ")
-    if names.startswith(b"/dev/null and "):
-        return _path(names.removeprefix(b"/dev/null and "))
-    old, _, new = names[: (len(names) - 5) // 2], b" and ", names[(len(names) - 5) // 2 + 5 :]
-    # Both names are the same but for their prefix, since renames are not looked for.
-    return _path(new) if old.lstrip(b'"')[2:] == new.lstrip(b'"')[2:] else ""
+def _same_path(names: bytes) -> str:
+    """Return the path that stands twice in the first line of a file's patch, ``""`` where it has two names."""
+    half = len(names) // 2
+    old, new = _path(names[:half]), _path(names[half + 1 :])
+    return new[2:] if old[2:] == new[2:] else ""
 
 
 # How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two.
@@ -223,7 +223,7 @@ def _commit(folder: str, revision: str) -> str:
 
 
 def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
-    output = _diff_index(folder, commit, *PATCH_OPTIONS, most=most_bytes)
+    output = _diff_index(folder, commit, *_WITH_RENAMES, most=most_bytes)
     if output is None:
         return []
     changes = [each for change in changes_in(output.data) for each in _ranges(change)]
@@ -234,9 +234,10 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
 
 
 def _ranges(change: FileChange) -> Iterator[ChangedRange]:
-    if change.kind in ("new", "binary"):
+    is_deleted = change.kind == "deleted"
+    if change.kind in ("new", "binary") or not (change.hunks or is_deleted):
         yield ChangedRange(change.path)
-    for hunk in change.hunks if not change.kind else ():
+    for hunk in change.hunks if change.kind != "new" and not is_deleted else ():
         if match := _HUNK.match(hunk):
             first, count = max(int(match["first"]), 1), int(match["count"] or 1)
             yield ChangedRange(change.path, first, first + max(count, 1) - 1)
@@ -247,7 +248,8 @@ def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | 
     # Where a filter cannot be switched off, files are not compared: what is staged is, which needs no filter.
     compared = () if settings is not None else ("--cached",)
     text = ("-c", _LARGE_FILE, "-c", "core.quotePath=false", "diff-index", *options)
-    within = ("--ignore-submodules=all", "--relative", *compared, commit, "--", ".")
+    # Which commit of a submodule is checked out is compared; in it nothing is looked at.
+    within = ("--ignore-submodules=dirty", "--relative", *compared, commit, "--", ".")
     return bounded_git(folder, *(settings or ()), *text, *within, most=most)
 
 
@@ -262,7 +264,7 @@ def _changed_paths(folder: str, commit: str, known: Container[str]) -> list[str]
 def read_changes(folder: str, revision: str) -> list[FileChange]:
     """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths."""
     commit = _commit(folder, revision)
-    output = _diff_index(folder, commit, *PATCH_OPTIONS, "-U3", most=_MOST_SHOWN)
+    output = _diff_index(folder, commit, *_WITH_RENAMES, "-U3", most=_MOST_SHOWN)
     changes = [*changes_in(output.data)] if output else []
     if output and not output.is_complete:
         known = {change.path for change in changes}

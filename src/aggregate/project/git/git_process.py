@@ -42,7 +42,7 @@ GUARD_VARIABLES: Final = {
     "LC_ALL": "C",
 }
 _INHERITED = (
-    "GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH",
+    "GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH", "GIT_SSL_CA",
 )  # fmt: skip
 _LOOK_SECONDS = 0.4  # Between two looks at a process that has not answered yet
 # How often in a row a process is seen to sleep before it counts as waiting for what never comes.

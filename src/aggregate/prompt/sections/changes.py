@@ -30,7 +30,7 @@ def changes_segments(changes: Changes, shown: Sequence[Sequence[str]]) -> tuple[
         f"What has changed since {heading_text(changes.since)}, committed or not; the files above hold it already.",
         *([f"{more:,} more {'hunk is' if more == 1 else 'hunks are'} left out."] if more else ()),
     ]
-    lines = [f"- {heading_text(file.path)}: {file.told}" for file in changes.files]
+    lines = [heading_text(f"- {file.path}: {file.told}") for file in changes.files]
     if changes.others:
         lines.append(f"- {changes.others:,} more file{'s' if changes.others > 1 else ''}")
     heading = SEPARATOR.join(["## Changes", " ".join(sentences), "\n".join(lines)])

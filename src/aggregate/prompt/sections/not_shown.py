@@ -13,8 +13,8 @@ _MOST_FOLDERS = 12  # Folders that are listed; smaller ones are counted together
 _NAMES_FIRST, _PART_OF_FOLDERS, _MOST_OF_FOLDERS = 40, 0.4, 400
 _FRAME = 64  # More tokens than the heading and the sentences have
 
-# The path of a file of which nothing is shown, and about how many tokens it has.
-Hidden = tuple[str, int]
+# The path of a file of which nothing is shown, about how many tokens it has, and of which likelier one it is a copy.
+Hidden = tuple[str, int, str]
 
 
 def not_shown(
@@ -23,7 +23,7 @@ def not_shown(
     """Return how many of the files, the most relevant first, the section names, and the section, none without room."""
     if not files:
         return 0, ()
-    tokens = sum(size for _, size in files)
+    tokens = sum(size for _, size, _ in files)
     plural = "files are" if len(files) > 1 else "file is"
     text = f"{HEADING}\n\n{len(files):,} {plural} not shown, about {tokens:,} tokens. {_ASK}"
     left = limit - count(f"{text}\n\n")
@@ -54,26 +54,27 @@ def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], i
     return tokens
 
 
-def _line(name: str, tokens: int, files: int = 0) -> str:
+def _line(name: str, tokens: int, copy_of: str = "", *, files: int = 0) -> str:
     held = f" {files:,} file{'s' if files > 1 else ''}," if files else ""
-    return f"- {heading_text(name)}:{held} about {tokens:,} tokens"
+    same = f", the same as {heading_text(copy_of)}" if copy_of else ""
+    return f"- {heading_text(name)}:{held} about {tokens:,} tokens{same}"
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
     """Yield a line for each folder below the one that all share, the largest first, and one for all small ones."""
     sizes: dict[str, list[int]] = {}
-    paths = [path for path, _ in files]
+    paths = [path for path, *_ in files]
     least, most = min(paths), max(paths)  # what these two share all others share too
     shared = least[: least.rfind("/", 0, common_prefix(least, most)) + 1]
-    for path, size in files:
+    for path, size, _ in files:
         sizes.setdefault(path[: path.find("/", len(shared)) + 1], []).append(size)
     totals = [(folder or shared or "./", sum(held), len(held)) for folder, held in sizes.items()]
     totals.sort(key=lambda total: (-total[1], total[0]))
-    for total in totals[:_MOST_FOLDERS]:
-        yield _line(*total)
+    for folder, tokens, number in totals[:_MOST_FOLDERS]:
+        yield _line(folder, tokens, files=number)
     if others := totals[_MOST_FOLDERS:]:
         tokens, number = sum(total[1] for total in others), sum(total[2] for total in others)
-        yield _line(f"{len(others):,} more folders", tokens, number)
+        yield _line(f"{len(others):,} more folders", tokens, files=number)
 
 
 def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:

@@ -193,6 +193,10 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
         body = last + 1
         if definition.header_end < definition.end:
             header = module.source[definition.start : definition.header_end].rstrip()
+            # Comments in front of what a body does are its own.
+            for start, end in reversed(definition.remarks):
+                if end - definition.start == len(header):
+                    header = header[: start - definition.start].rstrip()
             # The underline of a heading; without its line it is none.
             breaks = header.count(b"\n") + bool(
                 _UNDERLINE.match(module.source, definition.header_end)

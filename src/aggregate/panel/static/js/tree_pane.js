@@ -154,7 +154,7 @@ export class TreePane {
       { class: "name", role: "gridcell" },
       this.tree.flat ? null : element("span", { class: "chevron", "aria-hidden": "true", text: folder ? (open ? "▾" : "▸") : "" }),
       element("span", { class: "text", text: visible(folder && node.path ? `${node.name}/` : node.name) }),
-      this.tree.flat ? element("span", { class: "folder quiet", text: visible(node.parent.path) }) : null,
+      this.tree.flat ? element("span", { class: "folder quiet" }, element("bdi", { text: visible(node.parent.path) })) : null,
     );
     name.style.paddingLeft = `${4 + (this.tree.flat ? 0 : INDENT * Math.min(node.depth, MOST_INDENTS))}px`;
     fill(row, name, view(node, this.tree.asked.get(node.path)), number(node.tokens, "tokens"), number(node.whole, "whole"), score(node, this.tree.root.score), state(node));
