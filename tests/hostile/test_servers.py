@@ -33,6 +33,7 @@ from tests.hostile.servers import answering, black_hole, redirecting, trap
 
 KEY = "sk-planted-4711"
 KEYS = {provider.keys[0]: KEY for provider in PROVIDERS.values()}
+TOO_LONG = "sent more than 4,000 bytes, which no answer has: check the address"
 NEVER_AGAIN = Retry(first=60.0)
 """A second attempt would be seen: it waits for a minute."""
 ONCE = Retry(attempts=1)
@@ -147,6 +148,26 @@ def test_a_web_page_is_no_answer(provider: str, streamed: bool, status: int) -> 
     said = f"an answer that is a web page (status {status}): check the address"
     assert str(error) == f"{provider} sent {said}"
     assert not error.retryable
+
+
+@every_sdk
+@streamed_or_not
+def test_an_answer_without_end(provider: str, streamed: bool) -> None:
+    """It ends at a limit that no real answer reaches, and is not asked for again."""
+    with sending(" " * 5_000) as url:
+        error = reach(provider, url, ConnectionLimits(size=4_000), streamed=streamed)
+    assert str(error) == f"{provider} {TOO_LONG}"
+
+
+@every_sdk
+@streamed_or_not
+def test_a_compressed_answer_is_not_unpacked(provider: str, streamed: bool) -> None:
+    """A small one could fill the memory; none is asked for, so no server sends one unless it wants to."""
+    with answering(200, "small", content_encoding="gzip") as url:
+        error = ask(provider, url, streamed=streamed)
+    assert str(error).startswith(
+        f"{provider} sent a compressed answer (gzip), which was not asked for"
+    )
 
 
 @pytest.mark.parametrize("content", [5, ["a"], {"a": 1}])

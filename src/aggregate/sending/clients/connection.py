@@ -11,12 +11,12 @@ import re
 import socket
 import ssl
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
 from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
@@ -25,7 +25,7 @@ from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import FinishReason, Reply
 
 if TYPE_CHECKING:
-    from httpx2 import Request, Response
+    from httpx2 import AsyncByteStream, Request, Response
 
 _HIDDEN = "(hidden)"
 _SHORTEST = 6  # characters of a key that is hidden: shorter ones occur in ordinary words
@@ -74,6 +74,7 @@ def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[st
 class ConnectionLimits:
     connect: float = 10.0  # a server that is there accepts one within a second
     read: float = 600.0  # models that think send nothing for minutes where it is not streamed
+    size: int = 100_000_000  # 128,000 tokens take 40 MB where each comes in an event of its own
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -144,13 +145,39 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
     async def set_limits(request: "Request") -> None:
         # SDKs set limits for each request, some a single one for all phases or none.
         request.extensions = {**request.extensions, "timeout": seconds}
+        # A few bytes of a compressed answer can become gigabytes.
+        request.headers["accept-encoding"] = "identity"
 
-    hooks = {"request": [set_limits], "response": [_refuse_wrong_server]}
+    async def limit_size(response: "Response") -> None:
+        response.stream = _limited(cast("AsyncByteStream", response.stream), limits.size)
+
+    hooks = {"request": [set_limits], "response": [_refuse_wrong_server, limit_size]}
     return {"verify": certificates(), "follow_redirects": False, "event_hooks": hooks}
 
 
+def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
+    """Return the bytes of an answer, which end with an error where they are too many."""
+    from httpx2 import AsyncByteStream
+
+    class Limited(AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            received = 0
+            async for piece in stream:
+                received += len(piece)
+                if received > size:
+                    raise WrongAddressError(
+                        f"sent more than {size:,} bytes, which no answer has: check the address"
+                    )
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Limited()
+
+
 async def _refuse_wrong_server(response: "Response") -> None:
-    """Refuse redirects and web pages before an SDK makes something else of them."""
+    """Refuse redirects, web pages and compressed answers before an SDK makes something else of them."""
     headers, status = response.headers, response.status_code
     location = headers.get("location", "")
     if response.is_redirect or (location and 300 <= status < 400):
@@ -164,6 +191,11 @@ async def _refuse_wrong_server(response: "Response") -> None:
     if is_page and (response.is_success or status in (404, 405)):
         raise WrongAddressError(
             f"sent an answer that is a web page (status {status}): check the address"
+        )
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise WrongAddressError(
+            f"sent a compressed answer ({encoding:.20}), which was not asked for: check the address"
         )
 
 
