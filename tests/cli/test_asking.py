@@ -250,114 +250,15 @@ def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) ->
 
 def test_levels_in_json_are_those_of_the_audit(clone: Path) -> None:
     """``--json`` says of each file the most that is shown of it, and what is (rule A-2)."""
-    files = json.loads(start(clone, "fix the retry", "--budget", "110", "--json").out)["files"]
+    bodies = "".join(
+        f"def step_{n}():\n    return wait({n}) + wait({n} * 2)\n\n\n" for n in range(50)
+    )
+    project(clone, {"src/long.py": f"def retry_all():\n    return 1\n\n\n{bodies}"})
+    files = json.loads(start(clone, "fix retry_all", "--budget", "600", "--json").out)["files"]
     rows = json.loads(start(clone, "explain", "--json").out)["rows"]
     levels = {row["path"]: row["level"] for row in rows}
     assert {file["view_mode"] for file in files} == {"full"}
     assert {file["path"]: file["level"] for file in files} == {
         file["path"]: levels[file["path"]] for file in files
     }
-    assert "full" not in {file["level"] for file in files[:1]}
-
-
-def test_lines_behind_the_end_of_a_focus_are_told(clone: Path) -> None:
-    """A focus on lines that its file does not have is a warning with the last one it has (rule T-2)."""
-    said = start(clone, "fix the retry", "--focus", "src/a.py:70-80", "--budget", "4k").err
-    last = len(FILES["src/a.py"].splitlines())
-    expected = f"focus src/a.py:70-80: there is no such line: the file ends with line {last}\n"
-    assert said.count(f"warning: {expected}") == 1
-
-
-def test_a_guess_is_told_once(clone: Path) -> None:
-    """A line on standard error, the audit and the prompt's task say that no word names a place (rule T-9)."""
-    run = start(clone, "it does not work", "--budget", "105")
-    prompt = (clone / run.out.split()[0]).read_text("utf-8")
-    sentence = "no word of the task names a place; likely areas: "
-    assert run.err.count(f"warning: the choice is a guess: {sentence}") == 1
-    assert prompt.count(f"The choice of files is a guess: {sentence}") == 1
-    audit = json.loads(start(clone, "explain", "--json").out)
-    assert audit["guess"]["reason"] in sentence
-    assert 0 < len(audit["guess"]["proposals"]) <= 5
-    told = start(clone, "fix `retri` in the loop", "--budget", "4k")
-    assert "warning: retri occurs nowhere: it is taken for retry\n" in told.err
-    assert "a guess" not in told.err
-
-
-def test_a_task_may_begin_with_an_options_name(clone: Path) -> None:
-    """A sentence about an option of the user's own program is a task, also behind ``--task`` (rule T-1)."""
-    sentence = "--max-count stops the retry too early"
-    bare = start(clone, sentence, "--budget", "1k", "--explain", "-q")
-    assert (bare.code, f"task: {sentence}\n" in bare.out) == (0, True)
-    assert start(clone, "--task", sentence, "--budget", "1k", "--explain", "-q").out == bare.out
-    assert start(clone, "--max-count").code == 2
-
-
-def test_a_word_that_is_no_command_may_be_meant_for_a_task(clone: Path) -> None:
-    """The error says how to make it one (rule T-1)."""
-    said = start(clone, "fix", "--budget", "1k").err
-    assert "No such command 'fix'. To make it the task: aggregate --task \"fix\"\n" in said
-    said = start(clone, "fix", "the", "bug", "--budget", "1k").err
-    assert "No such command 'fix'. To make it the task: aggregate --task \"fix the bug\"\n" in said
-    for arguments in (["run", "fix", "the", "bug"], ["--budget", "1k", "fix", "the", "bug"]):
-        ended = start(clone, *arguments)
-        assert ended.code == 2
-        assert 'to make it the task, write --task "fix the bug"\n' in ended.err
-
-
-def test_sending_needs_no_configuration(clone: Path) -> None:
-    """A message is a task about the folder's files, within a budget that the model decides if none is named (T-1, T-6)."""
-    options = ("send", "fix the retry", "--provider", "scripted", "--dry-run")
-    ended = start(clone, *options, "--budget", "8k")
-    assert (ended.code, ended.err.splitlines()[0].startswith(KEEP)) == (0, True)
-    assert "**/*" not in ended.err
-    assert start(clone, *options, "--budget", "auto").out == start(clone, *options).out
-
-
-def test_without_git_folders_of_dependencies_stay_out(clone: Path) -> None:
-    """Outside of a repository the folder's files are those that a glob takes there, and history is missing (T-5, T-6)."""
-    (clone / ".git").rename(clone.parent / "git")
-    project(clone, {"node_modules/x/index.js": "retry()\n"})
-    text = start(clone, "fix the retry", "--stdout", "-q").out
-    assert [path for path in shown(text) if "*" not in path] == [
-        ".gitignore",
-        "README.md",
-        "src/a.py",
-        "src/b.py",
-    ]
-    assert start(clone, "fix the retry", "--budget", "1k", "-q").code == 0
-
-
-def test_a_configuration_without_files_stands_for_all(clone: Path) -> None:
-    """``paths = []`` and a task are about all files but those that are excluded (rule T-6)."""
-    project(clone, {"manual_slop.toml": "[files]\npaths = []\nexclude = ['*.toml', 'src/b.py']\n"})
-    text = start(clone, "fix the retry", "--stdout", "-q").out
-    assert "src/a.py" in shown(text)
-    assert not {"src/b.py", "manual_slop.toml"} & set(shown(text))
-    assert start(clone, "--stdout", "-q").out == ""
-
-
-def test_the_same_sentence_gives_the_same_bytes(clone: Path) -> None:
-    """Where it is asked from does not matter, nor what was kept: option, file, configuration, cache (T-1, T-4)."""
-    project(
-        clone, {"manual_slop.toml": "[files]\npaths = ['src/*.py']\n", "task.md": "fix the retry"}
-    )
-    text = "[task]\ntext = 'fix the retry'\n[files]\npaths = ['src/*.py']\n"
-    (clone / "other.toml").write_text(text, encoding="utf-8")
-    ways = (
-        ["fix the retry"],
-        ["--task", "fix the retry"],
-        ["--task", "@task.md", "--no-cache"],
-        ["-c", "other.toml"],
-    )
-    prompts = [start(clone, *way, "--budget", "1k", "--stdout", "-q") for way in ways]
-    assert {prompt.code for prompt in prompts} == {0}
-    assert len({prompt.out for prompt in prompts}) == 1
-
-
-def test_a_folder_without_files_says_so(tmp_path: Path) -> None:
-    """Nothing is called unreadable, and no larger budget is asked for, where there is no file at all (rule T-6)."""
-    ended = start(tmp_path, "wait longer", "--budget", "2k")
-    assert ended.code == 0
-    assert "warning: no files: there are none here" in ended.err
-    assert "unreadable" not in ended.err
-    assert "allow more tokens" not in ended.err
+    assert levels["src/long.py"] == "focused"
