@@ -217,7 +217,7 @@ sys.path[:] = sys.argv[1:]
 from aggregate.base.concurrency.child_server import serve_requests
 
 def answer(request):
-    print("noise")
+    print("noise", flush=True)
     if request == b"die":
         os._exit(3)
     return request * 2

@@ -41,10 +41,11 @@ _SERVE: Final = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from aggregate.base.concurrency.child_server import serve_calls; serve_calls()"
 )
-# Bytes that a child is asked for ahead, and beyond which another child pays: some 0.1 seconds of work.
+# Bytes that a child is asked for ahead, and beyond which another child pays: some 0.1 seconds of work. However large
+# they are, one call waits in each child, so that it goes on at once.
 _AHEAD: Final = 300_000
 # Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second.
-_MOST_WAITING: Final = 4_000_000
+_MOST_WAITING: Final = 8_000_000
 # Bytes after which a child is renewed: tree-sitter 0.26.1 for Python never frees what its parser was given to read in
 # pieces, as texts from 8 KB on are, so that a child grows by a megabyte with each million.
 _MOST_SPENT: Final = 20_000_000
@@ -232,7 +233,8 @@ class Lanes:
     def _have_room(self) -> bool:
         """Whether a child needs more, or another one may be started; a worn one answers first what it was asked."""
         return len(self._lanes) < self._most or any(
-            lane.ahead < _AHEAD and not (lane.calls and lane.is_worn) for lane in self._lanes
+            (lane.ahead < _AHEAD or len(lane.calls) < 2) and not (lane.calls and lane.is_worn)
+            for lane in self._lanes
         )
 
     def _add(self, call: Call[Any, Any]) -> None:
