@@ -57,6 +57,8 @@ def test_changes_are_shown_since_a_revision(folder: Path) -> None:
         text = printed(folder, *options)
         assert "\n## Changes\n\nWhat has changed since HEAD, committed or not; " in text
         assert "\n-    return 1\n+    return 2\n" in text
+    assert start(folder, *TASK).code == 0
+    assert "more file" not in printed(folder, "--diff")  # a prompt of ours is no change
     assert "## Changes" not in printed(folder)
     assert "knows no revision 'nowhere'" in refused(folder, *TASK, "--diff", "nowhere")
     told = "--diff is for a task within a budget: say what you are about to do, and add --budget"

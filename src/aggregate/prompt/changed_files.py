@@ -7,6 +7,7 @@ from aggregate.project.git import FileChange, read_changes
 from aggregate.prompt.candidates import Candidate
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.changes import NO_CHANGES, ChangedFile, Changes
+from aggregate.prompt.selection import own_output_filter
 from aggregate.ranking.files import FileFacts
 
 
@@ -18,7 +19,10 @@ def changes_for(
         return NO_CHANGES
     ranks = {each.file.path: rank for rank, each in enumerate(candidates)}
     generated = {each.file.path for each in candidates if facts[each.number].is_generated}
-    found = read_changes(str(request.base_dir), request.finish.changes)
+    base_dir = request.base_dir
+    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
+    changes = read_changes(str(base_dir), request.finish.changes)
+    found = [each for each in changes if not is_ours(each.path)]  # prompts are no change
     named = [each for each in found if each.path in ranks or each.kind == "deleted"]
     named.sort(key=lambda each: ranks.get(each.path, len(ranks)))
     files = [_told(each, request.redaction, is_generated=each.path in generated) for each in named]
