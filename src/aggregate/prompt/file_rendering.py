@@ -188,9 +188,10 @@ class FileStream:
 
             searched = ahead(self._search, lookups)
         for portion, found in zip(portions, searched, strict=True):
-            for file, (lookup, redacted) in zip(portion, found, strict=True):
+            for file, (as_read, redacted) in zip(portion, found, strict=True):
+                lookup = as_read
                 if redacted and redacted.is_changed:
-                    lookup = _Lookup(self.reader.take(file, lookup.reading.source, redacted))  # noqa: PLW2901
+                    lookup = _Lookup(self.reader.take(file, as_read.reading.source, redacted))
                 if lookup.reading.is_listed:
                     self._keep(lookup, b"")
                 else:
