@@ -4,8 +4,14 @@ from collections.abc import Mapping, Sequence
 from textwrap import dedent
 
 from aggregate.base.text import generated_reason
-from aggregate.ranking import term_hash
-from aggregate.ranking.files import Analysis, FileFacts, analyse, look_roughly
+from aggregate.ranking.files import (
+    Analysis,
+    FileFacts,
+    TermTable,
+    analyse,
+    look_roughly,
+    pack_tables,
+)
 
 
 class FakeCorpus:
@@ -24,6 +30,7 @@ class FakeCorpus:
             for asked in (False, True)
         }
         self._rough = [look_roughly(path, text) for path, text in plain.items()]
+        self._words = [TermTable(pack_tables([rough])[1]) for rough in self._rough]
         self.files: Sequence[FileFacts] = [
             rough.facts._replace(is_generated=bool(generated_reason(path, text)))
             for rough, (path, text) in zip(self._rough, plain.items(), strict=True)
@@ -38,13 +45,11 @@ class FakeCorpus:
     def files_with(self, term: str) -> Mapping[int, int]:
         if not any(term in terms for terms in self.looked_up):
             self.look_up([term])
-        key = term_hash(term)
-        counts = {number: rough.words.get(key, 0) for number, rough in enumerate(self._rough)}
-        return {number: count for number, count in counts.items() if count}
+        counts = [words.texts_with(term).get(0, 0) for words in self._words]
+        return {number: count for number, count in enumerate(counts) if count}
 
     def files_defining(self, name: str) -> Sequence[int]:
-        hashed = term_hash(name)
-        return [number for number, rough in enumerate(self._rough) if hashed in rough.names]
+        return [number for number, rough in enumerate(self._rough) if name in rough.names]
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         self.loaded += files

@@ -36,9 +36,7 @@ class Source:
 
     def fittable(self, number: int) -> Fittable:
         pieces = [
-            Piece(
-                first, last, self._innermost(first), 0, len("".join(self.lines[first - 1 : last]))
-            )
+            Piece(first, last, self._innermost(first), len("".join(self.lines[first - 1 : last])))
             for first, last, _ in self.pieces
         ]
         chances = [chance for *_, chance in self.pieces]
@@ -350,7 +348,7 @@ _CHANCES = (0.5, 0.0, 0.25, 0.5, 0.125)
 
 
 def _file(number: int, chances: tuple[float, ...]) -> Fittable:
-    pieces = [Piece(line, line, -1, 0, 4) for line in range(1, len(chances) + 1)]
+    pieces = [Piece(line, line, -1, 4) for line in range(1, len(chances) + 1)]
     return Fittable(number, pieces=pieces, chances=chances)
 
 
@@ -373,11 +371,11 @@ def test_pieces_enter_by_their_chances_then_by_file_and_line() -> None:
 
 def test_what_tells_less_of_a_change_enters_later() -> None:
     """Of pieces that are as likely code comes first, then imports, comments, and a licence last (rule B-6)."""
-    licence = Piece(1, 1, -1, 0, 40, comments=40, preamble=40)
-    imports = Piece(2, 2, -1, 0, 40, preamble=40)
-    comments = Piece(3, 3, -1, 0, 40, comments=40)
-    half = Piece(4, 4, -1, 0, 40, comments=20)
-    code = Piece(5, 5, -1, 0, 40)
+    licence = Piece(1, 1, -1, 40, comments=40, preamble=40)
+    imports = Piece(2, 2, -1, 40, preamble=40)
+    comments = Piece(3, 3, -1, 40, comments=40)
+    half = Piece(4, 4, -1, 40, comments=20)
+    code = Piece(5, 5, -1, 40)
     pieces = (licence, imports, comments, half, code)
     file = Fittable(1, pieces=pieces, chances=(0.2,) * len(pieces))
     entered = [step.runs[-1][0] + 1 for step in StepOrder([Share([[file]])], signatures=0)]

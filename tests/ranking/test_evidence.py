@@ -57,7 +57,7 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
     ("kind", "question", "expected"),
     [
         # Words: rare ones count more, the best file has 1, and only the first line counts as the subject.
-        ("file text", ask("segment of a path"), {ROUTES: (1.0, "segment, path"), ROUTER: (0.22, "path"), README: (0.2, "path")}),
+        ("file text", ask("segment of a path"), {ROUTES: (1.0, "segment, path"), ROUTER: (0.23, "path"), README: (0.2, "path")}),
         ("subject", ask("close the session\n\nFound while a route was registered."), {SESSION: (1.0, "session")}),
         # Names: what the line is about counts more than the circumstances, and endings make no difference.
         ("words of the name", ask("how matching paths works in the router"),

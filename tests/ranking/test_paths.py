@@ -9,7 +9,7 @@ from tests.fakes.corpus import FakeCorpus
 
 def facts(path: str, *, is_generated: bool = False) -> FileFacts:
     """Return what is known of a short text."""
-    return FileFacts(path, "", False, 10, 2, 1, is_generated)
+    return FileFacts(path, "", False, 10, 1, is_generated)
 
 
 @pytest.mark.parametrize(

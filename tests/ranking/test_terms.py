@@ -5,8 +5,9 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.ranking import term_hash, terms_in
-from aggregate.ranking.terms import hashed_terms, split_identifier, stem
+from aggregate.ranking import terms_in
+from aggregate.ranking.files.term_tables import TermTable, pack_terms
+from aggregate.ranking.terms import split_identifier, stem, words_in
 
 
 @pytest.mark.parametrize(
@@ -55,12 +56,38 @@ def test_what_only_looks_like_an_ending_stays(word: str) -> None:
     assert stem(word) == word
 
 
-@given(st.text())
-def test_any_text_has_terms_without_spaces_and_hashes_for_each(text: str) -> None:
-    """No text is refused, and the hot loop counts what ``terms_in`` does (rules T-4 and T-5)."""
+WORDS = [
+    "queries",
+    "Stopped",
+    "class",
+    "get_user_name",
+    "parseURLs",
+    "HTTPServer2",
+    "sessionStore",
+    "session_store",
+    "404",
+    "2024_x",
+    "__init__",
+    "größeWert",
+    "GRÖSSE",
+    "ΟΔΟΣ",
+    "设置timeout",
+    "„quoted“",
+    "Issues",
+    "reused",
+]
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join)))
+def test_any_text_has_terms_without_spaces_that_are_found_again(text: str) -> None:
+    """No text is refused, and a table of words finds what ``terms_in`` counts (rules T-4 and T-5)."""
     terms = terms_in(text)
     assert all(term and term == "".join(term.split()) for term in terms)
-    assert hashed_terms(text) == {term_hash(term): often for term, often in terms.items()}
+    table = TermTable(pack_terms([{}, words_in(text)]))
+    assert {term: table.texts_with(term) for term in terms} == {
+        term: {1: often} for term, often in terms.items()
+    }
+    assert not table.texts_with("absent")
 
 
 @given(st.from_regex(r"[A-Za-z_0-9]{1,30}", fullmatch=True))

@@ -1,8 +1,10 @@
 """The files that may enter a prompt with a budget: the most of each, what a fit shows of them, what is told of it."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import repeat
+from math import inf
 from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, ViewMode
@@ -50,7 +52,7 @@ _LONGEST_TOKEN = 128  # Characters of the longest token of o200k, which is blank
 # The level that each view stands for.
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 # Of an empty file: that there is nothing in it is told last.
-_NOTHING: Final = Piece(1, 1, -1, terms=0, characters=0)
+_NOTHING: Final = Piece(1, 1, -1, characters=0)
 
 
 class Candidate(NamedTuple):
@@ -203,13 +205,10 @@ class Candidates:
         return refusals(self.files.selection)
 
     @cached_property
-    def _positions(self) -> Mapping[str, int]:
-        return {file.path: number for number, file in enumerate(self.files.selection.files)}
-
-    @cached_property
     def _estimates(self) -> Sequence[int]:
         """About how many tokens each file of the corpus has, which is asked of all of them several times."""
-        return [facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files]
+        sizes = (facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files)
+        return array("q", sizes)
 
     def whole_fit(self, most: int) -> Fit | None:
         """Return a fit that shows all of all files, ``None`` where these have more than ``most`` tokens."""
@@ -276,13 +275,12 @@ class Candidates:
             if not state.is_empty or number in self._pinned
         }
         shown.update((file.path, file) for file in notes)
-        numbers, last = self._positions, len(self._positions)
-        configured = sorted(shown.values(), key=lambda file: numbers.get(file.path, last))
+        configured = _sorted_by(shown, (file.path for file in self.files.selection.files))
         if order is not FileOrder.EDGES:
-            return configured
+            return [*configured.values()]
         # The most relevant one stands last, the next one first, and so on to the middle.
-        ranks = {each.file.path: rank for rank, each in enumerate(self.in_rank_order)}
-        ranked = sorted(configured, key=lambda file: ranks.get(file.path, len(ranks)))
+        by_rank = _sorted_by(configured, (each.file.path for each in self.in_rank_order))
+        ranked = [*by_rank.values()]
         return [*ranked[1::2], *ranked[::2][::-1]]
 
     def _warnings(self, files: Sequence[RenderedFile]) -> tuple[str, ...]:
@@ -434,6 +432,14 @@ class Candidates:
                 if told.find(0, definition.signature - 1, definition.last) < 0
             )
         )
+
+
+def _sorted_by(
+    files: Mapping[str, RenderedFile], paths: Iterable[str]
+) -> Mapping[str, RenderedFile]:
+    """Return files in the order of ``paths``, the others as they are behind those."""
+    places = {path: place for place, path in enumerate(paths) if path in files}
+    return dict(sorted(files.items(), key=lambda each: places.get(each[0], inf)))
 
 
 def _unranked(file: ResolvedFile, tokens: int) -> FileChoice:

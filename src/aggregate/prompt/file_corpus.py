@@ -24,7 +24,7 @@ from aggregate.prompt.known_files import (
     tables_of,
 )
 from aggregate.prompt.selection import ResolvedFile
-from aggregate.ranking import term_hash, term_list
+from aggregate.ranking import term_list
 from aggregate.ranking.files import Analysis, FileFacts, TermTable
 
 _ABSENT: Final = -1  # The number of a file of a group that is not in the corpus
@@ -59,17 +59,15 @@ class FileCorpus:
 
     def look_up(self, terms: Sequence[str]) -> None:
         """Find the files that hold some terms, in one pass over the groups' tables, for ``files_with``."""
-        hashes = {term: term_hash(term) for term in terms if term not in self._terms}
-        matches: dict[str, dict[int, int]] = {term: {} for term in hashes}
-        for start in range(0, len(self.groups) if hashes else 0, _GROUPS_AT_ONCE):
+        wanted = [term for term in dict.fromkeys(terms) if term not in self._terms]
+        found: dict[str, dict[int, int]] = {term: {} for term in wanted}
+        for start in range(0, len(self.groups) if wanted else 0, _GROUPS_AT_ONCE):
             groups = self.groups[start : start + _GROUPS_AT_ONCE]
             for (_, numbered), table in zip(groups, self._tables(groups), strict=True):
-                for term, hashed in hashes.items():
-                    members, counts = table.files_with(hashed)
-                    if members:
-                        numbers = map(numbered.__getitem__, members)
-                        matches[term].update(zip(numbers, counts, strict=True))
-        for term, files in matches.items():
+                for term, files in found.items():
+                    held = table.texts_with(term)
+                    files.update((numbered[member], held[member]) for member in held)
+        for term, files in found.items():
             files.pop(_ABSENT, None)
             self._terms[term] = files
 
@@ -93,10 +91,9 @@ class FileCorpus:
 
     def files_defining(self, name: str) -> Sequence[int]:
         if name not in self._defining:  # several evidences ask for the same names
-            hashed = term_hash(name)
             matches: set[int] = set()
             for part, numbers in self.groups:
-                matches.update(map(numbers.__getitem__, part.table.files_defining(hashed)))
+                matches.update(map(numbers.__getitem__, part.table.files_defining(name)))
             self._defining[name] = sorted(matches - {_ABSENT})
         return self._defining[name]
 

@@ -21,6 +21,6 @@ else:
             "message_text": "change_words definition_name message_words",
             "rank": "rank",
             "task_text": "read_task",
-            "terms": "term_hash term_list terms_in",
+            "terms": "term_list terms_in",
         },
     )

@@ -179,7 +179,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
         holding = [file for file in candidates if file in query.files]
         for file in holding:
             matched.setdefault(file, text)
-            places = [place for place, _ in candidates[file].pieces_with(query.term)]
+            places = [*candidates[file].pieces_with(query.term)]
             lift(values, keys(file, places), query.piece_rarity)
         exact = [
             (file, place)

@@ -19,10 +19,10 @@ FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidenc
 
 def file_text(inquiry: Inquiry) -> Evidence:
     files = inquiry.files
-    average = average_of([facts.terms for facts in files])
+    average = average_of([facts.characters for facts in files])
     values: dict[int, float] = {}
     # The hot loop in a large project: a term may be in each of its files, so BM25 stands here without calls.
-    lengths = [K1 * (1 - FILE_B + FILE_B * facts.terms / average) for facts in files]
+    lengths = [K1 * (1 - FILE_B + FILE_B * facts.characters / average) for facts in files]
     for query in inquiry.terms:
         worth = query.weight * query.file_rarity * (K1 + 1)
         for file, count in query.files.items():
@@ -47,7 +47,7 @@ PIECE_B = 0.75
 NAME_WEIGHT = 3  # a word in a definition's name counts as this many in its text
 
 Counts = Mapping[str, int]
-Postings = Mapping[int, Mapping[str, Sequence[tuple[int, int]]]]
+Postings = Mapping[int, Mapping[str, Mapping[int, int]]]
 _NOTHING: Counts = {}
 
 
@@ -106,7 +106,7 @@ def _definition_text(
         own: dict[int, int] = {}
         lengths[file] = own
         for piece in analysis.pieces:
-            own[piece.definition] = own.get(piece.definition, 0) + piece.terms
+            own[piece.definition] = own.get(piece.definition, 0) + piece.characters
     average = average_of([length for units in lengths.values() for length in units.values()])
     most = {query.term: query.weight * query.piece_rarity * (K1 + 1) for query in inquiry.terms}
     rows: dict[int, list[float]] = {}
@@ -130,7 +130,7 @@ def _definition_text(
 
 def _documents(
     analysis: Analysis,
-    holding: Mapping[str, Sequence[tuple[int, int]]],
+    holding: Mapping[str, Mapping[int, int]],
     *,
     names: Sequence[tuple[str, ...]],
     path: Counts,
@@ -142,7 +142,7 @@ def _documents(
     owners = [piece.definition for piece in analysis.pieces]
     texts: dict[int, dict[str, int]] = {}
     for term, places in holding.items():
-        for place, count in places:
+        for place, count in places.items():
             held = texts.setdefault(owners[place], {})
             held[term] = held.get(term, 0) + count
     named = _name_counts(analysis, names)
@@ -167,8 +167,7 @@ def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> lis
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
-    facts = inquiry.files
-    average = average_of([sum(f.terms for f in facts) / max(1, sum(f.pieces for f in facts))])
+    average = average_of([p.characters for a in candidates.values() for p in a.pieces])
     rarities = {query.term: query.piece_rarity for query in inquiry.terms if query.in_subject}
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}
@@ -178,16 +177,12 @@ def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Ev
             continue
         values = [0.0] * len(analysis.pieces)
         for term, places in holding.items():
-            for place, count in places:
-                length = analysis.pieces[place].terms / average
+            for place, count in places.items():
+                length = analysis.pieces[place].characters / average
                 norm = K1 * (1 - PIECE_B + PIECE_B * length)
                 values[place] += rarities[term] * (K1 + 1) * count / (count + norm)
         best = values.index(max(values))
-        gains = {
-            term: rarities[term]
-            for term, places in holding.items()
-            if any(place == best for place, _ in places)
-        }
+        gains = {term: rarities[term] for term, places in holding.items() if best in places}
         rows[file] = values
         matched[file] = inquiry.told(gains)
     return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)

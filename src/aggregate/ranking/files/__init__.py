@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from aggregate.ranking.files.analysis import *
     from aggregate.ranking.files.rough import *
     from aggregate.ranking.files.tables import *
+    from aggregate.ranking.files.term_tables import *
 else:
     __getattr__ = door(
         __name__,
@@ -14,6 +15,7 @@ else:
             "analysis": "Analysis Corpus DefinedName FileFacts Piece",
             "analyse": "analyse",
             "rough": "RoughFile look_roughly",
-            "tables": "FileTable MOST_MEMBERS TermTable pack_tables",
+            "tables": "FileTable pack_tables",
+            "term_tables": "MOST_MEMBERS TermTable",
         },
     )

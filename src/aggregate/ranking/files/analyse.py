@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, chain, count, repeat, takewhile
 from operator import sub
@@ -20,17 +20,12 @@ from aggregate.code.syntax import (
     read_statements,
     shared_parse,
 )
-from aggregate.ranking.files.analysis import (
-    Analysis,
-    DefinedName,
-    Piece,
-    Reference,
-    column,
-    deflated,
-)
+from aggregate.ranking.files.analysis import Analysis, DefinedName, Piece, Reference
+from aggregate.ranking.files.packing import column, deflated
 from aggregate.ranking.files.pieces import LineKind, Run, cut, line_kinds, owned_runs
 from aggregate.ranking.files.rough import SAMPLE, text_traits
-from aggregate.ranking.terms import hashed_terms
+from aggregate.ranking.files.term_tables import MOST_MEMBERS, pack_terms
+from aggregate.ranking.terms import words_in
 
 _MOST_LINES: Final = 120  # looked at above a definition: a longer comment documents more than that
 _MARKS: Final = ("//", "/*", "* ", "*/", "--", ";;", "%%", "(*", "<!--", '"""', "@", "#[")
@@ -75,7 +70,6 @@ _UNDERLINE: Final = re.compile(rb"(?:=+|-+)[ \t]*\r?(?:\n|\Z)")
 # ``json.dumps`` makes an encoder for each call that asks for this form.
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 # One byte; a term that is so frequent in a piece is saturated in any formula long before.
-_MOST_COUNT: Final = 255
 
 
 def analyse(
@@ -122,15 +116,15 @@ def _analysed(path: str, text: str, problem: str) -> Analysis:
         if len(kept) < len(runs):
             rest = Run(runs[len(kept)].first, runs[-1].last, -1)
             runs = [*(run for _, run in kept), rest]
-    pieces, postings = _counted(lines, runs, SAMPLE if not is_parsed else len(text), kinds=kinds)
+    pieces, words = _counted(lines, runs, SAMPLE if not is_parsed else len(text), kinds=kinds)
     return Analysis(
         [
             problem.encode(),
             deflated(_ENCODE(_definition_rows(definitions)).encode()),
             deflated(column("i", chain.from_iterable([*zip(*pieces, strict=True)][1:]))),
             b"" if has_more else deflated(b"[]"),
-            deflated(postings),
             deflated(column("i", map(sub, count(1), statements))),
+            *map(deflated, words),
         ]
     )
 
@@ -219,35 +213,29 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
 
 def _counted(
     lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
-) -> tuple[list[Piece], bytes]:
-    """Return the pieces, and their terms as sorted numbers of 64 bits: a hash, the place of a piece, how often."""
+) -> tuple[list[Piece], list[bytes]]:
+    """Return the pieces, and the tables of the terms of ``MOST_MEMBERS`` each."""
     pieces: list[Piece] = []
-    keys: list[int] = []
+    words: list[Mapping[bytes, int]] = []
     left = most
     comments = _before(lines, kinds, LineKind.COMMENT)
     preamble = _before(lines, kinds, LineKind.IMPORT)
-    for place, run in enumerate(runs):
+    for run in runs:
         text = "\n".join(lines[run.first - 1 : run.last])
-        counts = hashed_terms(text if len(text) <= left else text[: max(left, 0)])
+        words.append(words_in(text if len(text) <= left else text[: max(left, 0)]))
         left -= len(text)
         pieces.append(
             Piece(
                 run.first,
                 run.last,
                 run.owner,
-                sum(counts.values()),
                 len(text) + 1,
                 comments=comments[run.last] - comments[run.first - 1],
                 preamble=preamble[run.last] - preamble[run.first - 1],
             )
         )
-        low = place << 8
-        keys += [
-            hashed << 32 | low | (count if count < _MOST_COUNT else _MOST_COUNT)
-            for hashed, count in counts.items()
-        ]
-    keys.sort()
-    return pieces, column("Q", keys)
+    starts = range(0, len(words), MOST_MEMBERS)
+    return pieces, [pack_terms(words[start : start + MOST_MEMBERS]) for start in starts]
 
 
 def _before(lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind) -> Sequence[int]:

@@ -1,17 +1,15 @@
 """What analysing one file found, as the index keeps it and as it is read again."""
 
 import json
-import zlib
-from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, count, pairwise
 from operator import sub
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from aggregate.base.values import row_maker
-from aggregate.ranking.terms import term_hash
+from aggregate.ranking.files.packing import column, inflated, numbers
+from aggregate.ranking.files.term_tables import MOST_MEMBERS, TermTable
 
 
 class Piece(NamedTuple):
@@ -20,7 +18,6 @@ class Piece(NamedTuple):
     first: int
     last: int
     definition: int  # place of its innermost one in ``Analysis.definitions``, ``-1`` for none
-    terms: int
     characters: int
     comments: int = 0  # characters of those that are comments, docstrings or a licence
     preamble: int = 0  # characters of those that are imports or a licence
@@ -55,39 +52,15 @@ class FileFacts(NamedTuple):
     language: str
     is_code: bool  # whether that is a programming language; prose, data and markup are none
     characters: int
-    terms: int
     pieces: int  # about, by its lines
     is_generated: bool = False
-
-
-Code = Literal["I", "Q", "i"]
-_WORTH_BYTES: Final = 200  # shorter ones hardly get smaller
-_LEVEL: Final = 1  # of zlib: sorted hashes do not get smaller by trying longer
-_PLAIN, _DEFLATED = b"\0", b"\1"
-
-
-def column(code: Code, values: Iterable[int]) -> bytes:
-    """Return numbers as bytes in this machine's order."""
-    return array(code, values).tobytes()
-
-
-def numbers(code: Code, data: bytes | memoryview) -> memoryview:
-    return memoryview(data).cast(code)
-
-
-def deflated(data: bytes) -> bytes:
-    return _PLAIN + data if len(data) < _WORTH_BYTES else _DEFLATED + zlib.compress(data, _LEVEL)
-
-
-def inflated(data: bytes) -> bytes:
-    return data[1:] if data[:1] == _PLAIN else zlib.decompress(data[1:])
 
 
 _DEFINED_NAME: Final = row_maker(DefinedName)
 _PIECE: Final = row_maker(Piece)
 _REFERENCE: Final = row_maker(Reference)
-# Last lines, definitions, terms, and characters of three kinds; first lines follow from the last ones.
-_PIECE_COLUMNS: Final = 6
+# Last lines, definitions, and characters of three kinds; first lines follow from the last ones.
+_PIECE_COLUMNS: Final = 5
 
 
 class Analysis:
@@ -146,19 +119,20 @@ class Analysis:
     @cached_property
     def statements(self) -> Sequence[int]:
         """For each line the first one of those that are shown with it or not at all; ``()`` where each is alone."""
-        above = numbers("i", inflated(self._sections[5]))
+        above = numbers("i", inflated(self._sections[4]))
         return list(map(sub, count(1), above))
 
-    def pieces_with(self, term: str) -> Sequence[tuple[int, int]]:
-        """Return ``(place of the piece, how often)`` for each piece that holds ``term``; ``255`` where it is more."""
-        wanted = term_hash(term)
-        start = bisect_left(self._postings, wanted << 32)
-        end = bisect_left(self._postings, wanted + 1 << 32, start)
-        return [(key >> 8 & 0xFFFFFF, key & 0xFF) for key in self._postings[start:end]]
+    def pieces_with(self, term: str) -> Mapping[int, int]:
+        """Return the places of the pieces that hold a term, and how often each does."""
+        return {
+            number * MOST_MEMBERS + place: often
+            for number, table in enumerate(self._terms)
+            for place, often in table.texts_with(term).items()
+        }
 
     @cached_property
-    def _postings(self) -> memoryview:
-        return numbers("Q", inflated(self._sections[4]))
+    def _terms(self) -> Sequence[TermTable]:
+        return [TermTable(inflated(section)) for section in self._sections[5:]]
 
     def pack(self) -> bytes:
         ends = accumulate(map(len, self._sections))

@@ -1,7 +1,7 @@
 """What a pass over a file's text tells before any grammar is asked: its words, and names that it seems to define."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -14,7 +14,7 @@ from aggregate.code.syntax import (
     uninstalled_language_of,
 )
 from aggregate.ranking.files.analysis import FileFacts
-from aggregate.ranking.terms import hashed_terms, term_hash
+from aggregate.ranking.terms import words_in
 
 # Of a text that is parsed: a larger one holds data, and no prompt has room for it.
 _MOST_CHARACTERS: Final = 2_000_000
@@ -44,8 +44,8 @@ class RoughFile(NamedTuple):
     """What is known of each file of a project, whatever is asked."""
 
     facts: FileFacts
-    words: Mapping[int, int]  # by the hash of a term, how often it occurs
-    names: frozenset[int]  # the hashes of names that stand where a definition has its name
+    words: Mapping[bytes, int]  # how often each occurs
+    names: Set[str]  # that stand where a definition has its name
 
 
 def text_traits(path: str, text: str) -> TextTraits:
@@ -58,36 +58,41 @@ def text_traits(path: str, text: str) -> TextTraits:
     is_parsed = len(text) <= _MOST_CHARACTERS
     if is_parsed and len(text) > _MOST_GENERATED:
         is_parsed = not generated_reason(path, text)
-    if is_parsed and len(text) >= _LONG_LINE:
-        lengths = [*map(len, text.split("\n"))]
-        if max(lengths) > _LONG_LINE:
-            is_parsed = 2 * sum(size for size in lengths if size > _LONG_LINE) < len(text)
+    if is_parsed and _has_long_line(text):
+        lengths = map(len, text.split("\n"))
+        is_parsed = 2 * sum(size for size in lengths if size > _LONG_LINE) < len(text)
     return TextTraits(language, name, is_code, is_parsed)
+
+
+def _has_long_line(text: str) -> bool:
+    # Looked for from behind, so that a few characters of each five thousand are.
+    start, last = 0, len(text) - _LONG_LINE
+    while start < last:
+        end = text.rfind("\n", start, start + _LONG_LINE + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
 
 
 def look_roughly(path: str, text: str) -> RoughFile:
     """Return what the file at ``path`` tells that holds ``text``, in about a tenth of the time of analysing it."""
     kind = text_traits(path, text)
-    words = hashed_terms(text if kind.is_parsed else text[:SAMPLE])
+    words = words_in(text if kind.is_parsed else text[:SAMPLE])
     lines = text.count("\n") + (not text.endswith("\n"))
     facts = FileFacts(
-        path,
-        kind.name,
-        kind.is_code,
-        len(text),
-        sum(words.values()),
-        -(-lines // _LINES_PER_PIECE) if text else 0,
+        path, kind.name, kind.is_code, len(text), -(-lines // _LINES_PER_PIECE) if text else 0
     )
     is_named = kind.is_code and kind.is_parsed
     return RoughFile(facts, words, _names(kind.name, text) if is_named else frozenset())
 
 
-def _names(language: str, text: str) -> frozenset[int]:
+def _names(language: str, text: str) -> Set[str]:
     names: set[str] = set()
     text = f"\n{text}"  # each expression begins with the break before a line
     for expression in _expressions(_FAMILIES.get(language, _BY_KEYWORD)):
         names.update(expression.findall(text))
-    return frozenset(map(term_hash, names))
+    return names
 
 
 _MODIFIERS: Final = (
