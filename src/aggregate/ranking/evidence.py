@@ -1,8 +1,10 @@
 """Evidences: how much each kind of observation speaks for files and pieces, what each weighs, and their sums."""
 
+from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
+from itertools import chain
 from math import exp, fsum, inf, log
 from operator import itemgetter
 from types import MappingProxyType
@@ -23,6 +25,24 @@ class Evidence:
     pieces: Mapping[PieceKey, float] = field(default_factory=dict)
     matched: Mapping[int, str] = field(default_factory=dict)
     missing: Missing | None = None
+
+
+class FileValues(Mapping[int, float]):
+    """What an evidence says about files, in a tenth of the memory of a ``dict``; absent ones have 0."""
+
+    def __init__(self, values: Iterable[float]) -> None:
+        self._values = array("d", values)
+
+    def __getitem__(self, file: int) -> float:
+        if not self._values[file]:
+            raise KeyError(file)
+        return self._values[file]
+
+    def __iter__(self) -> Iterator[int]:
+        return (file for file, value in enumerate(self._values) if value)
+
+    def __len__(self) -> int:
+        return sum(map(bool, self._values))
 
 
 class PieceValues(Mapping[PieceKey, float]):
@@ -232,10 +252,12 @@ def probabilities(
     if best == -inf:
         return dict.fromkeys(pieces, ()), {}
     powers = {file: [exp(value - best) for value in values] for file, values in pieces.items()}
-    other_powers = [exp(value - best) for value in others.values()]
-    total = fsum([*(fsum(values) for values in powers.values()), *other_powers])
+    other_powers = {file: exp(value - best) for file, value in others.items()}
+    total = fsum(chain(map(fsum, powers.values()), other_powers.values()))
     shares = {file: [power / total for power in values] for file, values in powers.items()}
-    return shares, {file: power / total for file, power in zip(others, other_powers, strict=True)}
+    for file, power in other_powers.items():
+        other_powers[file] = power / total  # in their place: of a monorepo there are many
+    return shares, other_powers
 
 
 def reasons(

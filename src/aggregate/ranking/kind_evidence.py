@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import log1p
 from typing import Final
 
-from aggregate.ranking.evidence import Evidence, PieceValues
+from aggregate.ranking.evidence import Evidence, FileValues, PieceValues
 from aggregate.ranking.files.analysis import FileFacts
 from aggregate.ranking.inquiry import Candidates, Inquiry, TaskText
 from aggregate.ranking.paths import PathKind
@@ -181,12 +181,12 @@ def language_share(inquiry: Inquiry) -> Evidence:
             characters[language] = characters.get(language, 0) + facts.characters
     most = max(characters.values(), default=0)
     shares = {language: size / most for language, size in characters.items() if size}
-    values = {file: shares[name] for file, name in enumerate(languages) if name in shares}
+    values = [shares.get(language, 0.0) for language in languages]
     lifted = {kind: 1 - penalty for kind, penalty in _penalties(inquiry.question.task).items()}
     for file, kind in enumerate(inquiry.kinds if any(lifted.values()) else ()):
         if share := lifted.get(kind):
-            values[file] = max(values.get(file, 0.0), share)
-    return Evidence("language", files=values)
+            values[file] = max(values[file], share)
+    return Evidence("language", files=FileValues(values))
 
 
 # Of languages that projects are written in; what is left out counts as text, as most files without a language are.
@@ -225,11 +225,11 @@ _FUNCTIONS = frozenset(
 
 
 def file_sizes(inquiry: Inquiry) -> Evidence:
-    values = {
-        file: min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
-        for file, facts in enumerate(inquiry.files)
-    }
-    return Evidence("file size", files=values)
+    values = (
+        min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
+        for facts in inquiry.files
+    )
+    return Evidence("file size", files=FileValues(values))
 
 
 def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:

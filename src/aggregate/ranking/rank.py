@@ -317,6 +317,21 @@ def _used_by_others(candidates: Candidates) -> Evidence:
     return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
 
 
+def _chances(
+    inquiry: Inquiry, observation: Observation
+) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
+    # What the others' pieces would add is taken to be the least that it is for a candidate, so that they stand behind
+    # those.
+    scored = observation.pieces.items()
+    least = min((max(row) - observation.files[file] for file, row in scored if row), default=0.0)
+    others = {
+        file: observation.files[file] + least + _logarithm_of_count(facts.pieces)
+        for file, facts in enumerate(inquiry.files)
+        if file not in observation.candidates and facts.pieces
+    }
+    return probabilities(observation.pieces, others)
+
+
 # Files beyond the candidates that get reasons: nobody reads further down, and a monorepo has 100,000.
 _MOST_EXPLAINED = 200
 
@@ -335,16 +350,7 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     if (spelled := spelt(inquiry)) is not question:
         inquiry = Inquiry.of(corpus, spelled)
     observation = observe(inquiry, weights)
-    # What the others' pieces would add is taken to be the least that it is for a candidate, so that they stand behind
-    # those.
-    scored = observation.pieces.items()
-    least = min((max(row) - observation.files[file] for file, row in scored if row), default=0.0)
-    others = {
-        file: observation.files[file] + least + _logarithm_of_count(facts.pieces)
-        for file, facts in enumerate(inquiry.files)
-        if file not in observation.candidates and facts.pieces
-    }
-    pieces, rest = probabilities(observation.pieces, others)
+    pieces, rest = _chances(inquiry, observation)
     best_pieces = {
         file: (file, max(range(len(values)), key=lambda place: values[place]))
         for file, values in pieces.items()

@@ -154,7 +154,10 @@ class Witnesses(NamedTuple):
 
         ``before`` says what lay in folders that we write to, as ``Own.names`` returned it when the run began.
         """
-        files: dict[str, os.stat_result] = {}
+        settled_ns = began_ns - RACY_NS
+        files: list[str] = []
+        states = array("q")  # at once, since what the system tells of a file takes a kilobyte
+        young = 0
         beyond = {path: os.stat(path) for path in followed}
         absent: list[str] = []
         paths = {*paths}
@@ -175,25 +178,25 @@ class Witnesses(NamedTuple):
                     # Before it is described: what comes between the two shows in its times.
                     listed[path] = names_in(path, own)
                 else:
-                    files[path] = info
-        settled_ns = began_ns - RACY_NS
-        states = [*map(described, (*files.values(), *beyond.values()))]
-        young = [number for number, state in enumerate(states) if max(state[-2:]) > settled_ns]
-        if len(young) > _MOST_CHANGED or (young and young[-1] >= len(files)):
+                    state = described(info)
+                    is_settled = max(state[-2:]) <= settled_ns
+                    young += not is_settled
+                    files.append(path)
+                    states.extend(state if is_settled else _UNKNOWN)
+        followed_states = [*map(described, beyond.values())]
+        if young > _MOST_CHANGED or any(max(each[-2:]) > settled_ns for each in followed_states):
             return None
-        for number in young:
-            states[number] = _UNKNOWN
+        states.extend(chain.from_iterable(followed_states))
         for path, now in listed.items():
             state = described(os.lstat(path))
             is_settled = max(state[-2:]) <= settled_ns
             if not is_settled and before.get(path) != now.hash:
                 return None
             # One that we write to is known by its names alone.
-            states.append(state if is_settled else _UNKNOWN)
-        numbers = array("q", chain.from_iterable(states))
+            states.extend(state if is_settled else _UNKNOWN)
         others = sorted(ways.keys() - {*files, *listed})
         names = [each.hash for each in listed.values()]
-        return cls(own, [*files], [*beyond], [*listed], names, absent, others, [*trees], numbers)
+        return cls(own, files, [*beyond], [*listed], names, absent, others, [*trees], states)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
         """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
