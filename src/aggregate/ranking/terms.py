@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from typing import Final, TypeVar
@@ -46,7 +46,7 @@ _MOST_REMEMBERED: Final = 150_000
 _WORD: Final = re.compile(r"\w+")
 # The parts of an identifier without letters of other scripts; ``URLs`` is one.
 _PARTS: Final = r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
-_PART, _PART_OR_BREAK = re.compile(_PARTS), re.compile(rf"{_PARTS}|\n".encode())
+_PART, _PART_OF_BYTES = re.compile(_PARTS), re.compile(_PARTS.encode())
 _ANY_PART: Final = re.compile(r"[^\W\d_]+|[0-9]+")
 # Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
 # particles. Most words have no character from the first one of these on.
@@ -91,19 +91,9 @@ def term_hash(term: str) -> int:
     return crc32(term.encode(errors="surrogatepass"))
 
 
-def hashes_of_terms(words: Iterable[bytes]) -> list[Sequence[int]]:
-    """Return the hashes of the terms of each of ``words_in``."""
-    words = [*words]
-    if len(_HASHES) >= _MOST_REMEMBERED:
-        _HASHES.clear()
-    unknown = [word for word in words if word not in _HASHES and len(word) <= LONGEST_WORD]
-    plain = [word for word in unknown if word.isascii()]
-    # What ``_terms_of`` gives, in a third of its time, since an expression goes through all words at once: a project
-    # has some hundred thousand different ones.
-    parts = b" ".join(_PART_OR_BREAK.findall(b"\n".join(plain))).split(b"\n")
-    for word, held in zip(plain, parts, strict=bool(plain)):
-        _HASHES[word] = _hashes_of_parts(word, held.split())
-    return [_HASHES[word] if word in _HASHES else _hashes_of_word(word) for word in words]
+def hashes_of_terms(word: bytes) -> Sequence[int]:
+    """Return the hashes of the terms of one of ``words_in``."""
+    return _HASHES[word]
 
 
 def split_identifier(name: str) -> tuple[str, ...]:
@@ -198,7 +188,14 @@ class _Remembered(dict[_Word, Sequence[_Made]]):
         return made
 
 
-def _hashes_of_parts(word: bytes, parts: Sequence[bytes]) -> Sequence[int]:
+def _hashes_of(word: bytes) -> Sequence[int]:
+    if not word.isascii():
+        words = _WORD.findall(word.decode(errors="surrogatepass"))
+        return tuple([term_hash(term) for each in words for term in _terms_of(each)])
+    # What ``_terms_of`` gives, in half of its time: a project has some hundred thousand different words.
+    if len(word) > LONGEST_WORD:
+        return ()
+    parts = _PART_OF_BYTES.findall(word)
     if len(parts) < 2:
         return _HASHES_OF_PARTS[parts[0]] if parts else ()
     hashes = [crc32(word.replace(b"_", b"").lower()[:_LONGEST_TERM])]
@@ -211,16 +208,7 @@ def _hashes_of_part(part: bytes) -> Sequence[int]:
     return tuple(map(term_hash, _terms_of_part(part.decode())))
 
 
-def _hashes_of_word(word: bytes) -> Sequence[int]:
-    # Of other scripts, or longer than any name.
-    words = [] if word.isascii() else _WORD.findall(word.decode(errors="surrogatepass"))
-    hashes = tuple([term_hash(term) for each in words for term in _terms_of(each)])
-    if len(word) <= LONGEST_WORD:
-        _HASHES[word] = hashes
-    return hashes
-
-
 _TERMS_OF_PARTS: Final = _Remembered(_terms_of_part)
 _HASHES_OF_PARTS: Final = _Remembered(_hashes_of_part)
 _TERMS: Final = _Remembered(_terms_of)
-_HASHES: Final[dict[bytes, Sequence[int]]] = {}
+_HASHES: Final = _Remembered(_hashes_of)

@@ -156,7 +156,7 @@ class Witnesses(NamedTuple):
         """
         settled_ns = began_ns - RACY_NS
         files: list[str] = []
-        states = array("q")  # at once, since what the system tells of a file takes a kilobyte
+        states = array("q")  # at once, since what the system tells of a file takes 700 bytes
         young = 0
         beyond = {path: os.stat(path) for path in followed}
         absent: list[str] = []

@@ -49,8 +49,8 @@ def pack_terms(texts: Sequence[Mapping[bytes, int]]) -> bytes:
             pair = made[count if count < _MOST_COUNT else _MOST_COUNT]
             words[word] = words.get(word, b"") + pair
     pairs: dict[int, bytes] = {}  # the same of terms; of each of its words a text has a pair
-    for hashes, held in zip(hashes_of_terms(words), words.values(), strict=True):
-        for hashed in hashes:
+    for word, held in words.items():
+        for hashed in hashes_of_terms(word):
             pairs[hashed] = pairs.get(hashed, b"") + held
     terms = sorted(pairs)
     rows = [pairs[term] for term in terms]
