@@ -69,7 +69,7 @@ def test_a_task_within_a_budget_is_framed(tmp_path: Path) -> None:
     """The first line names the project and the last words are the task's, all within the budget (rules T-3, T-7)."""
     commit = project(tmp_path, commits=True)
     markdown = composed(asking(tmp_path)).prompt.markdown
-    assert markdown.startswith(f"{LINE}\n\n## Files\n")
+    assert markdown.startswith(f"{LINE}\n\n- Task, in full at the end: carry seven\n\n## Files\n")
     assert markdown.endswith(f"\n\n## Task\n\nRevision: {commit[:12]}\n\ncarry seven")
     assert count(markdown) <= 2_000
     other = composed(asking(tmp_path, "another task", budget=400)).prompt.markdown
@@ -86,6 +86,7 @@ def test_the_discussion_stands_before_the_task_and_else_last(tmp_path: Path) -> 
     framed = composed(asking(tmp_path, finish=finish, tables=history))
     added = ["instructions", "attached"]
     assert sections(framed) == ["project", "files", "history", *added, "task"]
+    assert "Task, in full" not in framed.prompt.markdown
     for task, budget in (("carry seven", None), (None, 2_000)):
         plain = asking(tmp_path, task, budget=budget, finish=finish, tables=history)
         assert sections(composed(plain)) == ["files", *added, "history"]

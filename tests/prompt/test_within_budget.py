@@ -207,7 +207,8 @@ def test_a_budget_of_the_whole_prompt_shows_it(
     request = project(tmp_path, texts, **tables)
     plain = compose_prompt(request, index=kept_nothing()).prompt.markdown
     if task:
-        plain = f"{line_of(request)}\n\n{plain}\n\n## Task\n\nclose the session"
+        top = "" if request.history else "- Task, in full at the end: close the session\n\n"
+        plain = f"{line_of(request)}\n\n{top}{plain}\n\n## Task\n\nclose the session"
     whole = count(plain)
     before: dict[str, int] = {}
     for tokens in (whole // 2, whole - 1, whole, whole + 4):

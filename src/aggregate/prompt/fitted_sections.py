@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregate.base.request import Budget, Finish, Given
+from aggregate.base.text import clean_issue
 from aggregate.project.git import find_head
 from aggregate.prompt.assemble import with_references
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
@@ -18,6 +19,7 @@ from aggregate.prompt.sections.given import (
     cut_middle,
     instructions_section,
     project_segment,
+    task_line,
     task_segment,
 )
 from aggregate.prompt.sections.tree import Tree
@@ -104,8 +106,9 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
         return {Section.PROJECT: first} if request.is_overview else {}
     head = find_head(str(request.base_dir))
     commit = head.commit if head else ""
-    end = task_segment(task.text, commit=commit, since=finish.changes, note=note)
-    return {Section.PROJECT: first, Section.TASK: (end,) if end else ()}
+    end = task_segment(clean_issue(task.text), commit=commit, since=finish.changes, note=note)
+    top = None if request.history else task_line(task.text)
+    return {Section.PROJECT: (*first, top) if top else first, Section.TASK: (end,) if end else ()}
 
 
 def shares_of(

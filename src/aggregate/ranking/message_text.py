@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from aggregate.base.text import without_comments
 from aggregate.ranking.terms import (
     LONGEST_WORD,
     STOP_WORDS,
@@ -56,12 +57,7 @@ def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
 def own_words(text: str) -> str:
     """Return ``text`` without trailers, addresses, numbers of tickets, quoted e-mail, and outer folders of files."""
     text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
-    parts: list[str] = []  # without comments, in which forms say how they are to be filled in
-    place = 0
-    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
-        parts.append(text[place:start])
-        place = end + len("-->")
-    words = _FORM.sub("", _unquoted("".join((*parts, text[place:]))))
+    words = _FORM.sub("", _unquoted(without_comments(text)))
     words = _PICKED.sub("", _TRAILER.sub("", words))
     return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
 

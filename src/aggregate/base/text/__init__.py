@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from aggregate.base.text.columns import *
     from aggregate.base.text.generated import *
     from aggregate.base.text.invisible import *
+    from aggregate.base.text.issues import *
     from aggregate.base.text.lines import *
     from aggregate.base.text.open_blocks import *
 else:
@@ -14,6 +15,7 @@ else:
         {
             "invisible": "find_invisible may_hide",
             "lines": "RARE_BREAKS common_prefix fence heading_text line_count longest_rising printable split_lines",
+            "issues": "clean_issue first_line without_comments",
             "open_blocks": "leaves_open",
             "columns": "fitted",
             "generated": "LOCK_FILES TELLING_SUFFIXES generated_reason",

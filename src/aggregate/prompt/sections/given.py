@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from aggregate.base.messages import shorten
 from aggregate.base.request import Given
-from aggregate.base.text import fence, heading_text, leaves_open
+from aggregate.base.text import fence, first_line, heading_text, leaves_open
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.turns import as_seen
 
 TASK = "the task"
 _LONGEST_NAME = 100  # Characters of a project's name
+_LONGEST_TASK = 200  # Characters of the task at the top, which stands in full at the end
 _DIGITS = 12  # Of a commit's id: as many as tell it from all others
 _MARKS = (
     "A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left out."
@@ -23,6 +24,13 @@ def project_segment(name: str) -> Segment:
     """Return the line before the files, which has the same bytes in each prompt of a project."""
     whose = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
     return Segment(Section.PROJECT, f"Parts of {whose}. {_MARKS}", Stability.STABLE)
+
+
+def task_line(words: str) -> Segment | None:
+    """Return the first line of the task for the top of a prompt, ``None`` where it says nothing."""
+    line = heading_text(first_line(words, _LONGEST_TASK))
+    text = f"- Task, in full at the end: {line}"
+    return Segment(Section.PROJECT, text, Stability.VOLATILE) if line else None
 
 
 def task_segment(

@@ -1,0 +1,129 @@
+"""Texts of issues, pull requests and commits without what forms and programs add to them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+_FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
+_HEADING: Final = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]")
+_BOLD_HEADING: Final = re.compile(r"[ \t]*\*\*[^*]{1,80}\*\*:?[ \t]*")
+_LOWEST: Final = 7  # The level of a heading in bold type, below all those of markdown
+# What a form leaves where nobody answered, and boxes that its user has to tick.
+_FORM: Final = re.compile(
+    r"[ \t]*(?:[_*]{0,2}No response[_*]{0,2}|n/?a\.?"
+    r"|[-*] \[[ xX]\] (?:I|I'm|I've|I'd|We|By|My|This|There|Yes|Checked|Please|The (?:issue|bug|provided))\b.*"
+    r"|\[(?://|comment)\]: *#.*)[ \t]*",
+    re.IGNORECASE,
+)
+# Lines that programs sign with.
+_SIGNED: Final = re.compile(
+    r"[ \t>*_]*(?:<su[bp]>.*(?:\bbot\b|generated|automat|powered by).*|.{0,4}generated (?:with|by) \[.*"
+    r"|sent from my \w+.*"
+    r"|this (?:issue|pr|pull request|comment|commit|message) (?:was|has been|is) (?:auto|generated|created by).*"
+    r"|(?:\[!\[)?dependabot (?:will|compat|command).*|\[!\[dependabot.*|posted (?:via|by) .{0,60}\bbot\b.*)",
+    re.IGNORECASE,
+)
+_TRAILER: Final = re.compile(
+    r"(?:[\w-]{1,40}-by|change-id|commit-id|cc|link|see-also|git-svn-id|\w+-revid|differential revision|reviewed-on"
+    r"|refs?|references|fixes|closes|resolves|part-of|msg-id|message-id|auto-submit|backport-of)[ \t]*:.*"
+    r"|\((?:cherry[- ]picked|backported) from .*\)|[ \t]+\S.*",
+    re.IGNORECASE,
+)
+
+
+def clean_issue(text: str) -> str:
+    """Return an issue's text without its form, hidden comments, bots' lines and trailers.
+
+    Code in fences stays as it is. Text of which nothing would be left stays too.
+    """
+    lines: list[str] = []
+    for is_code, block in groupby(_with_fences(text.split("\n")), key=lambda pair: pair[1]):
+        part = [line for line, _ in block]
+        lines += part if is_code else _written(part)
+    words = _without_trailers(_without_empty_sections(lines))
+    return "\n".join(words).strip() or text.strip()
+
+
+def first_line(text: str, most: int) -> str:
+    """Return the first line of an issue's text, cut between words to about ``most`` characters."""
+    line = next((line for line in clean_issue(text).split("\n") if line.strip()), "")
+    words = line.strip().lstrip("#").strip()
+    if len(words) <= most:
+        return words
+    return f"{words[:most].rpartition(' ')[0] or words[:most]} ..."
+
+
+def without_comments(text: str) -> str:
+    """Remove HTML comments that are closed, in time linear in the text's length."""
+    parts: list[str] = []
+    place = 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts.append(text[place:start])
+        place = end + len("-->")
+    return "".join((*parts, text[place:]))
+
+
+def _with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield each line, and whether it belongs to a fenced block."""
+    mark = ""
+    for line in lines:
+        fence = _FENCE.match(line)
+        is_code = bool(mark or fence)
+        yield line, is_code
+        if fence and not mark:
+            mark = fence["mark"]
+        elif fence and mark and line.strip().startswith(mark) and not line.strip().strip(mark[0]):
+            mark = ""
+
+
+def _written(lines: Sequence[str]) -> list[str]:
+    """Return the lines outside of code that somebody wrote."""
+    return [
+        line
+        for line in without_comments("\n".join(lines)).split("\n")
+        if not (_FORM.fullmatch(line) or _SIGNED.fullmatch(line))
+    ]
+
+
+def _without_empty_sections(lines: Sequence[str]) -> list[str]:
+    """Drop headings above nothing and repeated blank lines.
+
+    The first line stays: a heading there may be the whole task.
+    """
+    kept: list[str] = []
+    beginning = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    following = (
+        1  # level of the next heading, 0 where text comes next; nothing follows the last line
+    )
+    numbered = [*enumerate(_with_fences(lines))]
+    for number, (line, is_code) in reversed(numbered):
+        level = 0 if is_code else _level(line)
+        if level and level >= following > 0 and number != beginning:
+            continue
+        if line.strip():
+            following = level
+        elif not is_code and kept and not kept[-1].strip():
+            continue
+        kept.append(line)
+    return kept[::-1]
+
+
+def _level(line: str) -> int:
+    if heading := _HEADING.match(line):
+        return len(heading["marks"])
+    return _LOWEST if _BOLD_HEADING.fullmatch(line) else 0
+
+
+def _without_trailers(lines: list[str]) -> list[str]:
+    """Drop a last paragraph of trailers, as git knows them."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    start = end
+    while start and lines[start - 1].strip():
+        start -= 1
+    paragraph = lines[start:end]
+    if not start or not paragraph or paragraph[0].startswith((" ", "\t")):
+        return lines
+    return lines[:start] if all(map(_TRAILER.fullmatch, paragraph)) else lines
