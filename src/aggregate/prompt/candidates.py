@@ -186,11 +186,14 @@ class Candidates:
     def lines(self, number: int) -> FileLines | None:
         if number not in self._opened:
             reading = self._corpus.reading(number)
+            analysis = self._analysis(number)
+            is_code = self._corpus.files[number].is_code
             self._opened[number] = open_file(
                 reading.file,  # with its slices as in its text
                 self.by_number[number].mode,
                 reading.source,
-                statements=self._analysis(number).statements,
+                statements=analysis.statements,
+                definitions=analysis.definitions if is_code else (),
                 count=self.count,
                 is_numbered=self._is_numbered,
             )
@@ -323,7 +326,7 @@ class Candidates:
             raise KeyError(number)
         source, view, lines = opened
         if not state.is_complete:
-            view = focused(view, lines.texts, state.runs())
+            view = focused(view, lines.texts, state.runs(), ends=lines.ends)
         return RenderedFile(
             path=file.path,
             entry=file.item.path,

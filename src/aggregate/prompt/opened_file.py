@@ -1,5 +1,6 @@
 """A file as a fit sees it: the text or view whose lines are chosen, and which of these belong together."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -13,6 +14,7 @@ from aggregate.prompt.fit.fit import FileLines
 from aggregate.prompt.fit.steps import Run
 from aggregate.prompt.layout import file_block
 from aggregate.prompt.selection import ResolvedFile
+from aggregate.ranking.files import DefinedName
 
 # Views that are shown as a whole: their lines were picked by the user, or are a digest.
 _ON_DEMAND: Final = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
@@ -30,13 +32,14 @@ def open_file(
     source: SourceFile,
     *,
     statements: Sequence[int],
+    definitions: Sequence[DefinedName],
     count: Callable[[str], int],
     is_numbered: bool,
 ) -> OpenedFile | None:
     """Return a file's text and lines, ``None`` where its view cannot be made.
 
-    ``statements`` has for each line of its text the first line of its statement; ``count`` returns the tokens of a
-    text, and ``is_numbered`` says that each line is shown with its number.
+    ``statements`` has for each line of its text the first line of its statement, ``definitions`` are those of code;
+    ``count`` returns the tokens of a text, and ``is_numbered`` says that each line is shown with its number.
     """
     path, item = file.path, file.item
     is_text = is_the_text(path, mode)
@@ -63,8 +66,19 @@ def open_file(
     shown = shown if len(shown) == len(texts) else ()
     # Its digits, a bar, and blanks that may part from those behind them.
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
-    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown)
+    ends = _ends(definitions, len(texts)) if is_text and definitions else ()
+    gap += bool(ends)  # an indented mark
+    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown, ends)
     return OpenedFile(source, view, lines)
+
+
+def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
+    """Return for each line the last one of the innermost definition that goes on behind it, ``0`` for none."""
+    ends = array("i", bytes(4 * lines))
+    for definition in definitions:  # an outer one before those in it
+        first, last = definition.first, min(definition.last, lines)
+        ends[first - 1 : last - 1] = array("i", [last]) * max(0, last - first)
+    return ends
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:

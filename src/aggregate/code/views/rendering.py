@@ -16,6 +16,7 @@ PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMo
 # The views that show a notebook by its cells; slices are picked from the lines of its file.
 _OF_CELLS = PARSED | {ViewMode.FULL}
 NOTEBOOK_SUFFIX = ".ipynb"
+_MOST_INDENTED = 40  # Characters before a line that stands for left out ones
 _RENDERED_HERE = {ViewMode.FULL: full, ViewMode.NONE: none}
 _MODULES = {ViewMode.SKELETON: "outline"}
 
@@ -142,24 +143,45 @@ def gap_line(language: str, lines: int) -> str:
     return f"{mark} ...{lines} {end}".rstrip() + "\n" if mark else "...\n"
 
 
-def focused(view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> View:
-    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line that says so."""
+def focused(
+    view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]], *, ends: Sequence[int] = ()
+) -> View:
+    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line that says so.
+
+    Args:
+        view: The view that is shown in part.
+        lines: Its lines.
+        runs: The first and last lines that are shown.
+        ends: For each line the last one of its definition, ``0`` for none: what is left out of a definition to its end
+            is counted apart from what follows it, and its line is indented.
+    """
     pieces: list[str] = []
     kept: list[Span] = []
-    line, behind = 1, 1  # of the new text, and the first line of the view that was not passed yet
-    for first, last in runs:
-        if first > behind:
-            pieces.append(gap_line(view.language, first - behind))
-            kept.append(Span(line, line, behind, first - 1))
-            line += 1
+    behind = 1  # the first line of the view that was not passed yet
+    for first, last in [*runs, (len(lines) + 1, len(lines))]:
+        for start, end, indentation in _gaps(behind, first - 1, lines, ends):
+            if pieces and not pieces[-1].endswith("\n"):
+                pieces.append(pieces.pop() + "\n")
+            pieces.append(indentation + gap_line(view.language, end - start + 1))
+            kept.append(Span(len(pieces), len(pieces), start, end))
+        if first <= last:
+            kept.append(Span(len(pieces) + 1, len(pieces) + 1 + last - first, first, last))
         pieces += lines[first - 1 : last]
-        kept.append(Span(line, line + last - first, first, last))
-        line += last - first + 1
         behind = last + 1
-    if behind <= len(lines):
-        if pieces and not pieces[-1].endswith("\n"):
-            pieces.append("\n")
-        pieces.append(gap_line(view.language, len(lines) - behind + 1))
-        kept.append(Span(line, line, behind, len(lines)))
     spans = composed_spans(kept, view.spans) if view.spans else kept
     return View("".join(pieces), tuple(spans), view.language, view.problems)
+
+
+def _gaps(
+    first: int, last: int, lines: Sequence[str], ends: Sequence[int]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the lines left out from ``first`` to ``last``, parted at the end of the definition that they begin in."""
+    end = ends[first - 2] if ends and first > 1 else 0
+    if first <= end <= last:
+        text = next((line for line in lines[first - 1 : end] if line.strip()), "")
+        if not any(map(str.strip, lines[end:last])):
+            end = last
+        yield first, end, text[: len(text) - len(text.lstrip(" \t"))][:_MOST_INDENTED]
+        first = end + 1
+    if first <= last:
+        yield first, last, ""

@@ -44,6 +44,7 @@ class FileLines:
         gap: Tokens of a line that says how many are left out, at most.
         is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
         number: The most tokens of what stands before each line.
+        ends: For each line the last one of its definition, ``0`` where none goes on behind it; ``()`` if none is known.
         statements: For each line the first one of those that are shown with it or not at all, ``()`` where each is
             alone.
         blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
@@ -57,6 +58,7 @@ class FileLines:
     is_whole: bool = False
     number: int = 0
     statements: Sequence[int] = ()
+    ends: Sequence[int] = ()
     blank: bytes = field(init=False, repr=False)
     together: Mapping[int, Sequence[int]] = field(init=False, repr=False)
 
@@ -283,7 +285,9 @@ class Fit:
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
         gap = lines.gap + _MARGIN + lines.number
         tokens += sum(last - first + 1 for first, last in runs) * lines.number
-        return tokens + len(runs) * gap + (lines.frame + gap if entering.opens else 0)
+        # What follows in the same definition is marked apart.
+        gaps = len(runs) + sum(last < lines.ends[last - 1] for _, last in runs if lines.ends)
+        return tokens + gaps * gap + (lines.frame + gap if entering.opens else 0)
 
     def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:
         """Return how many tokens are to be spent before lines may enter of which no part can be shown."""
