@@ -1,6 +1,7 @@
 """``explain``, ``locate``, ``diff`` and ``schema --audit``: what is told of prompts for a task or a budget."""
 
 import json
+import re
 import shutil
 from hashlib import sha256
 from pathlib import Path
@@ -208,7 +209,9 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
     assert start(folder, "run", "--task", "make retry wait", "--budget", "500", "-q").code == 0
     record = json.loads((folder / "md_gen/.demo_001.audit.json").read_text(encoding="utf-8"))
     levels = {row["path"]: row["level"] for row in record["rows"]}
-    listed = {path for path in levels if f"- {path}: about " in "\n".join(prompt_lines(folder))}
+    text = "\n".join(prompt_lines(folder))
+    line = re.search(r"^- src/: (.+ [\d,]+)$", text, re.MULTILINE)
+    listed = {path for path in levels if line and f"{path[4:]} " in line[1]}
     named = {path for path, level in levels.items() if level == "name"}
     out = {path for path, level in levels.items() if level == "left out"}
     assert named == listed

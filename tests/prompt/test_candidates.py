@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import ViewMode, build_markdown, count, open_project, request_for
+from aggregate import Budget, Task, ViewMode, build_markdown, count, open_project, request_for
 from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.fit.fit import ShownLines
 from aggregate.prompt.fit_prompt import fit_prompt
@@ -104,10 +104,10 @@ def test_a_file_as_it_is_shown(tmp_path: Path) -> None:
     found = candidates(tmp_path, "a.py", MODULE)
     rendered = found.rendered(0, shown(found, (4, 4), (11, 12)))
     assert rendered.content == (
-        "# ...3\ndef first(x):\n# ...6\n    def get(self):\n        return 1\n"
+        "# ...3\ndef first(x):\n    # ...3\n# ...3\n    def get(self):\n        return 1\n"
     )
     places = [(span.source_start, span.source_end) for span in rendered.spans]
-    assert places == [(1, 3), (4, 4), (5, 10), (11, 12)]
+    assert places == [(1, 3), (4, 4), (5, 7), (8, 10), (11, 12)]
     assert found.rendered(0, shown(found, ALL)).content == MODULE
 
 
@@ -137,3 +137,63 @@ def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> No
         assert fitted.prompt == fresh.prompt
         assert fitted.choices == fresh.choices
         assert fitted.warnings == fresh.warnings
+
+
+LEADS = '''
+def documented(x):
+    """Say what it is for."""
+    y = x
+    y += 1
+    y += 2
+    return y
+
+
+# Say it above. And more
+# of it here.
+def commented(x):
+    y = x
+    y += 1
+    y += 2
+    return y
+
+
+def plain(x):
+    y = x
+    y += 1
+
+    y += 2
+    return y
+
+
+def long(x):
+    values = [
+        1, 2, 3,
+        4, 5, 6,
+        7, 8, 9,
+        10, 11, 12,
+        13, 14, 15,
+        16, 17, 18,
+        19, 20, 21,
+    ]
+    return values
+'''
+
+
+def test_a_folded_definition_says_what_it_is_for(tmp_path: Path) -> None:
+    """A docstring, a comment's first sentence, or the first whole lines of the body stand with a signature (rule B-2)."""
+    project(tmp_path, {"a.py": LEADS})
+    request = request_for(
+        open_project({"files": {"base_dir": str(tmp_path), "paths": ["a.py"]}}),
+        task=Task("change what `documented` and `commented` return"),
+        budget=Budget(2_000),
+    )
+    index = kept_nothing()
+    found = Candidates(request, rank_files(request, index=index), index=index)
+    content = found.rendered(0, shown(found, (2, 2), (12, 12), (19, 19), (27, 27))).content
+    assert content == (
+        "\n"
+        'def documented(x):\n    """Say what it is for."""\n    # ...6\n'
+        "# Say it above. And more\n# of it here.\ndef commented(x):\n    # ...6\n"
+        "def plain(x):\n    y = x\n    y += 1\n    # ...5\n"
+        "def long(x):\n    # ...10\n"
+    )

@@ -210,20 +210,31 @@ def test_a_share_gets_its_part_while_others_have_more() -> None:
     assert spent == [2_760, 240]
 
 
-def test_unlikely_files_get_little_before_all_of_the_likely_ones() -> None:
-    """Unlikely files enter for three hundred tokens and a part of what is spent, then last (rule B-6)."""
-    likely = Source("likely words here\n" * 400, tuple((n, n, 0.1) for n in range(1, 401)))
-    others = Source("other words here\n" * 400, tuple((n, n, 0.9) for n in range(1, 401)))
-    files = [likely.fittable(0), others.fittable(1)]
-    order = StepOrder([Share([files], unlikely=frozenset({1}))], 0.12)
-    spent, parts = [0, 0], []
-    for step in order:
-        order.spend(step, 10)
-        spent[step.file] += 10
-        parts.append(tuple(spent))
-    assert parts[24] == (0, 250)
-    assert all(other <= 300 + 0.035 * (mine + other) for mine, other in parts if mine < 4_000)
-    assert parts[-1] == (4_000, 4_000)
+def test_a_likely_file_unfolds_what_is_short_and_called() -> None:
+    """There a short body, and more so one that a likely body calls, enters before one that is long (rule B-6)."""
+    definitions = (
+        DefinedName("function", ("a",), 1, 1, 2, 10, -1),
+        DefinedName("function", ("b",), 11, 11, 12, 20, -1),
+        DefinedName("function", ("c",), 21, 21, 22, 60, -1),
+    )
+    pieces = [Piece(1, 10, 0, 400), Piece(11, 20, 1, 400), Piece(21, 60, 2, 400)]
+    rest = (definitions, pieces, (0.5, 0.0001, 0.002))
+    plain, calling = Fittable(0, *rest), Fittable(0, *rest, is_likely=True, calls={0: [1]})
+
+    def entered(file: Fittable) -> list[int]:
+        steps = StepOrder([Share([[file]])], signatures=0)
+        return [step.runs[-1][0] for step in steps if step.is_body]
+
+    assert entered(plain) == [1, 21, 11]
+    assert entered(calling) == [1, 11, 21]
+
+
+def test_headings_of_prose_enter_with_text_alone() -> None:
+    """A document shows no bare headings (rule B-6)."""
+    headings = (DefinedName("heading", ("A",), 1, 1, 2, 40, -1),)
+    file = Fittable(0, headings, [Piece(1, 40, 0, 1_600)], (0.9,), is_prose=True)
+    steps = StepOrder([Share([[file]])], signatures=0.9)
+    assert [step.is_body for step in steps] == [True]
 
 
 def test_a_body_brings_the_signatures_around_it() -> None:

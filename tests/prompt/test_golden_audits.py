@@ -99,20 +99,20 @@ def test_a_task_without_a_budget_lowers_nothing(tmp_path: Path) -> None:
 
 
 def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
-    """The two files of the task are shown in part, the others named, the first turn is left out (A-1, A-2, A-4)."""
+    """Of the two files of the task the likelier one is shown in full, the others named, the first turn is left out (A-1, A-2, A-4)."""
     history = f'[discussion]\nhistory = ["User: {"hello " * 60}", "AI: yes"]\n'
     folder = project(
         tmp_path, {**SHOP, "manual_slop.toml": f'[project]\nname = "shop"\n{ALL}{history}'}
     )
     assert told(folder, *TASK, "--budget", "320") == (
-        "236 tokens, 54 generated\n"
+        "242 tokens, 54 generated\n"
         "34 in project\n"
-        "162 in files\n"
+        "168 in files\n"
         "28 in history\n"
         "12 in task\n"
         "0 README.md: name of full, rank 4\n"
-        "56 shop/cart.py: focused of full, rank 2 shows Cart.__init__ next focused\n"
-        "52 shop/prices.py: focused of full, rank 1 shows discounted\n"
+        "47 shop/cart.py: focused of full, rank 2 shows Cart.total next focused\n"
+        "67 shop/prices.py: full of full, rank 1 shows total, discounted\n"
         "0 tests/test_cart.py: name of full, rank 3\n"
         "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"
         "no history: the files lie in no git repository\n"

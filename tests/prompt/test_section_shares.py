@@ -151,11 +151,29 @@ def test_folders_then_names() -> None:
         "Ask for those that you need by their paths.\n\n"
         "- docs/: 1 file, about 4,000 tokens\n"
         "- src/: 3 files, about 1,550 tokens\n\n"
-        "The most relevant of them:\n\n"
-        "- src/net/retry.py: about 1,200 tokens\n"
-        "- src/net/session.py: about 300 tokens\n"
-        "- src/app.py: about 50 tokens\n"
-        "- docs/guide.md: about 4,000 tokens"
+        "The most relevant files, with their tokens:\n\n"
+        "- src/net/: retry.py 1,200, session.py 300\n"
+        "- src/: app.py 50\n"
+        "- docs/: guide.md 4,000"
+    )
+
+
+def test_what_shown_code_calls_goes_before_names() -> None:
+    """Definitions that are called and not shown stand with their files, and a sentence says why it ends (B-6, B-7)."""
+    called = [("src/net/retry.py", ["wait", "give_up"]), ("src/app.py", ["main"])]
+    _, (segment,) = not_shown(
+        FILES,
+        limit=1_000,
+        count=words,
+        called=called,
+        note="Nothing else scores 0.02% for the task. ",
+    )
+    assert "tokens. Nothing else scores 0.02% for the task. Ask for" in segment.text
+    assert (
+        "\n\nShown code calls these, which are not shown:\n\n"
+        "- src/net/retry.py: wait, give_up\n"
+        "- src/app.py: main\n\n"
+        "The most relevant files" in segment.text
     )
 
 
@@ -188,11 +206,11 @@ HIDDEN = st.tuples(NAMES, st.integers(1, 10_000_000), st.just("") | NAMES)
 
 @given(files=st.lists(HIDDEN, max_size=30), limit=st.integers(0, 300))
 def test_the_limit_holds(files: list[Hidden], limit: int) -> None:
-    """By an exact count the section and what separates it never exceed the limit; it names as many as it says (B-1, B-7)."""
+    """By an exact count the section and what separates it never exceed the limit; names have a list (B-1, B-7)."""
     named, segments = not_shown(files, limit=limit, count=count)
     for segment in segments:
         assert count(segment.text + "\n\n") <= limit
-        assert segment.text.count("\n- ") >= named
+        assert bool(named) <= ("\nThe most relevant files" in segment.text)
 
 
 @given(files=st.lists(HIDDEN, max_size=30), part=st.integers(0, 30))

@@ -83,7 +83,8 @@ def test_a_copy_is_shown_behind_all_others(tmp_path: Path) -> None:
     first, other = sorted(copies, key=lambda path: path not in [file.path for file in small.files])
     text = small.prompt.markdown
     assert text.count("def backoff") == 1
-    assert re.search(rf"- {other}: about \d+ tokens, the same as {first}\n", text)
+    folder, _, name = other.rpartition("/")
+    assert re.search(rf"- {folder}/: {name} \d+ \(the same as {first}\)", text)
     assert all_of_it.prompt.markdown.count("def backoff") == 2
     assert "### Not shown" not in all_of_it.prompt.markdown
 
@@ -184,6 +185,17 @@ def line_of(request: Request) -> str:
     return f"Parts of the project {request.title}. {marks}"
 
 
+def named_files(markdown: str) -> set[str]:
+    """Return the paths in the list of the most relevant files that are not shown."""
+    rest = markdown.partition("The most relevant files, with their tokens:\n\n")[2]
+    lines = re.findall(r"^- (?:\./|([^:]*/)): (.+)$", rest.partition("\n\n")[0], re.MULTILINE)
+    return {
+        folder + name
+        for folder, names in lines
+        for name in re.findall(r"(\S+) [\d,]+(?:, |$| )", names)
+    }
+
+
 @pytest.mark.parametrize("task", [None, Task("close the session")])
 @pytest.mark.parametrize(
     ("texts", "tables"),
@@ -217,7 +229,7 @@ def test_a_budget_of_the_whole_prompt_shows_it(
         assert count(markdown) <= tokens
         assert (markdown == plain) == (tokens >= whole)
         named = {choice.path for choice in composition.choices if choice.level == "name"}
-        assert named == set(re.findall(r"^- ([^ ]+\w): about ", markdown, re.MULTILINE))
+        assert named == named_files(markdown)
         shown = {choice.path: SHOWN.index(choice.level) for choice in composition.choices}
         assert all(shown[path] >= level for path, level in before.items())
         before = shown

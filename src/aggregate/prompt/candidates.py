@@ -31,18 +31,23 @@ from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
 from aggregate.prompt.ranked_files import RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
-from aggregate.prompt.sections.not_shown import Hidden
+from aggregate.prompt.sections.not_shown import Called, Hidden
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import Analysis, Piece
 
-# Files that score less get little while there is more of the likelier ones (rule B-6); of all where nothing tells of a
-# place, since breadth is worth more there (rule T-9).
-_LIKELY = 0.002
+# Files that score less come behind all likelier ones, and those below the second score are not shown, since a prompt of
+# them tells a reader less than its end (rule B-6); of all where nothing tells of a place, since breadth is worth more
+# there (rule T-9).
+_LIKELY, RELEVANT = 0.002, 0.0002
+_MOST_CALLED = 100  # Names in shown code whose definitions are looked for
+# The likeliest files show more of what they define: short bodies, what these call, what signatures are for.
+_LEADING = 5
 # The parts of tests and of documents that belong to what was chosen (rule T-11): with what unlikely files get some 0.15
 # from 32,000 tokens. With 0.08 for tests 27,000 show a hundredth fewer of the lines that change in sources and tests.
 _PARTS: Final = {"tests": 0.1, "documents": 0.02}
+_OTHERS: Final = ("unlikely", "unread", "copy")  # Files behind all likely ones
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
 # The part of signatures where nobody says what for: breadth tells more of a project than some whole functions.
@@ -122,26 +127,33 @@ class Candidates:
 
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
-        has_place = not self.ranked.question.is_empty and self.ranked.ranking.guess is None
-        least = _LIKELY if has_place else 0.0
         companions = self.ranked.ranking.companions
         by_kind: dict[str, list[int]] = {}
-        unlikely: set[int] = set()
         for number, _, _, ranked in self.in_rank_order:
             kind = companions.get(number) or ("read" if ranked.pieces else "unread")
             kind = "copy" if number in self._copies else kind
-            by_kind.setdefault(kind, []).append(number)
-            if kind == "read" and ranked.score < least:
-                unlikely.add(number)
-        others = [*by_kind.get("unread", []), *by_kind.get("copy", [])]
+            kind = "unlikely" if kind == "read" and ranked.score < self._least(_LIKELY) else kind
+            is_copy = kind == "copy" and self.has_least  # its text is shown already
+            if kind in _PARTS or (ranked.score >= self._least(RELEVANT) and not is_copy):
+                by_kind.setdefault(kind, []).append(number)
+        others = [number for kind in _OTHERS for number in by_kind.get(kind, [])]
         groups = self._groups(by_kind.get("read", []), others)
         return [
-            Share(groups, unlikely=frozenset(unlikely)),
+            Share(groups),
             *(
                 Share([self._fittables(by_kind.get(kind, []))], part, first=0)
                 for kind, part in _PARTS.items()
             ),
         ]
+
+    def _least(self, score: float) -> float:
+        """Return a least score, ``0`` for a prompt that is to show something of everything."""
+        return score if self.has_least else 0.0
+
+    @cached_property
+    def has_least(self) -> bool:
+        """Whether files that score little are left out."""
+        return not self.ranked.question.is_empty and self.ranked.ranking.guess is None
 
     @cached_property
     def _copies(self) -> Mapping[int, int]:
@@ -181,7 +193,25 @@ class Candidates:
                 for chance, size in zip(chances, sizes, strict=True)
             ]
         is_prose = not self._corpus.files[number].is_code
-        return Fittable(number, analysis.definitions, pieces, chances, is_prose)
+        is_likely = number in self._leading
+        calls = self._calls(number) if is_likely else {}
+        return Fittable(number, analysis.definitions, pieces, chances, is_prose, is_likely, calls)
+
+    @cached_property
+    def _leading(self) -> Sequence[int]:
+        """The likeliest files, the likeliest first; none where nothing tells of a place."""
+        leading = self.in_rank_order[:_LEADING] if self.has_least else ()
+        return [candidate.number for candidate in leading]
+
+    def _calls(self, number: int) -> Mapping[int, Sequence[int]]:
+        """Return the definitions of a file that each of them calls, by names that it defines once."""
+        analysis = self._corpus.analyses([number], with_references=True)[0]
+        calls: dict[int, list[int]] = {}
+        for reference in analysis.references:
+            definitions = analysis.named.get(reference.name, ())
+            if reference.definition >= 0 and len(definitions) == 1:
+                calls.setdefault(reference.definition, []).append(definitions[0])
+        return calls
 
     def lines(self, number: int) -> FileLines | None:
         if number not in self._opened:
@@ -196,6 +226,7 @@ class Candidates:
                 definitions=analysis.definitions if is_code else (),
                 count=self.count,
                 is_numbered=self._is_numbered,
+                has_leads=number in self._leading,
             )
         opened = self._opened[number]
         return opened.lines if opened else None
@@ -242,6 +273,31 @@ class Candidates:
             for number, file, _, _ in self.in_rank_order
             if number not in shown
         )
+
+    def called(self, fit: Fit) -> list[Called]:
+        """Return the definitions that shown code of the likeliest files calls and that are not shown."""
+        names: dict[str, None] = {}
+        for number in self._leading:
+            opened = self._opened.get(number)
+            if number not in fit.shown or not opened or not opened.lines.ends:
+                continue  # a view has other lines
+            marks = fit.shown[number].marks
+            for reference in self._corpus.analyses([number], with_references=True)[0].references:
+                if reference.kind == "call" and any(marks[reference.line - 1 : reference.line]):
+                    names.setdefault(reference.name)
+        found: dict[str, list[str]] = {}
+        for name in list(names)[:_MOST_CALLED]:
+            files = self._corpus.files_defining(name)
+            if len(files) == 1 and not self._is_shown(files[0], name, fit):
+                found.setdefault(self._corpus.shown[files[0]].path, []).append(name)
+        return [*found.items()]
+
+    def _is_shown(self, number: int, name: str, fit: Fit) -> bool:
+        """Return whether the line that names a definition is shown, or cannot be."""
+        analysis = self._analysis(number)
+        lines = [analysis.definitions[place].signature for place in analysis.named.get(name, ())]
+        marks = fit.shown[number].marks if number in fit.shown else b""
+        return number not in self.by_number or any(any(marks[n - 1 : n]) for n in lines)
 
     def shown_files(
         self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool

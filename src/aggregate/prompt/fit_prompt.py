@@ -11,7 +11,7 @@ from aggregate.base.request import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition
-from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.candidates import RELEVANT, Candidates
 from aggregate.prompt.changed_files import changes_for
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.fit import Fit
@@ -34,6 +34,7 @@ _REMAINDER = 0.025  # Of the budget, for what is not shown; the contract allows 
 _LEAST_REMAINDER = 64  # Tokens for it in any case (rule B-7)
 # How often a prompt is laid out again, that is a little over or has room: each round leaves a fraction of that.
 _ROUNDS = 4
+NOTHING_ELSE = f"Nothing else scores {RELEVANT:.2%} for the task. "
 _NEXT = 0.1  # The part of the budget by which the audit says what more of it would buy (rule A-1)
 # The largest of the pins that a budget is too small for; one of these is what to shorten.
 _PINS_NAMED = 3
@@ -227,7 +228,14 @@ class _Filling:
             fit, self.budget.order, doubts=request.doubts, with_notes=with_notes
         )
         hidden = list(self.files.left_out(fit)) if remainder else []
-        named, segments = not_shown(hidden, limit=remainder, count=self.files.count)
+        is_end = fit.is_exhausted and self.files.has_least
+        named, segments = not_shown(
+            hidden,
+            limit=remainder,
+            count=self.files.count,
+            called=self.files.called(fit) if hidden else (),
+            note=NOTHING_ELSE if is_end else "",
+        )
         title = FILES_SUMMARY if request.is_summary else FILES
         title = FILES_TIER3 if request.is_tier3 else title
         composition = Composition(
@@ -247,10 +255,13 @@ class _Filling:
 
     def _too_small(self, pinned: _Fitted) -> BudgetError:
         smallest = sum(pinned.tokens)
-        names = [each.source or each.section.value for each in pinned.composition.prompt.segments]
-        sizes = sorted(zip(pinned.tokens, names, strict=True), key=lambda each: (-each[0], each[1]))
+        sizes: dict[str, int] = {}
+        for segment, size in zip(pinned.composition.prompt.segments, pinned.tokens, strict=True):
+            name = segment.source or segment.section.value
+            sizes[name] = sizes.get(name, 0) + size
+        largest_first = sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0]))
         largest = ", ".join(
-            f"{heading_text(name)} ({size:,})" for size, name in sizes[:_PINS_NAMED]
+            f"{heading_text(name)} ({size:,})" for name, size in largest_first[:_PINS_NAMED]
         )
         reason = (
             f"what must be shown has {smallest:,} tokens, more than the budget of {self.budget.tokens:,}; "

@@ -1,7 +1,8 @@
 """A file as a fit sees it: the text or view whose lines are chosen, and which of these belong together."""
 
+import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aggregate.base.files import View, ViewMode, ViewRequest
@@ -18,6 +19,10 @@ from aggregate.ranking.files import DefinedName
 
 # Views that are shown as a whole: their lines were picked by the user, or are a digest.
 _ON_DEMAND: Final = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
+# Lines of a comment's first sentence, or of a body that has none; of what belongs to them at most.
+_MOST_SENTENCE, _LONGEST_LEAD = 3, 8
+_COMMENT: Final = re.compile(r"[ \t]*(?://|/\*|\*|#(?!\[)|--|;|%)")
+_DOCSTRING: Final = re.compile(r"[ \t]*[rRuU]?(?:\"{3}|'{3}|\"|')")
 
 
 class OpenedFile(NamedTuple):
@@ -35,6 +40,7 @@ def open_file(
     definitions: Sequence[DefinedName],
     count: Callable[[str], int],
     is_numbered: bool,
+    has_leads: bool = False,
 ) -> OpenedFile | None:
     """Return a file's text and lines, ``None`` where its view cannot be made.
 
@@ -68,7 +74,10 @@ def open_file(
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     gap += bool(ends)  # an indented mark
-    lines = FileLines(texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown, ends)
+    leads = _leads(definitions, texts, shown) if ends and has_leads else {}
+    lines = FileLines(
+        texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown, ends, leads
+    )
     return OpenedFile(source, view, lines)
 
 
@@ -79,6 +88,51 @@ def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
         first, last = definition.first, min(definition.last, lines)
         ends[first - 1 : last - 1] = array("i", [last]) * max(0, last - first)
     return ends
+
+
+def _leads(
+    definitions: Sequence[DefinedName], texts: Sequence[str], statements: Sequence[int]
+) -> Mapping[int, Run]:
+    """Return the lines that say what each definition is for, by the first line of its signature."""
+    units = statements or range(1, len(texts) + 1)
+    last_lines = {unit: line for line, unit in enumerate(units, start=1)}
+    found: dict[int, Run] = {}
+    for definition in definitions:
+        run = _comment_above(definition, texts) or _beginning(definition, texts)
+        if run:
+            end = max(last_lines[units[line - 1]] for line in range(run[0], run[1] + 1))
+            if (
+                units[run[0] - 1] == run[0]
+                and end - run[0] < _LONGEST_LEAD
+                and end <= definition.last
+            ):
+                found[definition.signature] = run[0], end
+    return found
+
+
+def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
+    """Return the first sentence of the comment above a definition, as far as lines part it."""
+    lines = range(definition.first, definition.signature)
+    first = next((line for line in lines if _COMMENT.match(texts[line - 1])), 0)
+    if not first:
+        return None
+    last = first
+    while last + 1 < definition.signature and last - first + 1 < _MOST_SENTENCE:
+        if texts[last - 1].rstrip().endswith(".") or not _COMMENT.match(texts[last]):
+            break
+        last += 1
+    return first, last
+
+
+def _beginning(definition: DefinedName, texts: Sequence[str]) -> Run | None:
+    """Return the docstring of a definition, or the first lines of its body."""
+    lines = range(definition.body, definition.last)
+    first = next((line for line in lines if texts[line - 1].strip()), 0)
+    if not first:
+        return None
+    if _DOCSTRING.match(texts[first - 1]):
+        return first, first
+    return first, min(first + _MOST_SENTENCE - 1, definition.last)
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:

@@ -45,6 +45,7 @@ class FileLines:
         is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
         number: The most tokens of what stands before each line.
         ends: For each line the last one of its definition, ``0`` where none goes on behind it; ``()`` if none is known.
+        leads: Lines that say what a definition is for, by the first line of its signature.
         statements: For each line the first one of those that are shown with it or not at all, ``()`` where each is
             alone.
         blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
@@ -59,6 +60,7 @@ class FileLines:
     number: int = 0
     statements: Sequence[int] = ()
     ends: Sequence[int] = ()
+    leads: Mapping[int, Run] = field(default_factory=dict)
     blank: bytes = field(init=False, repr=False)
     together: Mapping[int, Sequence[int]] = field(init=False, repr=False)
 
@@ -118,7 +120,8 @@ class ShownLines:
         if self.lines.is_whole:
             return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
         numbers: set[int] = set()
-        for run in wanted:
+        leads = [self.lines.leads[first] for first, _ in wanted if first in self.lines.leads]
+        for run in (*wanted, *leads):
             for first, last in self.lines.find(run):
                 numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
         numbers = self.lines.whole(numbers)

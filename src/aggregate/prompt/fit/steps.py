@@ -29,16 +29,19 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
 # what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
-# The most that unlikely files get: so many tokens, for a project may be small and all it has be told of, and a part.
-_UNLIKELY: Final = (300, 0.035)
 # Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
 _A_STEP = 60
 # The likeliest files show at least a signature each before signatures go by their own worth.
-SEEN_FILES = 20
+SEEN_FILES = 12
 _OF_ITS_FILE = 0.01  # The part of its file's probability that each signature shares
 _LONGEST_SIGNATURE = 12  # Lines; what is longer is shown with the body
 # What a signature of so many lines is divided by.
 _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
+# Tokens of heading and fence around a file, which make a file of a line or two no better than lines of a shown one.
+_FRAME = 20
+# Of a likely file, the lines of a definition that is unfolded early, and what it gains: a part of the file's
+# probability, shared by all pieces, and of that of what calls it.
+_SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
 # Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer; the
 # same of a text's headings, which say what its other sections hold.
 _FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
@@ -46,13 +49,20 @@ _FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
 
 @dataclass(frozen=True, slots=True)
 class Fittable:
-    """A file that may be shown: its definitions (headings of prose) and pieces by lines, and how likely each is."""
+    """A file that may be shown: its definitions (headings of prose) and pieces by lines, and how likely each is.
+
+    Attributes:
+        is_likely: Whether its short definitions are unfolded early.
+        calls: Of a likely file, the definitions that each of its definitions calls.
+    """
 
     number: int
     definitions: Sequence[DefinedName] = ()
     pieces: Sequence[Piece] = ()
     chances: Sequence[float] = ()
     is_prose: bool = False
+    is_likely: bool = False
+    calls: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 class Step(NamedTuple):
@@ -103,16 +113,13 @@ class Share:
         groups: The files, those of one group behind all of the one before.
         part: Of the tokens that are spent; the first share of an order gets what the others leave.
         first: How many of the likeliest show a signature before others do.
-        unlikely: Files of which little is shown before all of the others' in their group.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
     first: int = SEEN_FILES
-    unlikely: frozenset[int] = frozenset()
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
-    of_unlikely: int = field(init=False, default=0)
 
     @property
     def tokens(self) -> int:
@@ -124,19 +131,7 @@ class Share:
 
     def steps(self, signatures: float) -> Iterator[Step]:
         for files in self.groups:
-            waiting: deque[Step] = deque()
-            for step in self._by_worth(files, signatures / (1 - signatures)):
-                while waiting and self._may_be_unlikely():
-                    yield waiting.popleft()
-                if step.file not in self.unlikely or self._may_be_unlikely():
-                    yield step
-                else:
-                    waiting.append(step)
-            yield from waiting
-
-    def _may_be_unlikely(self) -> bool:
-        tokens, part = _UNLIKELY
-        return self.of_unlikely + _A_STEP <= tokens + part * self.tokens
+            yield from self._by_worth(files, signatures / (1 - signatures))
 
     def _by_worth(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
         opened: dict[int, tuple[Run, ...]] = {}
@@ -170,7 +165,6 @@ class StepOrder:
     def spend(self, step: Step, tokens: int) -> None:
         share = self._owners.get(step.file, self.shares[0])  # what is pinned has none
         share.spent[step.is_body] += tokens
-        share.of_unlikely += tokens if step.file in share.unlikely else 0
         share.seen.add(step.file)
 
     def __iter__(self) -> Iterator[Step]:
@@ -226,8 +220,36 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 
 def _body_values(file: Fittable) -> list[float]:
-    pairs = zip(file.pieces, file.chances, strict=True)
+    pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
     return [-chance * _telling(piece) / _size(piece.characters) for piece, chance in pairs]
+
+
+def _unfolding_chances(file: Fittable) -> Sequence[float]:
+    """Return the pieces' probabilities, raised where a likely file defines something short."""
+    if not file.is_likely:
+        return file.chances
+    best: dict[int, float] = {}
+    for piece, chance in zip(file.pieces, file.chances, strict=True):
+        best[piece.definition] = max(best.get(piece.definition, 0.0), chance)
+    called: dict[int, float] = {}
+    for caller, definitions in file.calls.items():
+        part = _OF_CALLER * best.get(caller, 0.0) / sqrt(len(definitions))
+        for definition in definitions:
+            called[definition] = max(called.get(definition, 0.0), part)
+    of_file = _OF_LIKELY_FILE * sum(file.chances) / max(1, len(file.chances))
+    return [
+        max(chance + of_file, called.get(piece.definition, 0.0))
+        if _is_short(file, piece.definition)
+        else chance
+        for piece, chance in zip(file.pieces, file.chances, strict=True)
+    ]
+
+
+def _is_short(file: Fittable, definition: int) -> bool:
+    if definition < 0:
+        return False
+    lines = file.definitions[definition]
+    return lines.last - lines.signature < _SHORT
 
 
 def _telling(piece: Piece) -> float:
@@ -242,11 +264,16 @@ def _telling(piece: Piece) -> float:
 
 @lru_cache(maxsize=4_096)  # asked of thousands of pieces, most of which are shorter than that
 def _size(characters: int) -> float:
-    return float(max(1.0, characters / CHARACTERS_PER_TOKEN) ** DENSITY)
+    return float((characters / CHARACTERS_PER_TOKEN + _FRAME) ** DENSITY)
 
 
 def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float]:
-    """Return for each definition its probability and a part of its file's, for each line it takes, negated."""
+    """Return for each definition its probability and a part of its file's, for each line it takes, negated.
+
+    Headings of prose without its text tell nothing: they have none.
+    """
+    if file.is_prose:
+        return []
     shared = _OF_ITS_FILE * sum(masses.values())
     # A loop for some ten thousand definitions, of most of which nothing but their file's part is known; with ``min``
     # and ``max``, as below, it takes four times as long.
@@ -272,7 +299,7 @@ def _likeliest_signatures(
     likeliest = sorted(range(len(files)), key=sums.__getitem__, reverse=True)  # stable
     for number in likeliest[:most]:
         own, definitions = masses[number], range(len(files[number].definitions))
-        if definitions:
+        if definitions and not files[number].is_prose:
             best = max(definitions, key=lambda each: (own.get(each, 0.0), -each))
             yield _signature_step(files, number, best)
 

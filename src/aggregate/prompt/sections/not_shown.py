@@ -13,19 +13,30 @@ _MOST_FOLDERS = 12  # Folders that are listed; smaller ones are counted together
 _NAMES_FIRST, _PART_OF_FOLDERS, _MOST_OF_FOLDERS = 40, 0.4, 400
 _FRAME = 64  # More tokens than the heading and the sentences have
 
+_PART_OF_CALLED = 0.35  # Of the tokens that folders leave, for definitions that shown code calls
+
+Called = tuple[str, Sequence[str]]  # A path, and names of definitions in it
 # The path of a file of which nothing is shown, about how many tokens it has, and of which likelier one it is a copy.
 Hidden = tuple[str, int, str]
 
 
 def not_shown(
-    files: Sequence[Hidden], *, limit: int, count: Callable[[str], int]
+    files: Sequence[Hidden],
+    *,
+    limit: int,
+    count: Callable[[str], int],
+    called: Sequence[Called] = (),
+    note: str = "",
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return how many of the files, the most relevant first, the section names, and the section, none without room."""
+    """Return how many of the files, the most relevant first, the section names, and the section, none without room.
+
+    ``called`` are the definitions that shown code calls, ``note`` a sentence on why nothing more is shown.
+    """
     if not files:
         return 0, ()
     tokens = sum(size for _, size, _ in files)
     plural = "files are" if len(files) > 1 else "file is"
-    text = f"{HEADING}\n\n{len(files):,} {plural} not shown, about {tokens:,} tokens. {_ASK}"
+    text = f"{HEADING}\n\n{len(files):,} {plural} not shown, about {tokens:,} tokens. {note}{_ASK}"
     left = limit - count(f"{text}\n\n")
     if left < 0:
         return 0, ()
@@ -36,28 +47,59 @@ def not_shown(
         )
         if folders := _as_many(_folder_lines(files), of_folders, count):
             text += "\n\n" + "\n".join(folders)
-    title = "The most relevant of them:"
-    of_names = left - of_folders - count(f"\n\n{title}\n\n")
-    names = _as_many((_line(*file) for file in files), of_names, count)
+    left -= of_folders
+    if calls := _as_many(map(_called_line, called), int(left * _PART_OF_CALLED), count):
+        calls = ["", "Shown code calls these, which are not shown:", "", *calls]
+        text += "\n" + "\n".join(calls)
+        left -= count("\n".join(calls) + "\n\n")
+    title = "The most relevant files, with their tokens:"
+    number, names = _by_folder(files, left - count(f"\n\n{title}\n\n"), count)
     if names:
         text += f"\n\n{title}\n\n" + "\n".join(names)
-    return len(names), (Segment(Section.FILES, text, Stability.VOLATILE),)
+    return number, (Segment(Section.FILES, text, Stability.VOLATILE),)
 
 
 def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], int]) -> int:
     """Return the most tokens that the section has, at most ``limit``; those of some of the files are never more."""
     tokens = 0
     for file in files:  # a line for each, and at most one for its folder
-        tokens = (tokens or _FRAME) + 2 * count(f"{_line(*file)}\n") + 2
+        path, size, copy_of = file
+        line = f"{_line(path, size, 1)} {heading_text(copy_of)}\n"
+        tokens = (tokens or _FRAME) + 2 * count(line) + 6
         if tokens >= limit:
             return limit
     return tokens
 
 
-def _line(name: str, tokens: int, copy_of: str = "", *, files: int = 0) -> str:
-    held = f" {files:,} file{'s' if files > 1 else ''}," if files else ""
-    same = f", the same as {heading_text(copy_of)}" if copy_of else ""
-    return f"- {heading_text(name)}:{held} about {tokens:,} tokens{same}"
+def _called_line(called: Called) -> str:
+    path, names = called
+    return f"- {heading_text(path)}: {', '.join(map(heading_text, names))}"
+
+
+def _by_folder(
+    files: Sequence[Hidden], limit: int, count: Callable[[str], int]
+) -> tuple[int, list[str]]:
+    """Return how many of the files fit, and a line for each of their folders."""
+    lines: dict[str, str] = {}
+    number = 0
+    for path, tokens, copy_of in files:
+        folder, _, name = path.rpartition("/")
+        same = f" (the same as {heading_text(copy_of)})" if copy_of else ""
+        entry = f" {heading_text(name)} {tokens:,}{same}"
+        before = lines.get(folder)
+        line = f"{before},{entry}" if before else f"- {heading_text(folder) or '.'}/:{entry}"
+        limit -= count(f",{entry}" if before else f"{line}\n") + 1
+        if limit < 0:
+            break
+        lines[folder] = line
+        number += 1
+    return number, [*lines.values()]
+
+
+def _line(name: str, tokens: int, files: int) -> str:
+    return (
+        f"- {heading_text(name)}: {files:,} file{'s' if files > 1 else ''}, about {tokens:,} tokens"
+    )
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
@@ -71,10 +113,10 @@ def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
     totals = [(folder or shared or "./", sum(held), len(held)) for folder, held in sizes.items()]
     totals.sort(key=lambda total: (-total[1], total[0]))
     for folder, tokens, number in totals[:_MOST_FOLDERS]:
-        yield _line(folder, tokens, files=number)
+        yield _line(folder, tokens, number)
     if others := totals[_MOST_FOLDERS:]:
         tokens, number = sum(total[1] for total in others), sum(total[2] for total in others)
-        yield _line(f"{len(others):,} more folders", tokens, files=number)
+        yield _line(f"{len(others):,} more folders", tokens, number)
 
 
 def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:
