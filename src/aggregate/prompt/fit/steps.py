@@ -32,13 +32,13 @@ _FLATTER = 1 / 1.5
 # Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
 _A_STEP = 60
 # The likeliest files show at least a signature each before signatures go by their own worth.
-SEEN_FILES = 12
+SEEN_FILES = 20
 _OF_ITS_FILE = 0.01  # The part of its file's probability that each signature shares
 _LONGEST_SIGNATURE = 12  # Lines; what is longer is shown with the body
 # What a signature of so many lines is divided by.
 _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
 # Tokens of heading and fence around a file, which make a file of a line or two no better than lines of a shown one.
-_FRAME = 20
+_FRAME = 15
 # Of a likely file, the lines of a definition that is unfolded early, and what it gains: a part of the file's
 # probability, shared by all pieces, and of that of what calls it.
 _SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
