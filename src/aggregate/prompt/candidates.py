@@ -307,7 +307,7 @@ class Candidates:
         keys: dict[str, tuple[int, int]] = {}
         for path in files:
             place = self._places.get(path, last)
-            source = self._sources.get(path)
+            source = self._sources.get(path, "")
             # A source stands before its companions, also before likelier ones.
             keys[path] = (self._places[source], place) if source in files else (place, -1)
         return [files[path] for path in sorted(files, key=keys.__getitem__)]
