@@ -47,7 +47,7 @@ def test_every_key_is_told() -> None:
             assert escaped(node.get("description", "")) in section
     assert "## `[budget]` {#budgettable}" in page
     assert "## `[personas.NAME]` {#personatable}" in page
-    assert '| `order` | `"configured"`, `"edges"` | `"configured"` | ' in page
+    assert '| `order` | `"auto"`, `"configured"`, `"relevance"`, `"edges"` | `"auto"` | ' in page
 
 
 def test_every_public_name_is_told_once() -> None:

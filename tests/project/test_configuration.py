@@ -213,7 +213,7 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
         ("[budget]\nresults = -1", ':2: "budget.results": input should be greater than or equal to 0'),
         ("[budget]\nresults = nan", ':2: "budget.results": input should be'),
         ("[models.m]\ninput = inf\noutput = 1", ':2: "models.m.input": input should be a finite number, not inf'),
-        ("[budget]\norder = 'best'", ":2: \"budget.order\": input should be 'configured' or 'edges'"),
+        ("[budget]\norder = 'best'", ":2: \"budget.order\": input should be 'auto', 'configured', 'relevance' or 'edges'"),
         ("[budget]\ntoken = 1", ':2: unknown key "budget.token": did you mean "tokens"?'),
         ("[task]\ntext = 1", ':2: "task.text": input should be a valid string, not 1'),
         ("[task]\nfocus = []", ':2: unknown key "task.focus": known keys of [task]: pick, text'),

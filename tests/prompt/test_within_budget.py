@@ -21,6 +21,7 @@ from aggregate import (
     open_project,
     request_for,
 )
+from aggregate.base.request import FileOrder
 from aggregate.prompt import Request
 from tests.prompt import composing
 from tests.prompt.composing import kept_nothing, result
@@ -224,7 +225,8 @@ def test_a_budget_of_the_whole_prompt_shows_it(
     whole = count(plain)
     before: dict[str, int] = {}
     for tokens in (whole // 2, whole - 1, whole, whole + 4):
-        composition = composed(request, tokens, task)
+        budget = Budget(tokens, order=FileOrder.CONFIGURED)
+        composition = composing.composed(replace(request, budget=budget, task=task))
         markdown = composition.prompt.markdown
         assert count(markdown) <= tokens
         assert (markdown == plain) == (tokens >= whole)
@@ -285,18 +287,47 @@ def test_results_that_are_left_out_are_told_in_their_section(tmp_path: Path, tok
         assert origin.stands_for == "note of the section results"
 
 
-def test_the_order_is_as_configured_or_by_the_edges(tmp_path: Path) -> None:
-    """Scores never move files; with ``edges`` the best stands last and the next first (rule B-8)."""
+def ordered(tmp_path: Path, order: str) -> list[int | None]:
+    """Return the ranks of the files as a prompt shows them."""
+    request = project(tmp_path, FILES, budget={"tokens": 3000, "order": order})
+    task = Task("close the session and open the session")
+    composition = composing.composed(replace(request, task=task))
+    ranks = {choice.path: choice.rank for choice in composition.choices}
+    return [ranks[file.path] for file in composition.files]
+
+
+def test_a_finished_prompt_shows_the_likeliest_file_first(tmp_path: Path) -> None:
+    """Without a discussion scores decide on the order, unless the configuration says otherwise (rule B-8)."""
+    by_rank = ordered(tmp_path, "auto")
+    assert by_rank == ordered(tmp_path, "relevance")
+    assert by_rank[0] == 1
+    assert by_rank != ordered(tmp_path, "configured")
+    edges = ordered(tmp_path, "edges")
+    assert (edges[-1], edges[0]) == (1, 2)
+
+
+def test_a_discussion_keeps_the_configured_order(tmp_path: Path) -> None:
+    """What a provider's cache may read again begins with the same files (rule B-8)."""
     request = project(tmp_path, FILES)
     task = Task("close the session and open the session")
-    configured = [file.path for file in composed(request, 3000, task).files]
-    assert configured == sorted(configured)
-    by_edges = project(tmp_path, FILES, budget={"tokens": 3000, "order": "edges"})
-    edges = composing.composed(replace(by_edges, task=task))
-    ranks = {choice.path: choice.rank for choice in edges.choices}
-    shown = [ranks[file.path] for file in edges.files]
-    assert shown[-1] == 1
-    assert shown[0] == 2
+    discussed = composed(replace(request, history=("User: hello",)), 3000, task)
+    sent = composed(replace(request, finish=None), 3000, task)
+    for composition in (discussed, sent):
+        paths = [file.path for file in composition.files]
+        assert paths == sorted(paths)
+
+
+def test_tests_and_documents_follow_their_source(tmp_path: Path) -> None:
+    """A companion stands behind the file that it belongs to, whatever lies between by score (rule B-8)."""
+    files = {
+        "a_test.py": "from session import close\n\n\ndef test_close():\n    assert close()\n",
+        "other.py": module("close_all", "open_session"),
+        "session.py": module("close", "reset"),
+        "tests/test_session.py": "from session import close\n\n\ndef test_it():\n    close()\n",
+    }
+    composition = composed(project(tmp_path, files), 3000, Task("close the session in session.py"))
+    paths = [file.path for file in composition.files]
+    assert paths[:2] == ["session.py", "tests/test_session.py"]
 
 
 def test_without_a_task_structure_alone_decides(tmp_path: Path) -> None:

@@ -8,7 +8,11 @@ from typing import Final, Literal, NamedTuple
 
 
 class FileOrder(StrEnum):
+    """The order of the files of a prompt (rule B-8)."""
+
+    AUTO = "auto"  # by relevance in a finished prompt without a discussion, else as configured
     CONFIGURED = "configured"
+    RELEVANCE = "relevance"
     EDGES = "edges"
 
 
@@ -19,7 +23,7 @@ class Budget:
     tokens: int  # the most o200k tokens of the markdown
     history: float = 0.2  # the part of what pins leave that the discussion may take at most
     results: float = 0.2  # the part of what pins leave that sub-agents' results may take at most
-    order: FileOrder = FileOrder.CONFIGURED
+    order: FileOrder = FileOrder.AUTO
 
 
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)

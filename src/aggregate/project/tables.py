@@ -14,7 +14,7 @@ GeneratedName = Literal["name", "outline", "full"]
 
 MaskName = Literal["def", "sig", "hide"]
 
-OrderName = Literal["configured", "edges"]
+OrderName = Literal["auto", "configured", "relevance", "edges"]
 
 BEADS_MODE = "beads"  # The ``execution_mode`` that adds the section of beads
 
@@ -277,8 +277,9 @@ class BudgetTable(Table):
         le=1,
     )
     order: OrderName = key(
-        "The order of the files: configured, or edges for the most relevant last and the next ones first.",
-        default="configured",
+        "The order of the files: configured, relevance, or edges for the most relevant last and the next ones first; "
+        "auto is relevance for prompts of run without a discussion, else configured.",
+        default="auto",
     )
     tier3: TokenAmount | None = key(
         "The most tokens of a Tier 3 prompt, and so of each ticket's; those of tokens by default.",

@@ -335,12 +335,41 @@ class Candidates:
         }
         shown.update((file.path, file) for file in notes)
         configured = _sorted_by(shown, (file.path for file in self.files.selection.files))
-        if order is not FileOrder.EDGES:
+        if order is FileOrder.CONFIGURED:
             return [*configured.values()]
+        if order is FileOrder.RELEVANCE:
+            return self._by_relevance(configured)
         # The most relevant one stands last, the next one first, and so on to the middle.
-        by_rank = _sorted_by(configured, (each.file.path for each in self.in_rank_order))
-        ranked = [*by_rank.values()]
+        ranked = [*_sorted_by(configured, self._places).values()]
         return [*ranked[1::2], *ranked[::2][::-1]]
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """Places of the candidates by score, which do not depend on the budget."""
+        return {each.file.path: place for place, each in enumerate(self.in_rank_order)}
+
+    @cached_property
+    def _sources(self) -> Mapping[str, str]:
+        """Sources that tests and documents belong to, by the paths of these."""
+        companions = self.ranked.ranking.companions
+        return {
+            each.file.path: reason.matched
+            for each in self.in_rank_order
+            if each.number in companions
+            for reason in each.ranked.reasons
+            if reason.kind == companions[each.number]
+        }
+
+    def _by_relevance(self, files: Mapping[str, RenderedFile]) -> list[RenderedFile]:
+        """Return files by score, each followed by its own tests and documents (rule B-8)."""
+        last = len(self._places)
+        keys: dict[str, tuple[int, int]] = {}
+        for path in files:
+            place = self._places.get(path, last)
+            source = self._sources.get(path, "")
+            # A source stands before its companions, also before likelier ones.
+            keys[path] = (self._places[source], place) if source in files else (place, -1)
+        return [files[path] for path in sorted(files, key=keys.__getitem__)]
 
     def _warnings(self, files: Sequence[RenderedFile]) -> tuple[str, ...]:
         read = self.files

@@ -225,7 +225,7 @@ class _Filling:
         """
         request = self.request
         files = self.files.shown_files(
-            fit, self.budget.order, doubts=request.doubts, with_notes=with_notes
+            fit, request.file_order, doubts=request.doubts, with_notes=with_notes
         )
         hidden = list(self.files.left_out(fit)) if remainder else []
         is_end = fit.is_exhausted and self.files.has_least

@@ -146,6 +146,15 @@ class Request:
         return self.finish is not None and self.task is not None and self.budget is not None
 
     @property
+    def file_order(self) -> FileOrder:
+        """The order of the files within a budget (rule B-8)."""
+        order = self.budget.order if self.budget else FileOrder.CONFIGURED
+        if order is not FileOrder.AUTO:
+            return order
+        is_alone = (self.is_finished or self.is_overview) and not self.history
+        return FileOrder.RELEVANCE if is_alone else FileOrder.CONFIGURED
+
+    @property
     def is_numbered(self) -> bool:
         """Whether lines of files are shown with their numbers."""
         return self.finish is not None and self.finish.line_numbers
