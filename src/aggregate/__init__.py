@@ -15,9 +15,15 @@ if (
     from typing import Any
 
     from aggregate.agents.goals import (
+        Completion as Completion,
+        EngineLimits as EngineLimits,
         GoalResult as GoalResult,
+        Model as Model,
+        Neuron as Neuron,
         NeuronAgent as NeuronAgent,
+        Question as Question,
         extract_quantity as extract_quantity,
+        scripted_model as scripted_model,
         select_answer as select_answer,
     )
     from aggregate.agents.results import (
@@ -31,18 +37,25 @@ if (
         result_compiler as result_compiler,
     )
     from aggregate.agents.subagents import (
+        Group as Group,
         RunHandle as RunHandle,
+        RunRecord as RunRecord,
         RunStatus as RunStatus,
         SubagentSession as SubagentSession,
         sessions_spawn as sessions_spawn,
     )
     from aggregate.agents.tools import (
+        ToolContext as ToolContext,
         ToolRegistry as ToolRegistry,
+        discover_tools as discover_tools,
         execute_data_analysis as execute_data_analysis,
         standard_tools as standard_tools,
+        tool as tool,
     )
     from aggregate.agents.tracks import (
+        ModelWorker as ModelWorker,
         RunOptions as RunOptions,
+        WorkerReply as WorkerReply,
         conduct as conduct,
         make_worker as make_worker,
         run_worker_lifecycle as run_worker_lifecycle,
@@ -116,7 +129,7 @@ if (
         PromptStream as PromptStream,
         build_beads_section as build_beads_section,
     )
-    from aggregate.prompt.document import Prompt as Prompt, Segment as Segment
+    from aggregate.prompt.document import Origin as Origin, Prompt as Prompt, Segment as Segment
     from aggregate.prompt.file_sizes import (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
@@ -127,16 +140,27 @@ if (
         load_data_reference as load_data_reference,
         prune_data_cache as prune_data_cache,
     )
-    from aggregate.prompt.results import AggregatedResult as AggregatedResult, Answer as Answer
+    from aggregate.prompt.results import (
+        AggregatedResult as AggregatedResult,
+        Answer as Answer,
+        MergeStrategy as MergeStrategy,
+    )
     from aggregate.prompt.turns import (
         build_discussion_section as build_discussion_section,
         build_discussion_text as build_discussion_text,
+    )
+    from aggregate.sending import (
+        compact_discussion as compact_discussion,
+        prepare_compaction as prepare_compaction,
+        prepare_turn as prepare_turn,
+        send_turn as send_turn,
     )
     from aggregate.sending.bills import Bill as Bill
     from aggregate.sending.clients import (
         ChatRequest as ChatRequest,
         Client as Client,
         open_client as open_client,
+        redacting as redacting,
     )
     from aggregate.sending.exchange import Exchange as Exchange
     from aggregate.sending.host_requests import (
@@ -158,11 +182,11 @@ if (
     )
 
 _HOMES = {
-    "aggregate.agents.goals": "GoalResult NeuronAgent extract_quantity select_answer",
+    "aggregate.agents.goals": "Completion EngineLimits GoalResult Model Neuron NeuronAgent Question extract_quantity scripted_model select_answer",
     "aggregate.agents.results": "CompilationContext LabelledOutput MetadataBasedResultCompiler ResultCompiler compile_results merge_outputs register_compiler result_compiler",
-    "aggregate.agents.subagents": "RunHandle RunStatus SubagentSession sessions_spawn",
-    "aggregate.agents.tools": "ToolRegistry execute_data_analysis standard_tools",
-    "aggregate.agents.tracks": "RunOptions conduct make_worker run_worker_lifecycle",
+    "aggregate.agents.subagents": "Group RunHandle RunRecord RunStatus SubagentSession sessions_spawn",
+    "aggregate.agents.tools": "ToolContext ToolRegistry discover_tools execute_data_analysis standard_tools tool",
+    "aggregate.agents.tracks": "ModelWorker RunOptions WorkerReply conduct make_worker run_worker_lifecycle",
     "aggregate.base.errors": "AggregateError BudgetError ClientError ClientSetupError CompilerError ConfigError DataReferenceError ModelError OutputError PromptTooLongError ProviderError SandboxError ScopeError SpawnError StateError ToolError TrackError WorkerError",
     "aggregate.base.files": "FileItem FileRecord View ViewMode",
     "aggregate.base.monitor": "get_monitor",
@@ -177,14 +201,15 @@ _HOMES = {
     "aggregate.prompt": "Composition compose_prompt open_project request_for stream_prompt",
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context run",
     "aggregate.prompt.assemble": "PromptStream build_beads_section",
-    "aggregate.prompt.document": "Prompt Segment",
+    "aggregate.prompt.document": "Origin Prompt Segment",
     "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
     "aggregate.prompt.numbered_output": "find_next_increment",
     "aggregate.prompt.references": "compact_data load_data_reference prune_data_cache",
-    "aggregate.prompt.results": "AggregatedResult Answer",
+    "aggregate.prompt.results": "AggregatedResult Answer MergeStrategy",
     "aggregate.prompt.turns": "build_discussion_section build_discussion_text",
+    "aggregate.sending": "compact_discussion prepare_compaction prepare_turn send_turn",
     "aggregate.sending.bills": "Bill",
-    "aggregate.sending.clients": "ChatRequest Client open_client",
+    "aggregate.sending.clients": "ChatRequest Client open_client redacting",
     "aggregate.sending.exchange": "Exchange",
     "aggregate.sending.host_requests": "plan_for record to_anthropic to_gemini to_openai",
     "aggregate.sending.message_plans": "PlannedMessages bill_for plan_messages",

@@ -40,8 +40,13 @@ def raising(_results: list[Any]) -> None:
     raise KeyError("no such field")
 
 
+def leaving(_results: list[Any]) -> None:
+    sys.exit("enough")
+
+
 BAD = [
     (raising, "KeyError"),
+    (leaving, "SystemExit: enough"),
     ("lambda results: results[9]", "index"),
     ("lambda results:", "invalid syntax"),
     ("results.nothing", "attribute"),

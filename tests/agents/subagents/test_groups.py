@@ -332,3 +332,33 @@ def test_names_are_trimmed_and_empty_means_absent() -> None:
     assert dict(session.subagent_results.bare) == {"$a": {"A": 1}}
     run = session.spawn("task", collect_into="", merge_strategy="")
     assert record_of(session, run.run_id).variable_name is None
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda session: session.subagent_results[NAME].value,
+        lambda session: session.subagent_results.bare[NAME],
+        lambda session: session.wait(NAME, timeout=1).value,
+        lambda session: session.wait(timeout=1),
+    ],
+)
+def test_a_custom_function_that_reads_its_own_variable(read: Callable[[Any], object]) -> None:
+    """The group ends with an error at once; other variables stay readable in the function (O-9, O-53)."""
+    session = session_at()
+    session.complete(session.spawn("task", collect_into="$other").run_id, "x")
+    options = {"merge_strategy": "custom", "custom_function": lambda _outputs: read(session)}
+    (run,) = spawned(session, "a", **options)
+    session.complete(run, "b")
+    result = session.wait(NAME, timeout=1)
+    assert result.value == {"error": "Custom merge function failed", "originalResults": ["b"]}
+    assert "reads $research itself" in result.errors[0]
+    assert session.wait("$other").value == ["x"]
+    third = session.spawn(
+        "task",
+        collect_into="$third",
+        merge_strategy="custom",
+        custom_function=lambda _outputs: session.subagent_results.bare["$other"],
+    )
+    session.complete(third.run_id, "c")
+    assert session.subagent_results.bare["$third"] == ["x"]

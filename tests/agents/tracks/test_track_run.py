@@ -187,6 +187,20 @@ def test_workers_that_give_no_answer(
     assert (outcome.status, outcome.errors) == (RunStatus.ERROR, errors)
 
 
+class Terse:
+    """A worker whose answer is plain text."""
+
+    def work(self, assignment: Any, begun: Callable[[], None]) -> str:
+        return f"read {assignment.ticket}"
+
+
+@pytest.mark.parametrize("worker", [Terse(), Terse().work])
+def test_a_worker_that_returns_plain_text(worker: Any) -> None:
+    """The text is the answer; a function works like an object with the method ``work``."""
+    outcome = completed(worker, assigned())
+    assert (outcome.status, outcome.text, outcome.tokens) == (RunStatus.SUCCESS, "read a", 0)
+
+
 def test_a_slow_worker() -> None:
     """An attempt ends at its time; what comes later is dropped (O-46)."""
     late: list[int] = []

@@ -18,9 +18,9 @@ else:
         {
             "agent": "ChatModel NeuronAgent",
             "answers": "select_answer",
-            "goal_result": "EngineLimits GoalResult Trace",
+            "goal_result": "EngineLimits GoalResult Neuron Trace",
             "quantities": "extract_quantity",
-            "questions": "Model",
+            "questions": "Completion Model Question",
             "scripted": "read_script scripted_model",
         },
     )

@@ -218,7 +218,7 @@ def _compile(
             if section in RESERVED:
                 raise CompilerError(f"{section} is the report's own section")
             return section, [(message_text(key), value) for key, value in compiled.items()]
-        except Exception as error:  # noqa: BLE001 - a broken compiler must not lose the result
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken compiler must not lose the result
             warnings.append(f"{tool}: {asked} failed: {message_text(error)}")
             if asked == type_name(compiler):
                 return UNPROCESSED, [(tool, result)]

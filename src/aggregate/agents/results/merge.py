@@ -255,7 +255,7 @@ def _custom(
         why = unawaited(value)
         if not why:
             return Merged(isolated_copy(value))
-    except Exception as error:  # noqa: BLE001 - a bad function gives the failure value (rule O-9)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a bad function gives the failure value (rule O-9)
         why = str(error) if isinstance(error, SandboxError) else failure_text(error)
     failure = {"error": FAILED, "originalResults": [item.output for item in outputs]}
     return Merged(isolated_copy(failure), errors=(f"{FAILED}: {why}",))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
-from threading import Condition, Lock
+from threading import Condition, RLock
 from typing import Any, Final, Self, TypeVar, overload
 
 from aggregate.agents.results import CustomFunction, LabelledOutput
@@ -20,7 +20,7 @@ from aggregate.agents.subagents.spawn_request import (
     read_timeout,
 )
 from aggregate.agents.subagents.task_runner import TaskRunner, Timers, TimerThread
-from aggregate.base.errors import Refusal, SpawnError
+from aggregate.base.errors import AggregateError, Refusal, SpawnError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.results import AggregatedResult, MergeStrategy, result_text
@@ -141,7 +141,9 @@ class SubagentSession:
         self._late: dict[str, RunRecord] = {}
         self._call_off: dict[Hashable, Callable[[], None]] = {}  # timeouts, by what they end
         self._spawned = self._ended = 0
-        self._merging = Lock()
+        # Reentrant: a custom function may read other variables.
+        self._merging = RLock()
+        self._merging_names: set[str] = set()
         self._merged: dict[str, tuple[int, AggregatedResult]] = {}  # what custom functions gave
 
     # Spawning
@@ -392,9 +394,17 @@ class SubagentSession:
             # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
             return _aggregate(group, runs)
         with self._merging:  # other readers wait for the merge (rule O-53)
+            if name in self._merging_names:
+                raise AggregateError(
+                    f"the custom function of {name} reads {name} itself: use its argument"
+                )
             sequence, result = self._merged.get(name, (0, None))
             if result is None or sequence != group.last_sequence:
-                result = _aggregate(group, runs)
+                self._merging_names.add(name)
+                try:
+                    result = _aggregate(group, runs)
+                finally:
+                    self._merging_names.remove(name)
                 self._merged[name] = group.last_sequence, result
         return replace(result, value=isolated_copy(result.value))
 

@@ -8,6 +8,7 @@ The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tr
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.agents.tracks.assignment import WorkerReply
     from aggregate.agents.tracks.attempt import run_worker_lifecycle
     from aggregate.agents.tracks.preview import PreviewStep, preview
     from aggregate.agents.tracks.run_files import PollingOptions, RunOptions
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     from aggregate.agents.tracks.terms import WorkerTerms
     from aggregate.agents.tracks.tickets import Ticket
     from aggregate.agents.tracks.track import list_tracks, new_track, open_track
-    from aggregate.agents.tracks.worker import make_worker, worker_of_track
+    from aggregate.agents.tracks.worker import ModelWorker, make_worker, worker_of_track
     from aggregate.agents.tracks.worker_context import WorkerContexts
 else:
     __getattr__ = door(
         __name__,
         {
+            "assignment": "WorkerReply",
             "attempt": "run_worker_lifecycle",
             "preview": "PreviewStep preview",
             "run_files": "PollingOptions RunOptions",
@@ -28,7 +30,7 @@ else:
             "terms": "WorkerTerms",
             "tickets": "Ticket",
             "track": "list_tracks new_track open_track",
-            "worker": "make_worker worker_of_track",
+            "worker": "ModelWorker make_worker worker_of_track",
             "worker_context": "WorkerContexts",
         },
     )

@@ -18,7 +18,7 @@ from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import merge_outcomes
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.trees import Trees
-from aggregate.agents.tracks.worker import ActingWorker, Worker
+from aggregate.agents.tracks.worker import ActingWorker, AnyWorker, Worker
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.concurrency import doubling_delay, run_in_thread
 from aggregate.base.errors import WorkerError
@@ -106,7 +106,7 @@ def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _
 
 
 def attempt_assignment(
-    worker: Worker,
+    worker: AnyWorker,
     assignment: Assignment,
     number: int,
     *,
@@ -126,7 +126,8 @@ def attempt_assignment(
         done = _asked(lambda: worker.act(numbered, steps, begun), None)
     else:
         try:
-            ask = partial(_asked, partial(worker.work, numbered, begun), assignment.answer)
+            work = worker.work if isinstance(worker, Worker) else worker
+            ask = partial(_asked, partial(work, numbered, begun), assignment.answer)
             done = _within(assignment.timeout, steps.stop, f"worker-{assignment.ticket}", ask)
         except TimeoutError:
             reason = f"timeout after {assignment.timeout:g} s"
@@ -134,10 +135,11 @@ def attempt_assignment(
     return replace(done, seconds=round(steps.seconds or monotonic() - started, 3))
 
 
-def _asked(ask: Callable[[], WorkerReply], schema: Mapping[str, Any] | None) -> Attempt:
+def _asked(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None) -> Attempt:
     again, refused, tokens, cost = True, "", 0, None
     try:
-        reply = ask()
+        answer = ask()
+        reply = WorkerReply(answer) if isinstance(answer, str) else answer
         tokens, cost = int(reply.tokens), reply.cost
         text, refused = _taken(reply.text, schema)
         if not refused:
@@ -193,7 +195,7 @@ def _writable(text: str) -> str:
 def run_worker_lifecycle(
     ticket: Ticket,
     contexts: WorkerContexts,
-    worker: Worker,
+    worker: AnyWorker,
     *,
     results: Sequence[TicketOutcome] = (),
     tickets: Sequence[Ticket] = (),
@@ -221,10 +223,10 @@ def run_worker_lifecycle(
 
 
 def complete_assignment(
-    worker: Worker,
+    worker: AnyWorker,
     assignment: Assignment,
     *,
-    attempt: Callable[[Worker, Assignment, int], Attempt] = attempt_assignment,
+    attempt: Callable[[AnyWorker, Assignment, int], Attempt] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
     """Attempt an assignment until it succeeds, no attempt is left, or another one cannot help.

@@ -39,7 +39,7 @@ from aggregate.agents.tracks.tickets import Tickets, without_items
 from aggregate.agents.tracks.track import Track, open_track
 from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.agents.tracks.trees import depot
-from aggregate.agents.tracks.worker import Worker
+from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import TrackError
 from aggregate.base.json_forms import first_of
@@ -53,7 +53,7 @@ USUAL = RunOptions()
 def conduct(
     project: Project,
     name: str,
-    worker: Worker | None,
+    worker: AnyWorker | None,
     *,
     options: RunOptions = USUAL,
     observe: Callable[[TicketEvent], None] = lambda _event: None,
@@ -175,7 +175,7 @@ def _go_on(
 
 @contextmanager
 def run_worker(
-    database: str, worker: Worker, *, lease: float = LEASE_SECONDS
+    database: str, worker: AnyWorker, *, lease: float = LEASE_SECONDS
 ) -> Iterator[WorkerProcess]:
     """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs."""
     with (

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
@@ -37,10 +37,11 @@ _REPLACING = Redaction()
 _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
 
 
+@runtime_checkable
 class Worker(Protocol):
     """Answers assignments; it is called from several threads at once."""
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
         """Return the answer, or raise: a ``WorkerError`` with ``again`` off is not asked for again.
 
         ``begun`` may be called when the answer begins to come; for one that is sent ahead, others start then.
@@ -55,6 +56,10 @@ class ActingWorker(Protocol):
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Return the answer, or raise as ``Worker.work`` does; what it does is in ``steps``."""
         ...
+
+
+# A worker, or a function in place of its ``work``
+AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], WorkerReply | str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
 from aggregate.agents.tracks.durable.run_table import PackTable
 from aggregate.agents.tracks.run_files import LEASE_SECONDS
 from aggregate.agents.tracks.trees import Trees
-from aggregate.agents.tracks.worker import Worker
+from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.base.errors import StateError
 
 LISTEN_SECONDS = 0.05  # of a closing process for a listener that runs do not need; DBOS takes 1
@@ -53,7 +53,7 @@ class WorkerProcess:
     def __init__(
         self,
         engine: sa.Engine,
-        worker: Worker,
+        worker: AnyWorker,
         *,
         lease: float = LEASE_SECONDS,
         changed: Event | None = None,
@@ -165,7 +165,7 @@ class WorkerProcess:
             self._changed.set()
 
     def _record_attempt(
-        self, stop: Event, worker: Worker, assignment: Assignment, number: int
+        self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
     ) -> Attempt:
         """Make one attempt, holding one of this worker's slots until it is recorded: a kill repeats no more of them."""
         while not self._slots.acquire(timeout=STOP_SECONDS):
