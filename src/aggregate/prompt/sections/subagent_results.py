@@ -1,12 +1,18 @@
 """The section of sub-agents' results: what other workers found, shown in the next one's prompt."""
 
 from collections.abc import Iterator, Mapping, Sequence, ValuesView
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from aggregate.base.json_forms import message_text
+from aggregate.base.json_forms import free_key, message_text
 from aggregate.base.text import fence, heading_text
-from aggregate.base.values import DataReference, Value, is_reference, unawaited
+from aggregate.base.values import (
+    DataReference,
+    Value,
+    escape_surrogates,
+    is_reference,
+    unawaited,
+)
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.results import (
     AggregatedResult,
@@ -14,10 +20,10 @@ from aggregate.prompt.results import (
     GroupStatus,
     MergeStrategy,
     Results,
-    result_text,
     value_text,
 )
-from aggregate.prompt.turns import Omitted
+
+RESULTS_HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stability.SLOW)
 
 
 def flatten_results(results: object) -> Iterator[Results]:
@@ -43,62 +49,119 @@ def _unnamed(value: Value) -> AggregatedResult:
     return replace(done, errors=(reason,), failed=1) if reason else replace(done, value=value)
 
 
-def results_segments(
-    results: Results | Sequence[Results], omitted: Omitted | None = None
-) -> tuple[Segment, ...]:
-    """Return the section: a heading, and a block per result, answer or report; none where there are no results.
+@dataclass(frozen=True, slots=True)
+class ResultItem:
+    """One text of a result, with its producer's name."""
 
-    Where the whole of a compacted value is stands outside its fence, where nothing that a producer returned can stand.
+    name: str
+    text: str
+    heading: str = ""  # above the fence
+    language: str = "text"
+    behind: str = ""  # below the fence
+
+    def segment(self, shown: str | None = None) -> Segment:
+        """Return the item with ``shown`` in place of the text in its fence."""
+        body = fence(self.text, self.language) if shown is None else shown
+        parts = (self.heading, body if self.text else "", self.behind)
+        text = "\n\n".join(part for part in parts if part)
+        return Segment(Section.RESULTS, text, Stability.SLOW, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultBlock:
+    """A result, an answer or a report: its heading, and its texts one by one."""
+
+    name: str
+    status: str
+    items: tuple[ResultItem, ...]
+
+    @property
+    def heading(self) -> Segment:
+        text = "\n\n".join((f"### {heading_text(self.name)}", *filter(None, [self.status])))
+        return Segment(Section.RESULTS, text, Stability.SLOW, self.name)
+
+
+def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
+    """Return the whole section, without segments where there are no results.
+
+    Every segment names its producer. Places of compacted values stand outside of fences, where producers cannot write.
     """
-    blocks = [_block(result) for result in flatten_results(results)]
-    if not blocks and omitted is None:
+    blocks = result_blocks(results)
+    if not blocks:
         return ()
-    notes = [("", "## Sub-Agent Results")]
-    if omitted:
-        notes.append(("", omitted.sentence("more result")))
-    return tuple(
-        Segment(Section.RESULTS, text, Stability.SLOW, name) for name, text in (*notes, *blocks)
-    )
+    segments = [RESULTS_HEADING]
+    for block in blocks:
+        segments += [block.heading, *(item.segment() for item in block.items)]
+    return tuple(segments)
 
 
-def _block(result: Results) -> tuple[str, str]:
+def result_blocks(results: Results | Sequence[Results]) -> tuple[ResultBlock, ...]:
+    """Return the blocks of the section; no two items have the same name."""
+    names: dict[str, None] = {}
+    numbers: dict[str, int] = {}
+    blocks = []
+    for block in map(_block, flatten_results(results)):
+        items = []
+        for item in block.items:
+            name = free_key(names, item.name, numbers)
+            names[name] = None
+            items.append(replace(item, name=name))
+        blocks.append(replace(block, items=tuple(items)))
+    return tuple(blocks)
+
+
+def _block(result: Results) -> ResultBlock:
     if isinstance(result, AggregatedResult):
-        name, parts = result.variable_name, _result_parts(result)
-    elif isinstance(result, Answer):
-        name, parts = "Answer", _answer_parts(result)
-    else:
-        name, parts = "Compiled Report", _report_parts(result)
-    return name, "\n\n".join([f"### {heading_text(name)}", *parts])
+        return ResultBlock(result.variable_name, _status(result), tuple(_result_items(result)))
+    if isinstance(result, Answer):
+        usable = "" if result.success else "no usable result; "
+        source = result.source
+        status = f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}"
+        return ResultBlock("Answer", status, tuple(_answer_items(result)))
+    return ResultBlock("Compiled Report", "", (_report_item(result),))
 
 
-def _result_parts(result: AggregatedResult) -> Iterator[str]:
+def _status(result: AggregatedResult) -> str:
     noun = "result" if result.count == 1 else "results"
     failed = f", {result.failed} failed" if result.failed else ""
     state = "" if result.status is GroupStatus.COMPLETE else f", {result.status.value}"
-    yield f"{result.strategy.value} of {result.count:,} {noun}{failed}{state}"
-    value = result.value
+    spread = f", from {len(result.items):,} tickets" if result.items else ""
+    return f"{result.strategy.value} of {result.count:,} {noun}{spread}{failed}{state}"
+
+
+def _result_items(result: AggregatedResult) -> Iterator[ResultItem]:
+    name, value = result.variable_name, result.value
     if is_reference(value):
-        yield fence(value_text(value["summary"]), "text")
-        yield from _whole("The whole value is", value)
-    elif text := result_text(result):
+        yield ResultItem(name, value_text(value["summary"]), behind=_place("value", value))
+    elif result.items:
+        yield from (_produced(item.producer, item.text) for item in result.items)
+    elif result.strategy is MergeStrategy.CONCAT and issubclass(type(value), list):
+        labels = result.labels if len(result.labels) == len(value) else ("",) * len(value)
+        for number, (label, output) in enumerate(zip(labels, value, strict=True), start=1):
+            yield _produced(label or f"result {number}", value_text(output))
+    elif value is not None:
         is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
-        yield fence(text, "text" if is_prose else "json")
-    yield from _listed("Failed", result.errors)
-    yield from _listed("Warnings", result.warnings)
-    yield from _whole("All of these sentences are", result.notes)
+        yield ResultItem(name, value_text(value), language="text" if is_prose else "json")
+    yield from _listed(name, "Failed", result.errors)
+    yield from _listed(name, "Warnings", result.warnings)
+    if result.notes:
+        yield ResultItem(f"{name} notes", "", _place("list of these sentences", result.notes))
 
 
-def _answer_parts(answer: Answer) -> Iterator[str]:
-    usable = "" if answer.success else "no usable result; "
-    source = answer.source
-    yield f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}"
-    yield fence(value_text(answer.summary), "text")
-    yield from _whole("The whole value is", answer.whole)
-    yield from _listed("Warnings", answer.warnings)
-    yield from _whole("All of these warnings are", answer.notes)
+def _produced(producer: str, text: str) -> ResultItem:
+    producer = escape_surrogates(producer)
+    return ResultItem(producer, text, f"#### {heading_text(producer)}")
 
 
-def _report_parts(compiled: Mapping[str, Any]) -> Iterator[str]:
+def _answer_items(answer: Answer) -> Iterator[ResultItem]:
+    place = _place("value", answer.whole) if answer.whole else ""
+    yield ResultItem("Answer", value_text(answer.summary), behind=place)
+    yield from _listed("Answer", "Warnings", answer.warnings)
+    if answer.notes:
+        yield ResultItem("Answer notes", "", _place("list of these warnings", answer.notes))
+
+
+def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
     references: list[DataReference] = []
 
     def summarised(value: Value) -> Value:
@@ -113,21 +176,20 @@ def _report_parts(compiled: Mapping[str, Any]) -> Iterator[str]:
         else summarised(fields)
         for section, fields in compiled.items()
     }
-    yield fence(value_text(summaries), "json")
-    if references:
-        yield "The whole values are in"
-        yield "\n".join(f"- {each.ref_id}: {one_line(each.place)}" for each in references)
+    places = "\n".join(f"- {each.ref_id}: {one_line(each.place)}" for each in references)
+    behind = f"The whole values are in\n\n{places}" if references else ""
+    return ResultItem("Compiled Report", value_text(summaries), language="json", behind=behind)
 
 
-def _whole(beginning: str, reference: DataReference | None) -> Iterator[str]:
-    if reference:
-        yield f"{beginning} in {one_line(reference.place)}"
+def _place(noun: str, reference: DataReference) -> str:
+    return f"The whole {noun} is in {one_line(reference.place)}"
 
 
-def _listed(title: str, sentences: Sequence[str]) -> Iterator[str]:
+def _listed(name: str, title: str, sentences: Sequence[str]) -> Iterator[ResultItem]:
     """Yield sentences in a fence: they hold what workers said, which could begin with anything."""
     if sentences:
-        yield fence("\n".join(map(one_line, sentences)), "text", before=f"{title}:\n\n")
+        text = "\n".join(map(one_line, sentences))
+        yield ResultItem(f"{name} {title.lower()}", text, f"{title}:")
 
 
 def one_line(text: str) -> str:
