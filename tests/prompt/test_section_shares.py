@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, count, open_project, request_for
-from aggregate.prompt.fitted_sections import FittedSection, fit_history, fit_results, shares_of
-from aggregate.prompt.sections import results_segments
+from aggregate.prompt.fitted_sections import fit_history, shares_of
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
 from aggregate.prompt.turns import Omitted, discussion_segments
 from tests.prompt.composing import result as merged
@@ -64,57 +63,10 @@ def test_a_share_of_the_discussion_is_a_maximum(limit: int) -> None:
         assert tokens_of(*discussion_segments(TURNS[earlier:], note)) > least.tokens + limit
 
 
-def test_results_that_fit_are_whole(tmp_path: Path) -> None:
-    """Nothing is folded where there is room, and without results there is no section (rule B-5)."""
-    fitted = fit_results(RESULTS, 10_000, words, folder=tmp_path / "values")
-    assert (fitted.segments, fitted.cuts) == (results_segments(RESULTS), ())
-    assert fitted.tokens == fitted.needed == tokens_of(*results_segments(RESULTS))
-    assert not (tmp_path / "values").exists()
-    assert fit_results((), 10_000, words, folder=None) == FittedSection()
-
-
-def test_large_results_fold_first(tmp_path: Path) -> None:
-    """The largest is shown by a reference, the others stay as they are, and nothing is left out (rules B-5, A-4)."""
-    fitted = fit_results(RESULTS, 700, words, folder=tmp_path / "values")
-    pairs = zip(fitted.segments, results_segments(RESULTS), strict=True)
-    assert [new.source for new, whole in pairs if new != whole] == ["$large"]
-    assert fitted.tokens <= 700
-    saved = fitted.needed - fitted.tokens
-    assert fitted.cuts == (("results", "$large", saved, "shown by its summary and a reference"),)
-    assert len(list((tmp_path / "values").iterdir())) == 1
-
-
-def test_the_first_results_go_and_a_line_says_so() -> None:
-    """What is left out is told behind the heading, its tokens are those of the whole results (rules B-5, A-4)."""
-    fitted = fit_results(RESULTS, 100, words, folder=None)
-    whole = [tokens_of(block) for block in results_segments(RESULTS)[1:]]
-    section = results_segments(RESULTS[3:], Omitted(3, sum(whole[:3])))
-    assert fitted.segments == section
-    assert section[1].text == f"- 3 more results are left out: {sum(whole[:3]):,} tokens"
-    assert fitted.tokens == tokens_of(*section)
-    assert [(cut.what, cut.tokens) for cut in fitted.cuts] == [
-        ("$small", whole[0]),
-        ("$large", whole[1]),
-        ("$middle", whole[2]),
-    ]
-
-
-@pytest.mark.parametrize("folds", [False, True])
-@pytest.mark.parametrize("limit", [0, 8, 20, 36, 56, 200, 700, 1_000, 6_000])
-def test_a_share_of_the_results_is_a_maximum(tmp_path: Path, limit: int, *, folds: bool) -> None:
-    """The section with its line never has more, and its cuts add up to what is missing (rules B-5, A-4)."""
-    fitted = fit_results(RESULTS, limit, words, folder=tmp_path / "values" if folds else None)
-    section = fitted.segments
-    assert tokens_of(*section) == fitted.tokens <= limit
-    note = tokens_of(*(each for each in section if each.text.startswith("- ")))
-    heading = 0 if section else tokens_of(results_segments(RESULTS)[0])
-    assert fitted.tokens - note + sum(cut.tokens for cut in fitted.cuts) + heading == fitted.needed
-
-
 def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     """Files get what a section does not need, but not what a whole turn leaves of a share (rule B-5)."""
     request = request_for(open_project({"files": {"base_dir": str(tmp_path), "paths": []}}))
-    request = replace(request, results=RESULTS, results_dir=None, history=TURNS)
+    request = replace(request, results=RESULTS, history=TURNS)
     shares = shares_of(request, Budget(10_000, history=0.04, results=0.5), words)
     others = shares.within(1_000)
     assert shares.reserved(1_000) == 40 + 500

@@ -192,8 +192,8 @@ def test_a_session_folds_in_by_variable() -> None:
         "## Sub-Agent Results\n\n"
         "### $findings\n\n"
         "concat of 3 results, 1 failed\n\n"
-        "```text\nA: three\nfiles\n\nC: ```\nfour\n```\n\n"
-        "Failed:\n\n```text\nB failed: no network # Forged\n```\n\n"
+        "#### A\n\n```text\nthree\nfiles\n```\n\n#### C\n\n````text\n```\nfour\n````\n\n"
+        "#### Failed\n\n```text\nB failed: no network # Forged\n```\n\n"
         "### $count\n\n"
         "last of 1 result\n\n"
         '```json\n{\n  "n": 2\n}\n```'
@@ -228,7 +228,7 @@ def test_an_answer_and_a_report_fold_in_the_same_way() -> None:
     report = {"analysis_metadata": {"tools_executed": 1}, "security_analysis": {"bandit": "clean"}}
     assert text_of([answer, report]) == (
         "## Sub-Agent Results\n\n"
-        "### Answer\n\nresult 3, count: a counting goal\n\n```text\n28 activities\n```\n\nWarnings:\n\n```text\nstep 2 failed\n```\n\n"
+        "### Answer\n\nresult 3, count: a counting goal\n\n```text\n28 activities\n```\n\n#### Warnings\n\n```text\nstep 2 failed\n```\n\n"
         "### Compiled Report\n\n```json\n{\n"
         '  "analysis_metadata": {\n    "tools_executed": 1\n  },\n'
         '  "security_analysis": {\n    "bandit": "clean"\n  }\n}\n```'
@@ -240,15 +240,20 @@ def test_a_large_value_is_a_reference_with_its_summary(tmp_path: Path) -> None:
     outputs = [LabelledOutput({"name": f"run {i}", "km": i}, run_id=f"r{i}") for i in range(400)]
     result = merge_outputs(outputs, "concat")
     markdown = build_tier3_context(
-        [], tmp_path, [], [], [], results={"$runs": result}, cache_dir=tmp_path / "cache"
+        [],
+        tmp_path,
+        [],
+        [],
+        [],
+        results={"$runs": result},
+        cache_dir=tmp_path / "cache",
+        results_threshold=5_000,
     )
     assert "400 items with fields: name, km" in markdown
     assert 'Use executeDataAnalysis with: load_data_reference("results_' in markdown
     reference = markdown.partition('load_data_reference("')[2].partition('"')[0]
     assert load_data_reference(reference, cache_dir=tmp_path / "cache") == result.value
-    whole = build_tier3_context(
-        [], tmp_path, [], [], [], results=result, results_threshold=1_000_000
-    )
+    whole = build_tier3_context([], tmp_path, [], [], [], results=result)
     assert '"name": "run 399"' in whole
 
 
@@ -290,7 +295,8 @@ def test_no_text_forges_a_heading(
     """Names, values, errors and warnings cannot leave their place."""
     told = replace(result(f"${name}", value), errors=tuple(errors), warnings=tuple(warnings))
     assert headings(text_of([told]))[0] == "Sub-Agent Results"
-    assert len(headings(text_of([told]))) == 2
+    notes = (bool(errors), "Failed"), (bool(warnings), "Warnings")
+    assert headings(text_of([told]))[2:] == [title for is_there, title in notes if is_there]
 
 
 MIXED = [

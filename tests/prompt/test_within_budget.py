@@ -264,27 +264,27 @@ def test_a_pinned_place_shows_the_definitions_around_it(tmp_path: Path) -> None:
     assert "command_0" in choice.definitions
 
 
-@pytest.mark.parametrize("tokens", [60, 400, 1200])
-def test_results_that_are_left_out_are_told_in_their_section(tmp_path: Path, tokens: int) -> None:
-    """A line says how many and what they have; the rows of the audit agree, nothing is over (rules B-1, B-5, A-4)."""
+@pytest.mark.parametrize("tokens", [200, 400, 1200, 3000])
+def test_no_result_disappears(tmp_path: Path, tokens: int) -> None:
+    """Every result is named, the rows of the audit list what is cut, and nothing is over (rules B-1, B-5, A-4, F-11)."""
     results = tuple(result(f"$part_{number}", f"finding {number} " * 40) for number in range(12))
-    request = replace(project(tmp_path, FILES), results=results, results_dir=None)
+    request = replace(project(tmp_path, FILES), results=results)
     composition = composed(request, tokens, Task("close the session"))
     markdown = composition.prompt.markdown
     assert count(markdown) <= tokens
-    shown = markdown.count("### $part_")
-    assert len(composition.cut) == len(results) - shown
-    line = re.search(
-        r"\n## Sub-Agent Results\n\n- (\d+) more results? .* out: ([\d,]+) tokens", markdown
-    )
-    if tokens >= 400:
-        assert (line is None) is (shown == len(results))
-    if line:
-        assert int(line[1]) == len(results) - shown
-        assert int(line[2].replace(",", "")) == sum(cut.tokens for cut in composition.cut)
-        origin = composition.origin(markdown[: line.end()].count("\n") + 1)
-        assert origin is not None
-        assert origin.stands_for == "note of the section results"
+    cut = {cut.what for cut in composition.cut if cut.section == "results"}
+    for number, each in enumerate(results):
+        assert f"$part_{number}" in markdown
+        assert (str(each.value) in markdown) is (each.variable_name not in cut)
+
+
+def test_results_get_what_nothing_else_uses(tmp_path: Path) -> None:
+    """The share is what results get at least: beside few files they are shown whole (rule B-5)."""
+    results = tuple(result(f"$part_{number}", f"finding {number} " * 400) for number in range(4))
+    request = replace(project(tmp_path, FILES), results=results)
+    composition = composed(request, 20_000, Task("close the session"))
+    assert composition.cut == ()
+    assert all(str(each.value) in composition.prompt.markdown for each in results)
 
 
 def ordered(tmp_path: Path, order: str) -> list[int | None]:

@@ -22,7 +22,7 @@ class Budget:
 
     tokens: int  # the most o200k tokens of the markdown
     history: float = 0.2  # the part of what pins leave that the discussion may take at most
-    results: float = 0.2  # the part of what pins leave that sub-agents' results may take at most
+    results: float = 0.2  # the part of what pins leave that sub-agents' results may claim at least
     order: FileOrder = FileOrder.AUTO
 
 

@@ -271,7 +271,7 @@ class BudgetTable(Table):
         le=1,
     )
     results: float = key(
-        "The part, of what pinned files leave, that sub-agents' results may take at most.",
+        "The part, of what pinned files leave, that sub-agents' results may claim at least.",
         default=0.2,
         ge=0,
         le=1,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from aggregate.prompt.finish import *
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
+    from aggregate.prompt.fitted_results import READ_RESULT, fit_results, result_texts
+    from aggregate.prompt.fitted_sections import FittedSection
     from aggregate.prompt.project import *
     from aggregate.prompt.request import *
     from aggregate.prompt.selection import *
@@ -32,6 +34,8 @@ else:
             "finish": "read_instructions",
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget",
+            "fitted_results": "READ_RESULT fit_results result_texts",
+            "fitted_sections": "FittedSection",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
             "request": "ALL_FILES FOCUS_TIER FocusIndex Request Strategy auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",

@@ -10,7 +10,7 @@ from aggregate.base.files import Entry, FileEntry, FileRecord, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import AS_THEY_ARE
 from aggregate.base.request import Place
-from aggregate.base.values import CACHE_DIR, THRESHOLD
+from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
@@ -147,7 +147,7 @@ def build_tier3_context(
     base_dir: str | Path | None = None,
     results: "Results | Sequence[Results]" = (),
     cache_dir: str | Path = CACHE_DIR,
-    results_threshold: int = THRESHOLD,
+    results_threshold: int | None = None,
 ) -> str:
     """Compose the context of a Tier 3 worker: focus files in full, the others by structure (rules M-12, M-53).
 
@@ -201,7 +201,7 @@ def run(
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
     redact: bool | None = None,
-    results_threshold: int = THRESHOLD,
+    results_threshold: int | None = None,
 ) -> tuple[str, Path, list[FileRecord]]:
     """Run the whole pipeline and write the prompt to the next numbered file (rules M-14, T-1).
 
@@ -216,12 +216,13 @@ def run(
         task: What the prompt is for: a text, or a ``Task`` with places, symbols and a revision.
         budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``.
         results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
-            compiled report, or a list of these. Large values are kept in ``state/data_cache`` beside the configuration.
+            compiled report, or a list of these. What exceeds the budget, or 32,000 tokens without one, is cut fairly
+            (rule F-11).
         allow_outside: As for ``open_project``.
         allow_secrets: As for ``open_project``.
         redact: Whether secrets are replaced; by default with a task or a budget, and where the configuration says so.
         results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
-            and a reference.
+            and a reference, and kept in ``state/data_cache`` beside the configuration; ``None`` keeps none.
 
     Returns:
         The markdown, the file that holds it, and the record of every file.

@@ -303,9 +303,10 @@ def given_parts(
         parts[Section.ATTACHED] = attached_section(finish.attached)
     if results:
         # Few prompts have results.
-        from aggregate.prompt.sections.subagent_results import results_segments
+        from aggregate.base.tokens import count
+        from aggregate.prompt.fitted_results import results_without_budget
 
-        parts[Section.RESULTS] = results_segments(results)
+        parts[Section.RESULTS] = results_without_budget(results, count)
     return parts
 
 
@@ -369,11 +370,18 @@ def build_beads_section(
 
 
 def with_references(
-    results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int = THRESHOLD
+    results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int | None = THRESHOLD
 ) -> "tuple[Results, ...]":
-    """Return single results, each with its value below ``cache_dir`` where its JSON has ``threshold`` bytes."""
+    """Return single results.
+
+    With a ``threshold`` values whose JSON has as many bytes are written below ``cache_dir``, and shown by references.
+    """
     if type(results) is tuple and not results:  # isinstance would ask an odd value for its class
         return ()
-    from aggregate.prompt.references import compact_all  # 70 ms, needed only with results
+    if threshold is None:
+        from aggregate.prompt.sections.subagent_results import flatten_results
+
+        return tuple(flatten_results(results))
+    from aggregate.prompt.references import compact_all  # 70 ms
 
     return compact_all(results, cache_dir=cache_dir, threshold=threshold)

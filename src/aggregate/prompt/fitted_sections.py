@@ -4,13 +4,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aggregate.base.request import Budget, Finish, Given
 from aggregate.base.text import clean_issue
 from aggregate.project.git import find_head
-from aggregate.prompt.assemble import with_references
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.changes import NO_CHANGES, Changes, changes_segments, hunks_block
@@ -25,9 +23,6 @@ from aggregate.prompt.sections.given import (
 from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.turns import Omitted, discussion_segments
 
-if TYPE_CHECKING:
-    from aggregate.prompt.results import Results
-
 Count = Callable[[str], int]
 ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
@@ -35,8 +30,6 @@ _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.06
 _CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
 _LEAST_HUNK = 200  # Characters of a hunk, of which fewer tell nothing
 _NO_ROOM = "the section has no more of the budget"
-_FOLDED = "shown by its summary and a reference"
-_LEFT_OUT = "the results have no more of the budget; the first ones go first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +115,7 @@ def shares_of(
     """Return the sections of a request that have shares; an overview shows its ``paths``, the likeliest first."""
     finish = request.finish or Finish()
     given = partial(fit_given, count=count)
-    results = partial(fit_results, request.results, count=count, folder=request.results_dir)
+    results = partial(_fit_results, request, count=count)
     shares = (
         Share(Section.TREE, _OF_TREE, partial(fit_tree, Tree(paths), count=count)),
         Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
@@ -171,73 +164,12 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSe
     return without(1 + bisect_left(numbers, True, key=lambda each: without(each).tokens <= most))
 
 
-def fit_results(
-    results: "tuple[Results, ...]", limit: int, count: Count, *, folder: Path | None
-) -> FittedSection:
-    """Return the results within ``limit`` tokens: large ones fold to references first, then the first ones go.
-
-    ``folder`` is where the values of those are kept that fold, ``None`` where none may.
-    """
-    if not results:
+def _fit_results(request: Request, limit: int, count: Count) -> FittedSection:
+    if not request.results:
         return FittedSection()
-    from aggregate.prompt.sections.subagent_results import results_segments  # few have results
+    from aggregate.prompt.fitted_results import fit_results  # few prompts have results
 
-    segments = results_segments(results)
-    heading, *blocks = segments
-    whole = [tokens_of((block,), count) for block in blocks]
-    of_heading = tokens_of((heading,), count)
-    needed = of_heading + sum(whole)
-    if needed <= limit:
-        return FittedSection(segments, needed, needed)
-    shown, sizes = results, whole
-    if folder is not None:
-        shown, sizes = _folded(shown, whole, needed - limit, folder, count)
-    left_out, omitted = _left_out(sizes, whole, limit - of_heading, count)
-    cuts = tuple(
-        Cut("results", block.source, before - size, _FOLDED if size else _LEFT_OUT)
-        for block, before, size in zip(
-            blocks, whole, [0] * left_out + sizes[left_out:], strict=True
-        )
-        if size < before
-    )
-    segments = results_segments(shown[left_out:], omitted)
-    return FittedSection(segments, tokens_of(segments, count), needed, cuts)
-
-
-def _folded(
-    results: "tuple[Results, ...]", whole: Sequence[int], over: int, folder: Path, count: Count
-) -> "tuple[tuple[Results, ...], list[int]]":
-    """Return the results, the largest by references until that saves ``over`` tokens, and the tokens of each."""
-    from aggregate.prompt.sections.subagent_results import results_segments
-
-    shown, sizes = list(results), list(whole)
-    for number in sorted(range(len(shown)), key=lambda each: (-whole[each], each)):
-        if over <= 0:
-            break
-        folded = with_references((shown[number],), folder, 0)
-        saved = whole[number] - tokens_of(results_segments(folded)[1:], count)
-        if saved > 0 and len(folded) == 1:
-            shown[number] = folded[0]
-            sizes[number] -= saved
-            over -= saved
-    return tuple(shown), sizes
-
-
-def _left_out(
-    sizes: Sequence[int], whole: Sequence[int], limit: int, count: Count
-) -> tuple[int, Omitted | None]:
-    """Return how many of the first results go so that the others fit, and what is told of them if that fits.
-
-    ``sizes`` are the tokens of the results as they would be shown, ``whole`` those before any was folded.
-    """
-    for number in range(len(sizes) + 1):
-        left = sum(sizes[number:])
-        if left <= limit:
-            omitted = Omitted(number, sum(whole[:number])) if number else None
-            note = count(omitted.sentence("more result") + SEPARATOR) if omitted else 0
-            if left + note <= limit:
-                return number, omitted
-    return len(sizes), None
+    return fit_results(request.results, limit, count, is_readable=request.reads_results)
 
 
 def fit_given(

@@ -14,7 +14,6 @@ from aggregate.base.files import Entry, FileItem, GeneratedView
 from aggregate.base.messages import did_you_mean, short_list
 from aggregate.base.redaction import Redaction
 from aggregate.base.request import Finish, Place
-from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import (
     Project,
     global_config_path,
@@ -205,7 +204,6 @@ def _configured(
         namespace=config.output.namespace or own_name or "context",
         scope=scope,
         doubts=_doubts(config, strategy),
-        results_dir=folder / CACHE_DIR,
         title=name,
     )
 

@@ -204,7 +204,7 @@ class _Cache:
             name = result.variable_name.lstrip("$")
             value = self._shown(result.value, name)
             if value is not result.value:
-                result = replace(result, value=value, labels=())
+                result = replace(result, value=value, labels=(), items=())
             errors, warnings = result.errors, result.warnings
             if notes := self._notes(name, {"errors": errors, "warnings": warnings}):
                 result = replace(

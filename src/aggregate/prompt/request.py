@@ -67,10 +67,10 @@ class Request:
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
         doubts: What is odd about what was asked for, one sentence each.
-        results: Results of sub-agents to show, large values already compacted.
+        results: Results of sub-agents to show.
         redaction: What is a secret in all of this, and whether it is replaced; in the words of the task it is at once.
         kept: With a budget: the files of the discussion's last prompt, in the order in which they were sent (rule B-9).
-        results_dir: Where values of results are written that fold to references, ``None`` where none may.
+        reads_results: Whether the reader has the tool that reads on in cut results.
         discussion: The name of the discussion that ``history`` is of, ``""`` for the default one.
         continues: The name of the discussion that it goes on from, such as one that it was forked from.
         title: The project's name.
@@ -100,7 +100,7 @@ class Request:
     task: Task | None = None
     budget: Budget | None = None
     kept: tuple[SentFile, ...] = ()
-    results_dir: Path | None = None
+    reads_results: bool = False
     discussion: str = ""
     continues: str | None = None
     title: str = ""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import DataReference, Value, escape_surrogates
@@ -32,6 +32,13 @@ class GroupStatus(StrEnum):
         return self not in (GroupStatus.PENDING, GroupStatus.PARTIAL)
 
 
+class ProducedText(NamedTuple):
+    """A text with the name of its producer."""
+
+    producer: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class AggregatedResult:
     """The results of a group as one value (rules O-10, O-50)."""
@@ -50,6 +57,8 @@ class AggregatedResult:
     failed: int = 0  # how many of the results are failures
     # Where all errors and warnings are, whole, when those above are shortened.
     notes: DataReference | None = None
+    # The texts that the value was made of, where some producers returned several.
+    items: tuple[ProducedText, ...] = ()
 
 
 class AnswerKind(StrEnum):

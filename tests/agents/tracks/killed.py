@@ -76,7 +76,7 @@ def read_leftovers(folder: Path, number: int) -> Leftovers:
     for line, count in Journal(folder / LOG).counts().items():
         if line.startswith("asked "):
             asked[line.removeprefix("asked ")] += count
-    merged = sum(": answer of " in line for line in report)
+    merged = sum(line.startswith("answer of ") for line in report)
     return Leftovers(replies, Counter(row[2].strip() for row in rows), merged, asked)
 
 

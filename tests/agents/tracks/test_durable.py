@@ -479,7 +479,7 @@ def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
     result = conduct(
         open_project(folder / "manual_slop.toml"), TRACK, Waits(), options=RunOptions(database=url)
     )
-    assert "t0000: first" in result.report.read_text()
+    assert "#### t0000\n\n```text\nfirst" in result.report.read_text()
 
 
 def dead_run(folder: Path, url: str) -> RunRow:

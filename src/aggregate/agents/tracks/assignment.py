@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter
 from aggregate.agents.subagents import RunStatus
 from aggregate.base.tokens import count
 from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
+from aggregate.prompt.results import ProducedText
 
 # As it is read again: less than nothing in a database would leave a run more than its limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -49,6 +50,8 @@ class Assignment:
     folder: str = ""  # of the project in that tree
     verify: str = ""  # the command that must succeed in the tree
     attempts: int = 3  # how often it may fail
+    # The whole texts of results that its prompt cuts, by name, for ``read_result`` (rule F-12).
+    whole_results: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -82,7 +85,7 @@ class Assignment:
         ]
         data["prompt"] = {"segments": segments}
         # A worker of an earlier version need not know a field that says nothing.
-        said = {name: value for name, value in data.items() if value not in (None, "")}
+        said = {name: value for name, value in data.items() if value not in (None, "", {})}
         return json.dumps(said)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
@@ -119,6 +122,8 @@ class TicketOutcome:
     seconds: Amount = 0.0  # without the waits between attempts
     commit: str = ""  # what it changed, on the commit that its work tree was made from
     verified: bool = False
+    # For each item of a ``for_each``; known from the children, so not in a database.
+    answers: tuple[ProducedText, ...] = ()
 
     @property
     def failure(self) -> str | None:
@@ -132,7 +137,9 @@ class TicketOutcome:
         return len(self.errors) + (self.status is RunStatus.SUCCESS)
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self))  # ASCII: a database holds no half of a surrogate pair
+        fields = asdict(self)
+        del fields["answers"]
+        return json.dumps(fields)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "TicketOutcome":

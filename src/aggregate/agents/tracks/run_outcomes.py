@@ -18,12 +18,14 @@ from aggregate.agents.tracks.assignment import (
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets, names_in, parent_of
 from aggregate.base.values import Value
-from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
+from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy, ProducedText
 
 NO_JSON = (
     "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
 )
 CHUNK = 200  # outcomes that are held at one time: an answer may have megabytes
+# Strategies whose value is read text by text
+_TEXT_BY_TEXT = (MergeStrategy.CONCAT, MergeStrategy.FIRST)
 _OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
 
 
@@ -56,12 +58,24 @@ def merge_outcomes(
             LabelledOutput(one.text, label=one.ticket, run_id=one.ticket, error=one.failure)
             for one in group
         ]
+        items = _items(group) if strategy in _TEXT_BY_TEXT else ()
         ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
         custom = decider.custom_function if decider else None
         result = merge_outputs(outputs, strategy, custom_function=custom, ending=ending)
         warnings = [f"{one.ticket}: {one.warning}" for one in group if one.warning]
-        merged[name] = replace(result, warnings=(*warnings, *result.warnings))
+        merged[name] = replace(result, warnings=(*warnings, *result.warnings), items=items)
     return merged
+
+
+def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
+    """Return the answers one by one where some tickets have one for each of several items, else nothing."""
+    if not any(outcome.answers for outcome in outcomes):
+        return ()
+    items: list[ProducedText] = []
+    for outcome in outcomes:
+        if outcome.failure is None:
+            items += outcome.answers or [ProducedText(outcome.ticket, outcome.text)]
+    return tuple(items)
 
 
 def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
@@ -69,7 +83,11 @@ def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
 
 
 def folded(
-    parent: Ticket, outcomes: Sequence[TicketOutcome], *, on_error: FailurePolicy
+    parent: Ticket,
+    outcomes: Sequence[TicketOutcome],
+    *,
+    on_error: FailurePolicy,
+    children: Mapping[str, Ticket] | None = None,
 ) -> TicketOutcome:
     """Return a parent's outcome from those of all its children, in order.
 
@@ -91,7 +109,18 @@ def folded(
     if failures and on_error is FailurePolicy.REPORT:
         warning = f"{len(failures):,} of {len(outcomes):,} children failed: {'; '.join(failures)}"
     text = json.dumps(answers, ensure_ascii=False, indent=1)
-    return TicketOutcome(parent.id, RunStatus.SUCCESS, text, warning=warning)
+    produced = tuple(
+        ProducedText(_child_name(child.ticket, children or {}), child.text)
+        for child in outcomes
+        if not child.failure
+    )
+    return TicketOutcome(parent.id, RunStatus.SUCCESS, text, warning=warning, answers=produced)
+
+
+def _child_name(ticket_id: str, tickets: Mapping[str, Ticket]) -> str:
+    """Return the id of a child, with its title, which names its item."""
+    title = tickets[ticket_id].title if ticket_id in tickets else ""
+    return f"{ticket_id}: {title}" if title else ticket_id
 
 
 def answer_value(ticket: Ticket, text: str) -> Value:
@@ -156,7 +185,12 @@ class RunOutcomes:
                     children = self.children[ticket_id]
                     outcomes = {each.ticket: each for each in self.of(children)}
                     in_order = [outcomes[child] for child in children]
-                    yield folded(self._tickets[ticket_id], in_order, on_error=self.run.on_error)
+                    yield folded(
+                        self._tickets[ticket_id],
+                        in_order,
+                        on_error=self.run.on_error,
+                        children=self._tickets,
+                    )
                 elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
                     yield ending.outcome(ticket_id)
 

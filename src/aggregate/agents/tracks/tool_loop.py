@@ -22,6 +22,7 @@ from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.messages import did_you_mean
+from aggregate.prompt import READ_RESULT
 from aggregate.sending.clients import ChatRequest, Client, takes_tools
 from aggregate.sending.models import CallResult, FinishReason, LoopTurn, OfferedTool, ToolCall
 
@@ -32,7 +33,6 @@ RESULT_CHARACTERS: Final = (
     1_000_000  # that are kept of a result; a project tool gives no more than 60,000
 )
 LEAST_ANSWER: Final = 2_000  # tokens that are kept for the answer; a page has 500
-READ_RESULT: Final = "read_result"
 _AT_ONCE: Final = 8  # reading calls of one turn
 MALFORMED: Final = frozenset({400, 422})
 LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
@@ -105,6 +105,7 @@ class ToolLoop:
     def run(self) -> WorkerReply:
         """Return the answer; a ``WorkerError`` says why there is none."""
         self._as_text = not takes_tools(self.client.provider, self.client.model)
+        self._whole |= self.assignment.whole_results
         self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
         while True:
             is_last = self._is_last()

@@ -28,13 +28,20 @@ from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.request import Budget, Place, Task
-from aggregate.base.values import CACHE_DIR
+from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
-from aggregate.prompt import ALL_FILES, Composition, Request, with_references
+from aggregate.prompt import (
+    ALL_FILES,
+    Composition,
+    FittedSection,
+    Request,
+    fit_results,
+    result_texts,
+)
 from aggregate.prompt.audit import record_audit
-from aggregate.prompt.document import Prompt, Section, Segment, Stability
+from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import AggregatedResult, Results
 from aggregate.prompt.sections import results_segments
 
@@ -77,7 +84,6 @@ class WorkerContexts:
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
     ) -> None:
         self._terms = terms or WorkerTerms()
-        self._results_dir = project.folder / CACHE_DIR
         self._parts = TicketParts(project, track, self._terms)
         self._warnings: dict[str, None] = {}
         self._alone: set[str] = set()
@@ -163,8 +169,8 @@ class WorkerContexts:
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> TicketContext:
         """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
-        folded = with_references(results, self._results_dir) if results else ()
-        prompt, chosen = self._prompt(ticket, folded)
+        found = tuple(results.values())
+        prompt, chosen, cuts = self._prompt(ticket, found)
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
         recipient = self._parts.recipient(ticket)
@@ -187,6 +193,7 @@ class WorkerContexts:
             title=ticket.title,
             verify=ticket.verify,
             attempts=ticket.attempts,
+            whole_results=_whole_results(found, cuts) if ticket.tools else {},
         )
         return TicketContext(assignment, chosen)
 
@@ -205,25 +212,35 @@ class WorkerContexts:
 
     def _prompt(
         self, ticket: Ticket, results: tuple[Results, ...]
-    ) -> "tuple[Prompt, tuple[Request, Composition] | None]":
-        """Return the first context that fits: what its group begins with, or all files; else one for this ticket."""
+    ) -> "tuple[Prompt, tuple[Request, Composition] | None, tuple[Cut, ...]]":
+        """Return the first context that fits, its account, and what it cuts of the results.
+
+        It is the one that its group begins with, or one of all files; else one for this ticket.
+        """
         granted, asked = self.granted(ticket), self._parts.asked(ticket)
         room = granted.budget.tokens - self._parts.around(ticket)
-        merged = results_segments(results) if results else ()
         chosen = self._chosen.get(ticket.id)
         if chosen is not None:
             in_full = self._parts.files.in_full(ticket.focus_files, TIER3)
             others = chosen.composition.prompt.segments
-            prompt = chosen.beginning.prompt(in_full, others, merged)
+            left = room - sum(map(tokens_of, chosen.beginning.prompt(in_full, others, ()).segments))
+            fitted = _fit_results(results, left, is_readable=bool(ticket.tools))
+            prompt = chosen.beginning.prompt(in_full, others, fitted.segments)
             if not _exceeds(prompt, room):
-                return prompt, (chosen.request, chosen.account(in_full))
+                account = chosen.account(in_full)
+                account = replace(account, cut=(*account.cut, *fitted.cuts))
+                return prompt, (chosen.request, account), fitted.cuts
         elif not granted.is_named:
-            prompt = self._parts.whole_prompt(ticket, merged)
-            if not asked.entries or not _exceeds(prompt, room):
-                return prompt, None
-        request = replace(asked, results=results, results_dir=self._results_dir)
-        chosen_alone = self._compose_alone(ticket, granted, request)
-        return chosen_alone[1].prompt, chosen_alone
+            prompt = self._parts.whole_prompt(ticket, results_segments(results) if results else ())
+            if not _exceeds(prompt, room):
+                return prompt, None, ()
+            if not asked.entries:  # a budget that nobody named does not look for files
+                left = room - sum(map(tokens_of, self._parts.whole_prompt(ticket).segments))
+                fitted = _fit_results(results, left, is_readable=bool(ticket.tools))
+                return self._parts.whole_prompt(ticket, fitted.segments), None, fitted.cuts
+        request = replace(asked, results=results, reads_results=bool(ticket.tools))
+        request, composition = self._compose_alone(ticket, granted, request)
+        return composition.prompt, (request, composition), tuple(composition.cut)
 
     def _is_chosen_for(self, ticket: Ticket) -> bool:
         """Tell whether files are chosen for a ticket: all of them exceed its budget, or it is to be filled.
@@ -354,6 +371,21 @@ class WorkerContexts:
     def _entries(self, request: Request) -> tuple[Entry, ...]:
         # Without any files a budget is about all that git would take (rule T-6).
         return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._parts.spec_entries)
+
+
+def _fit_results(results: Sequence[Results], room: int, *, is_readable: bool) -> FittedSection:
+    """Return the results in ``room`` tokens; their names alone where these have more."""
+    if not results:
+        return FittedSection()
+    least = fit_results(results, 0, count, is_readable=is_readable)
+    return fit_results(results, max(room - least.tokens, 0), count, is_readable=is_readable)
+
+
+def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str, str]:
+    """Return the whole texts of cut results by name."""
+    names = [cut.what for cut in cuts if cut.section == Section.RESULTS.value]
+    texts = result_texts(results) if names else {}
+    return {name: texts[name] for name in names if name in texts}
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:

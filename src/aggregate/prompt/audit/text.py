@@ -220,7 +220,7 @@ _SEEDS: dict[str, _Key] = {
 _BUDGET: dict[str, _Key] = {
     "tokens": ("The most tokens of the prompt.", _NUMBER),
     "history": ("The part of what pins leave that the discussion may take.", _SHARE),
-    "results": ("The part of what pins leave that results may take.", _SHARE),
+    "results": ("The part of what pins leave that results may claim at least.", _SHARE),
     "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
 

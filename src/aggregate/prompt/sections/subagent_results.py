@@ -6,13 +6,7 @@ from typing import Any, Final
 
 from aggregate.base.json_forms import free_key, message_text
 from aggregate.base.text import fence, heading_text
-from aggregate.base.values import (
-    DataReference,
-    Value,
-    escape_surrogates,
-    is_reference,
-    unawaited,
-)
+from aggregate.base.values import DataReference, Value, escape_surrogates, is_reference, unawaited
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.results import (
     AggregatedResult,
@@ -55,13 +49,13 @@ class ResultItem:
 
     name: str
     text: str
-    heading: str = ""  # above the fence
+    heading: str
     language: str = "text"
-    behind: str = ""  # below the fence
+    behind: str = ""  # below the fence, where no producer can write
 
-    def segment(self, shown: str | None = None) -> Segment:
-        """Return the item with ``shown`` in place of the text in its fence."""
-        body = fence(self.text, self.language) if shown is None else shown
+    def segment(self, fences: str | None = None) -> Segment:
+        """Return the item, with ``fences`` in place of its whole text."""
+        body = fence(self.text, self.language) if fences is None else fences
         parts = (self.heading, body if self.text else "", self.behind)
         text = "\n\n".join(part for part in parts if part)
         return Segment(Section.RESULTS, text, Stability.SLOW, self.name)
@@ -69,29 +63,31 @@ class ResultItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A result, an answer or a report: its heading, and its texts one by one."""
+    """A result, an answer or a report: its texts, and a heading above several of them."""
 
     name: str
-    status: str
+    heading: str  # empty where the only item has it
     items: tuple[ResultItem, ...]
 
     @property
-    def heading(self) -> Segment:
-        text = "\n\n".join((f"### {heading_text(self.name)}", *filter(None, [self.status])))
-        return Segment(Section.RESULTS, text, Stability.SLOW, self.name)
+    def segments(self) -> tuple[Segment, ...]:
+        """The heading alone."""
+        if not self.heading:
+            return ()
+        return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
 
 
 def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
     """Return the whole section, without segments where there are no results.
 
-    Every segment names its producer. Places of compacted values stand outside of fences, where producers cannot write.
+    Every segment of an item names its producer.
     """
     blocks = result_blocks(results)
     if not blocks:
         return ()
     segments = [RESULTS_HEADING]
     for block in blocks:
-        segments += [block.heading, *(item.segment() for item in block.items)]
+        segments += [*block.segments, *(item.segment() for item in block.items)]
     return tuple(segments)
 
 
@@ -112,13 +108,18 @@ def result_blocks(results: Results | Sequence[Results]) -> tuple[ResultBlock, ..
 
 def _block(result: Results) -> ResultBlock:
     if isinstance(result, AggregatedResult):
-        return ResultBlock(result.variable_name, _status(result), tuple(_result_items(result)))
-    if isinstance(result, Answer):
+        name, status, items = result.variable_name, _status(result), [*_result_items(result)]
+    elif isinstance(result, Answer):
         usable = "" if result.success else "no usable result; "
         source = result.source
         status = f"{usable}result {source.index}, {source.kind.value}: {one_line(source.reason)}"
-        return ResultBlock("Answer", status, tuple(_answer_items(result)))
-    return ResultBlock("Compiled Report", "", (_report_item(result),))
+        name, items = "Answer", [*_answer_items(result)]
+    else:
+        name, status, items = "Compiled Report", "", [_report_item(result)]
+    heading = "\n\n".join(filter(None, (f"### {heading_text(name)}", status)))
+    if items and not items[0].heading:
+        items[0], heading = replace(items[0], heading=heading), ""
+    return ResultBlock(name, heading, tuple(items))
 
 
 def _status(result: AggregatedResult) -> str:
@@ -132,7 +133,7 @@ def _status(result: AggregatedResult) -> str:
 def _result_items(result: AggregatedResult) -> Iterator[ResultItem]:
     name, value = result.variable_name, result.value
     if is_reference(value):
-        yield ResultItem(name, value_text(value["summary"]), behind=_place("value", value))
+        yield ResultItem(name, value_text(value["summary"]), "", behind=_place("value", value))
     elif result.items:
         yield from (_produced(item.producer, item.text) for item in result.items)
     elif result.strategy is MergeStrategy.CONCAT and issubclass(type(value), list):
@@ -141,11 +142,11 @@ def _result_items(result: AggregatedResult) -> Iterator[ResultItem]:
             yield _produced(label or f"result {number}", value_text(output))
     elif value is not None:
         is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
-        yield ResultItem(name, value_text(value), language="text" if is_prose else "json")
+        yield ResultItem(name, value_text(value), "", "text" if is_prose else "json")
     yield from _listed(name, "Failed", result.errors)
     yield from _listed(name, "Warnings", result.warnings)
     if result.notes:
-        yield ResultItem(f"{name} notes", "", _place("list of these sentences", result.notes))
+        yield _notes(name, result.notes)
 
 
 def _produced(producer: str, text: str) -> ResultItem:
@@ -155,10 +156,10 @@ def _produced(producer: str, text: str) -> ResultItem:
 
 def _answer_items(answer: Answer) -> Iterator[ResultItem]:
     place = _place("value", answer.whole) if answer.whole else ""
-    yield ResultItem("Answer", value_text(answer.summary), behind=place)
+    yield ResultItem("Answer", value_text(answer.summary), "", behind=place)
     yield from _listed("Answer", "Warnings", answer.warnings)
     if answer.notes:
-        yield ResultItem("Answer notes", "", _place("list of these warnings", answer.notes))
+        yield _notes("Answer", answer.notes)
 
 
 def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
@@ -178,7 +179,11 @@ def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
     }
     places = "\n".join(f"- {each.ref_id}: {one_line(each.place)}" for each in references)
     behind = f"The whole values are in\n\n{places}" if references else ""
-    return ResultItem("Compiled Report", value_text(summaries), language="json", behind=behind)
+    return ResultItem("Compiled Report", value_text(summaries), "", "json", behind)
+
+
+def _notes(name: str, reference: DataReference) -> ResultItem:
+    return ResultItem(f"{name} notes", "", "#### Notes", behind=_place("list", reference))
 
 
 def _place(noun: str, reference: DataReference) -> str:
@@ -189,7 +194,7 @@ def _listed(name: str, title: str, sentences: Sequence[str]) -> Iterator[ResultI
     """Yield sentences in a fence: they hold what workers said, which could begin with anything."""
     if sentences:
         text = "\n".join(map(one_line, sentences))
-        yield ResultItem(f"{name} {title.lower()}", text, f"{title}:")
+        yield ResultItem(f"{name} {title.lower()}", text, f"#### {title}")
 
 
 def one_line(text: str) -> str:
