@@ -65,8 +65,8 @@ def test_read_result_reads_on(tmp_path: Path) -> None:
     """The call that the mark names shows what is missing, without a file (F-12)."""
     assignment = judged(tmp_path, [review(1, 30_000)], budget=2_000, tools=("read_file",))
     assert MARK not in assignment.text
-    arguments = {"reference": "review-1", "start": 12_000}
-    model = Turns([calls(call("read_result", **arguments)), "I have read it."])
+    read_on = call("read_result", reference="review-1", start=12_000)
+    model = Turns([calls(read_on), "I have read it."])
     terms = WorkerTerms(tools=worker_tools(tmp_path))
     attempted(asking(scripted(model, "scripted"), terms=terms), assignment)
     assert MARK in model.told[0]
