@@ -13,7 +13,7 @@ from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.file_reading import Reading
+from aggregate.prompt.file_reading import Reading, encoding_note
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, marked_runs
 from aggregate.prompt.fit.steps import (
@@ -425,6 +425,7 @@ class Candidates:
             spans=view.spans,
             secrets=source.secrets,
             redacted=source.redacted,
+            note=encoding_note(source.encoding) if source.is_guess else "",
         )
 
     @cached_property

@@ -11,6 +11,7 @@ from aggregate.code.syntax import fence_tag
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
+from aggregate.prompt.file_reading import encoding_note
 from aggregate.prompt.fit.fit import FileLines
 from aggregate.prompt.fit.steps import Run
 from aggregate.prompt.layout import file_block
@@ -61,9 +62,10 @@ def open_file(
     if not texts[-1].endswith("\n"):
         texts[-1] += "\n"
     # What stands around its lines, with as long a fence as any part of its text needs.
+    note = encoding_note(source.encoding) if source.is_guess else ""
     block = file_block(path, view.text, language=view.language)
     ticks = "`" * (len(block) - len(block.rstrip("`")))
-    frame = file_block(path, "", language=view.language).replace("```", ticks or "```")
+    frame = file_block(path, "", language=view.language, note=note).replace("```", ticks or "```")
     is_cells = mode is ViewMode.FULL and not is_text
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND or is_cells
