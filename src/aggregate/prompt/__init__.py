@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.project import *
+    from aggregate.prompt.ranked_files import *
     from aggregate.prompt.request import *
     from aggregate.prompt.selection import *
     from aggregate.prompt.sheet import *
@@ -33,6 +34,7 @@ else:
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
+            "ranked_files": "check_focus",
             "request": "ALL_FILES FOCUS_TIER FocusIndex Request Strategy auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",
             "sheet": "SHEET_TOKENS Sheet make_sheet read_picks",
