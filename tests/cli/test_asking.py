@@ -302,3 +302,20 @@ def test_levels_in_json_are_those_of_the_audit(clone: Path) -> None:
         file["path"]: levels[file["path"]] for file in files
     }
     assert levels["src/long.py"] == "focused"
+
+
+def test_a_budget_that_fits_no_file_names_the_smallest_that_does(clone: Path) -> None:
+    """One line says the smallest budget that shows a file, and one less shows none."""
+    asked = ["fix the retry", "--stdout"]
+    said = start(clone, *asked, "--budget", "60").err
+    line = next(line for line in said.splitlines() if "no file fits" in line)
+    smallest = int(line.rpartition(" ")[2])
+    assert "### File" in start(clone, *asked, "--budget", str(smallest)).out
+    assert "### File" not in start(clone, *asked, "--budget", str(smallest - 1)).out
+
+
+def test_without_a_cache_no_log_is_written(clone: Path) -> None:
+    """``--no-cache`` leaves nothing beside the prompt but its account."""
+    start(clone, "fix the retry", "--budget", "2k", "--no-cache")
+    names = sorted(path.name for path in (clone / "md_gen").iterdir())
+    assert names == [".my_clone_001.audit.json", "my_clone_001.md"]

@@ -137,9 +137,10 @@ def sheet(workspace: Workspace, task: str, progress: Progress) -> str:
 
 
 def _doubts(kept: KeptPrompt) -> list[str]:
-    nothing = "none of the files fits into the budget: ask for more tokens"
-    is_empty = not kept.composition.files
-    return [*([nothing] if is_empty else []), *for_reader(kept.composition.warnings)]
+    smallest = kept.composition.smallest
+    # The answer says more than the prompt, which counts.
+    nothing = f"no file fits into the budget: one of {smallest + _HANDLE + _NOTES} shows one"
+    return [*([nothing] if smallest else []), *for_reader(kept.composition.warnings)]
 
 
 def _notes(workspace: Workspace, kept: KeptPrompt, *, told: Container[str] = ()) -> str:

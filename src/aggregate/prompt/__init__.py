@@ -24,7 +24,7 @@ else:
         __name__,
         {
             "api": "compose_prompt stream_prompt",
-            "assemble": "Composition FoundSecrets assemble find_screenshots read_images redact_text with_references",
+            "assemble": "Composition FoundSecrets assemble find_screenshots no_file_fits read_images redact_text with_references",
             "composer": "Composer",
             "edited_files": "KnownRow edited_blocks known_rows",
             "file_corpus": "FileCorpus",
