@@ -239,13 +239,53 @@ def test_a_focus_is_shown_in_full_without_a_budget(clone: Path, place: str) -> N
     assert asked == bare.replace("def retry():\n    ...\n", FILES["src/a.py"])
 
 
-@pytest.mark.parametrize("options", [[], ["--budget", "4k"], ["--tier", "3"], ["--budget", "4k", "--tier", "3"]])  # fmt: skip
-def test_what_points_at_nothing_is_told_once(clone: Path, options: list[str]) -> None:
-    """A focus that is no file of the project and a symbol that nothing defines are a warning each (rule T-2)."""
+@pytest.mark.parametrize(
+    ("options", "matching"),
+    [
+        ([], True),
+        (["--budget", "4k"], True),
+        (["--tier", "3"], False),
+        (["--budget", "4k", "--tier", "3"], False),
+    ],
+)
+def test_what_points_at_nothing_is_told_once(
+    clone: Path, options: list[str], matching: bool
+) -> None:
+    """Beside seeds that match, and in a Tier 3 prompt, seeds that match nothing are a warning each (rule T-2)."""
     seeds = ["--focus", "src/gone.py", "--symbol", "nowhere"]
-    said = start(clone, "fix the retry", *seeds, *options).err
-    assert said.count("src/gone.py") == 1
-    assert said.count("warning: no definition is called nowhere\n") == 1
+    seeds += ["--focus", "src/a.py", "--symbol", "retry"] if matching else []
+    ended = start(clone, "fix the retry", *seeds, *options)
+    assert ended.code == 0
+    assert ended.err.count("src/gone.py") == 1
+    assert ended.err.count("warning: no definition is called nowhere\n") == 1
+
+
+@pytest.mark.parametrize("options", [["fix it"], ["fix it", "--budget", "4k"], ["--budget", "4k"]])
+@pytest.mark.parametrize(
+    ("seeds", "nearest"),
+    [
+        (["--focus", "src/aa.py"], 'did you mean "src/a.py"?'),
+        (["--focus", "src/aa.py", "--symbol", "retry"], 'did you mean "src/a.py"?'),
+        (["--focus", "src/a.py", "--symbol", "retryy"], 'did you mean "retry"?'),
+        (["--symbol", "zzz"], "no definition is called zzz: name a function, class or constant"),
+    ],
+)
+def test_seeds_without_a_match_are_a_mistake(
+    clone: Path, options: list[str], seeds: list[str], nearest: str
+) -> None:
+    """Where no focus, or no symbol, matches anything, nothing is written and the nearest names are said (rule T-2)."""
+    before = sorted(clone.rglob("*.md"))
+    ended = start(clone, *options, *seeds)
+    assert (ended.code, ended.out) == (2, "")
+    assert nearest in ended.err
+    assert sorted(clone.rglob("*.md")) == before
+
+
+def test_a_focus_without_a_match_is_a_mistake_without_a_task(clone: Path) -> None:
+    """A focus alone that names no file writes nothing either."""
+    ended = start(clone, "--focus", "src/aa.py")
+    assert (ended.code, ended.out) == (2, "")
+    assert 'did you mean "src/a.py"?' in ended.err
 
 
 def test_levels_in_json_are_those_of_the_audit(clone: Path) -> None:
@@ -262,3 +302,20 @@ def test_levels_in_json_are_those_of_the_audit(clone: Path) -> None:
         file["path"]: levels[file["path"]] for file in files
     }
     assert levels["src/long.py"] == "focused"
+
+
+def test_a_budget_that_fits_no_file_names_the_smallest_that_does(clone: Path) -> None:
+    """One line says the smallest budget that shows a file, and one less shows none."""
+    asked = ["fix the retry", "--stdout"]
+    said = start(clone, *asked, "--budget", "60").err
+    line = next(line for line in said.splitlines() if "no file fits" in line)
+    smallest = int(line.rpartition(" ")[2])
+    assert "### File" in start(clone, *asked, "--budget", str(smallest)).out
+    assert "### File" not in start(clone, *asked, "--budget", str(smallest - 1)).out
+
+
+def test_without_a_cache_no_log_is_written(clone: Path) -> None:
+    """``--no-cache`` leaves nothing beside the prompt but its account."""
+    start(clone, "fix the retry", "--budget", "2k", "--no-cache")
+    names = sorted(path.name for path in (clone / "md_gen").iterdir())
+    assert names == [".my_clone_001.audit.json", "my_clone_001.md"]

@@ -79,7 +79,9 @@ def test_a_mistyped_path_is_answered_with_the_nearest(tmp_path: Path) -> None:
             "manual_slop.toml": "[files]\npaths = ['src/shape.py', 'scr/*', 'src/b.py', 'src/a.py']\n"
         },
     )
-    said = start(folder, "--task", "x", "--budget", "2k", "--focus", "src/bb.py").err.splitlines()
+    said = start(
+        folder, "--task", "x", "--budget", "2k", "--focus", "src/bb.py", "--focus", "src/b.py"
+    ).err.splitlines()
     assert [line for line in said if line.startswith("warning: ") and "found" in line] == [
         'warning: file not found: src/shape.py: did you mean "src/shapes.py"?',
         "warning: file not found: src/a.py",

@@ -104,7 +104,7 @@ def test_the_same_question_is_answered_by_a_line_until_something_changes(folder:
         assert ask("compose", task="fix the timeout in retry").text == shown
 
 
-@pytest.mark.parametrize(("budget", "focus"), [(150, ["nowhere.py"]), (800, [])])
+@pytest.mark.parametrize(("budget", "focus"), [(150, ["nowhere.py", "b.py"]), (800, [])])
 def test_the_whole_answer_stays_within_the_budget(
     tmp_path: Path, budget: int, focus: list[str]
 ) -> None:
@@ -114,7 +114,7 @@ def test_the_whole_answer_stays_within_the_budget(
     with asking(tmp_path) as ask:
         said = ask("compose", task="timeout", budget=budget, focus=focus).text
         assert budget / 2 < count(said) <= budget
-        pinned = {"task": "timeout", "focus": ["b.py:1-400", *focus]}
+        pinned = {"task": "timeout", "focus": ["b.py:1-400", *focus[:1]]}
         refused = ask("compose", budget=budget, **pinned)
         if not refused.is_error:
             assert count(refused.text) <= budget
@@ -123,6 +123,24 @@ def test_the_whole_answer_stays_within_the_budget(
         shown = ask("compose", budget=least, **pinned)
         assert not shown.is_error
         assert count(shown.text) <= least
+
+
+@pytest.mark.parametrize(
+    ("seeds", "nearest"),
+    [
+        ({"focus": ["bb.py"]}, 'did you mean "b.py"?'),
+        ({"symbols": ["timeouts"]}, 'did you mean "timeout"?'),
+    ],
+)
+def test_seeds_without_a_match_are_an_error(
+    tmp_path: Path, seeds: dict[str, list[str]], nearest: str
+) -> None:
+    """A focus, or symbols, none of which matches anything are an error result with the nearest names (rule T-2)."""
+    project(tmp_path, {"a.py": "def timeout():\n    return 1\n", "b.py": "x = 1\n"})
+    with asking(tmp_path) as ask:
+        said = ask("compose", task="timeout", **seeds)
+        assert said.is_error
+        assert nearest in said.text
 
 
 def test_a_name_makes_no_lines_of_its_own(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_the_discussion_is_never_a_file(tmp_path: Path, name: str) -> None:
 
 
 def test_links_stay_inside(tmp_path: Path) -> None:
-    """A glob takes links to files below its folder; links out of it are named as left out, dangling ones are nothing."""
+    """A glob takes links to files below its folder; links out of it and broken ones are listed as skipped."""
     folder = project(tmp_path, {"in/a.py": "", "secret/key.py": ""}) / "in"
     (folder / "inside.py").symlink_to("a.py")
     (folder / "outside.py").symlink_to("../secret/key.py")
@@ -190,8 +190,11 @@ def test_links_stay_inside(tmp_path: Path) -> None:
     (folder / "folder").symlink_to("../secret")
     resolved = FolderListing().resolve(folder, "**/*.py")
     assert resolved.names == ("a.py", "inside.py")
+    broken = "a broken link: what it leads to does not exist, or it leads to itself"
     assert resolved.skipped == (
+        ("dangling.py", broken),
         ("outside.py", "a link that leaves the folder; name it without a wildcard to take it"),
+        ("round.py", broken),
     )
     git(folder, "init", "-q")
     assert FolderListing().resolve(folder, "**/*.py") == resolved

@@ -34,3 +34,40 @@ def test_a_file_of_many_pieces_is_no_likelier_for_it() -> None:
     ranking = rank(corpus, Question())
     assert [ranked.file for ranked in ranking.files] == [0, 1]
     assert abs(ranking.files[0].score - ranking.files[1].score) < 1e-9
+
+
+def test_a_use_counts_for_the_definition_that_it_means() -> None:
+    """A file is used by those that import it or surely mean its definition, never by namesakes."""
+    calls = "import socket\n\ndef run(sock):\n    sock.close()\n    socket.create()\n"
+    corpus = FakeCorpus(
+        {
+            "base.py": "def close():\n    return 1\n\n\ndef create():\n    return 2\n",
+            "user.py": "from base import close\n\nclose()\n",
+            **{f"other{number}.py": calls for number in range(20)},
+        }
+    )
+    used = {
+        corpus.files[ranked.file].path: reason.matched
+        for ranked in rank(corpus, Question()).files
+        for reason in ranked.reasons
+        if reason.kind == "used by others"
+    }
+    assert used == {"base.py": "used by 1 file"}
+
+
+def test_a_use_of_a_sole_name_counts_where_no_import_is_needed() -> None:
+    """In a language without imports of names a sole definition is meant, ambiguous ones count for nothing."""
+    corpus = FakeCorpus(
+        {
+            "a.c": "int area(int x) { return x; }\nint twice(int x) { return x; }\n",
+            "b.c": "int twice(int x) { return 2 * x; }\n",
+            "c/c.c": "int main(void) { return area(twice(1)); }\n",
+        }
+    )
+    used = {
+        corpus.files[ranked.file].path: reason.matched
+        for ranked in rank(corpus, Question()).files
+        for reason in ranked.reasons
+        if reason.kind == "used by others"
+    }
+    assert used == {"a.c": "used by 1 file"}

@@ -69,6 +69,10 @@ class BudgetError(AggregateError):
         self.reason = reason or message
 
 
+class SeedError(AggregateError):
+    """None of the files or symbols that a task points at exists; the message holds the nearest names."""
+
+
 class OutputError(AggregateError):
     """A result cannot be written."""
 

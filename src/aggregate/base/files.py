@@ -259,6 +259,7 @@ class RenderedFile:
     spans: Sequence[Span] = ()
     secrets: Sequence[Finding] = ()  # those that the file holds, replaced or not
     redacted: Sequence[tuple[int, int]] = ()  # runs of lines of ``source`` in which some were
+    note: str = ""  # what is doubtful about its text, shown in its heading
 
     @property
     def shown(self) -> ShownText:

@@ -74,6 +74,7 @@ class Task:
     # What a second look names of the likeliest files, which pins nothing; and who was asked, for how much (rule T-10).
     picks: tuple[Pick, ...] = ()
     look: tuple[str, ...] = ()
+    is_strict: bool = False  # nothing is composed where no focus or no symbol matches anything
 
 
 class Given(NamedTuple):

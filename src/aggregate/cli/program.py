@@ -21,6 +21,7 @@ from aggregate.base.errors import (
     ConfigError,
     PresetError,
     PromptTooLongError,
+    SeedError,
     SpawnError,
     StateError,
     SyntaxViewError,
@@ -285,6 +286,7 @@ DEBUG = "AGGREGATE_DEBUG"  # the environment variable that shows the traceback o
 MISTAKES = (
     ConfigError,
     PresetError,
+    SeedError,
     SpawnError,
     SyntaxViewError,
     ToolError,

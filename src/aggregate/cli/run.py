@@ -52,7 +52,15 @@ from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import Request, compose_prompt, for_reader, read_instructions, request_for
+from aggregate.prompt import (
+    Request,
+    check_focus,
+    compose_prompt,
+    for_reader,
+    read_instructions,
+    request_for,
+    select_files,
+)
 from aggregate.prompt.numbered_output import write_numbered
 
 if TYPE_CHECKING:
@@ -153,6 +161,10 @@ class AskedRun:
             redact=self.redact,
             finish=self.finish,
         )
+        if request.task:
+            request = replace(request, task=replace(request.task, is_strict=True))
+        elif request.tier is None and request.focus_files:
+            check_focus(request, select_files(request))
         if self.remote is None:
             return request
         # The prompt is the user's own: it is written where they are.

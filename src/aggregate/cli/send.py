@@ -128,7 +128,9 @@ class AskedTurn:
     def seeds(self, project: Project) -> Task | None:
         task = read_task(None, symbols=self.symbols, since=self.since)
         places = typed_places(self.focus, project.folder / project.config.files.base_dir)
-        return replace(task or Task(), focus=places) if places else task
+        if not (task or places):
+            return None
+        return replace(task or Task(), focus=places, is_strict=True)
 
 
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all
 from aggregate.project.index import Index
-from aggregate.prompt import Request, for_reader, stream_prompt
+from aggregate.prompt import Request, for_reader, no_file_fits, stream_prompt
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class WrittenPrompt:
 
             counter = SegmentCounter(index)
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        meter = PromptMeter(request, counter, has_account=has_account)
+        meter = PromptMeter(request, counter, has_account=has_account, has_log=index.is_used)
         self.stream, self.meter, self.pieces = stream, meter, meter.pieces(stream)
         self._record = lambda path, tokens: meter.record(path, stream, tokens)
 
@@ -101,8 +101,8 @@ class WrittenPrompt:
     def tell(self, warnings: list[str]) -> None:
         assert self.tokens  # noqa: S101 - counted by whoever tells of it
         warn_all(for_reader(warnings), more="--json")
-        if not self.stream.rows and self.stream.choices:
-            warn("none of the files fits into the budget: allow more tokens")
+        if self.stream.smallest:
+            warn(no_file_fits(self.stream.smallest))
         elif not self.stream.rows:
             warn(
                 "no files: there are none here, or none that [files] paths in the configuration names"

@@ -19,6 +19,7 @@ from aggregate.mcp.workspace import (
 from aggregate.prompt import (
     FocusIndex,
     Request,
+    check_focus,
     compose_within_budget,
     count_prompt,
     for_reader,
@@ -38,6 +39,7 @@ def compose(
 ) -> str:
     places = tuple(map(Place.parse, asked.focus))
     task = Task(asked.task, focus=places, symbols=tuple(asked.symbols), since=asked.since)
+    task = replace(task, is_strict=True)
     if not (task.text.strip() or task.focus or task.symbols or task.since):
         raise ToolError("compose: the task says nothing: describe what you are about to do")
     budget = asked.budget or workspace.cap
@@ -79,6 +81,7 @@ def _composed(
 ) -> KeptPrompt:
     request = workspace.request(task=task, budget=max(budget - said, 1))
     files = workspace.read_files(request, progress)
+    check_focus(request, files.selection)
     request = _with_picks(request, files)
     try:
         composition = compose_within_budget(request, index=workspace.index, files=files)
@@ -109,7 +112,10 @@ def _with_picks(request: Request, files: ReadFiles) -> Request:
     picks += [pick for each in meant.values() for pick in each]
     focus = tuple(place for place in found if not found[place])  # what names nothing is told
     symbols = tuple(name for name in meant if not meant[name])
-    return replace(request, task=replace(task, focus=focus, symbols=symbols, picks=tuple(picks)))
+    # What is left of places or names of which some match is told, and no error.
+    is_strict = len(symbols) == len(task.symbols) and len(focus) in (0, len(task.focus))
+    task = replace(task, focus=focus, symbols=symbols, picks=tuple(picks), is_strict=is_strict)
+    return replace(request, task=task)
 
 
 def _is_called(pick: Pick, name: str) -> bool:
@@ -131,9 +137,10 @@ def sheet(workspace: Workspace, task: str, progress: Progress) -> str:
 
 
 def _doubts(kept: KeptPrompt) -> list[str]:
-    nothing = "none of the files fits into the budget: ask for more tokens"
-    is_empty = not kept.composition.files
-    return [*([nothing] if is_empty else []), *for_reader(kept.composition.warnings)]
+    smallest = kept.composition.smallest
+    # The answer says more than the prompt, which counts.
+    nothing = f"no file fits into the budget: one of {smallest + _HANDLE + _NOTES} shows one"
+    return [*([nothing] if smallest else []), *for_reader(kept.composition.warnings)]
 
 
 def _notes(workspace: Workspace, kept: KeptPrompt, *, told: Container[str] = ()) -> str:

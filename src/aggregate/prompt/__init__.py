@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.fitted_results import READ_RESULT, fit_results, result_texts
     from aggregate.prompt.fitted_sections import FittedSection
     from aggregate.prompt.project import *
+    from aggregate.prompt.ranked_files import *
     from aggregate.prompt.request import *
     from aggregate.prompt.selection import *
     from aggregate.prompt.sheet import *
@@ -25,7 +26,7 @@ else:
         __name__,
         {
             "api": "compose_prompt stream_prompt",
-            "assemble": "Composition FoundSecrets assemble find_screenshots read_images redact_text with_references",
+            "assemble": "Composition FoundSecrets assemble find_screenshots no_file_fits read_images redact_text with_references",
             "composer": "Composer",
             "edited_files": "KnownRow edited_blocks known_rows",
             "file_corpus": "FileCorpus",
@@ -37,6 +38,7 @@ else:
             "fitted_results": "READ_RESULT fit_results result_texts",
             "fitted_sections": "FittedSection",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
+            "ranked_files": "check_focus",
             "request": "ALL_FILES FOCUS_TIER FocusIndex Request Strategy auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",
             "sheet": "SHEET_TOKENS Sheet make_sheet read_picks",

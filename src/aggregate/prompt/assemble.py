@@ -148,6 +148,10 @@ def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple
 Parts = Mapping[Section, Sequence[Segment]]  # What stands in the sections beside the files
 
 
+def no_file_fits(smallest: int) -> str:
+    return f"no file fits into the budget: the smallest that shows one is --budget {smallest}"
+
+
 @dataclass(slots=True, eq=False)
 class Composition:
     """A prompt, and what it was made of.
@@ -163,6 +167,7 @@ class Composition:
         guess: Why the choice is one, where the task tells of no place.
         parts: What the other sections show where a budget decides on it.
         rows: What is told of each file.
+        smallest: The smallest budget that shows a file, where this one shows none; else ``0``.
     """
 
     request: Request
@@ -174,6 +179,7 @@ class Composition:
     lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None
     parts: Parts | None = None
     rows: list[FileRow] = field(default_factory=list)
+    smallest: int = 0
     _images: Sequence[Screenshot] = ()
     _secrets: FoundSecrets | None = None
     _prompt: Prompt | None = None

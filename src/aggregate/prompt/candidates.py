@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, ViewMode
 from aggregate.base.request import FileChoice, FileOrder, Level
+from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.file_reading import Reading
+from aggregate.prompt.file_reading import Reading, encoding_note
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, marked_runs
 from aggregate.prompt.fit.steps import (
@@ -85,6 +86,7 @@ class Candidates:
         self._corpus = ranked.files.corpus
         self._opened: dict[int, OpenedFile | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
+        self._shortens = True  # long lines; not in a prompt that shows all
         shown, pinned = self._corpus.shown, self._pins.files
         # By the entries of the files, of which a glob has one for all; they live as long as the files.
         modes: dict[int, ViewMode | None] = {}
@@ -227,6 +229,7 @@ class Candidates:
                 count=self.count,
                 is_numbered=self._is_numbered,
                 has_leads=number in self._leading,
+                shortens=self._shortens and self._pins.files.get(reading.file.path) != (),
             )
         opened = self._opened[number]
         return opened.lines if opened else None
@@ -246,6 +249,22 @@ class Candidates:
 
     def whole_fit(self, most: int) -> Fit | None:
         """Return a fit that shows all of all files, ``None`` where these have more than ``most`` tokens."""
+        self._set_shortening(is_on=False)
+        fit = self._whole_fit(most)
+        self._set_shortening(is_on=fit is None)
+        return fit
+
+    def _set_shortening(self, *, is_on: bool) -> None:
+        """Decide whether long lines are shortened; files that were opened in the other way are opened again."""
+        if self._shortens == is_on:
+            return
+        self._shortens = is_on
+        opened = self._opened.items()
+        for number in [each for each, file in opened if file and has_long_line(file.source.text)]:
+            del self._opened[number]
+            self._rendered.pop(number, None)
+
+    def _whole_fit(self, most: int) -> Fit | None:
         room = most * _LONGEST_TOKEN // CHARACTERS_PER_TOKEN
         for number, file, mode, _ in self.in_rank_order:  # of a large project soon there is none
             if is_the_text(file.path, mode):
@@ -409,7 +428,7 @@ class Candidates:
         opened, (_, file, mode, _) = self._opened[number], self.by_number[number]
         if opened is None:
             raise KeyError(number)
-        source, view, lines = opened
+        source, view, lines = opened[:3]
         if not state.is_complete:
             view = focused(view, lines.texts, state.runs(), ends=lines.ends)
         return RenderedFile(
@@ -425,6 +444,7 @@ class Candidates:
             spans=view.spans,
             secrets=source.secrets,
             redacted=source.redacted,
+            note=encoding_note(source.encoding) if source.is_guess else "",
         )
 
     @cached_property
@@ -497,7 +517,7 @@ class Candidates:
             return Level.LEFT_OUT
         most = LEVELS[self.by_number[number].mode]
         if 0 not in opened.lines.shown_or_blank(marks):
-            return most
+            return Level.FOCUSED if opened.is_shortened else most
         if most is not Level.FULL:
             return Level.OUTLINE
         signatures: set[int] = set()

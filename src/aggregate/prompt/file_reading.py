@@ -31,6 +31,7 @@ class ReadFacts(NamedTuple):
     invisible: str = ""
     generated: str = ""
     size: int = 0
+    is_guess: bool = False  # of the encoding
 
     @classmethod
     def of(cls, path: str, source: SourceFile) -> "ReadFacts":
@@ -40,7 +41,16 @@ class ReadFacts(NamedTuple):
         # Encoding a text only to measure it takes as long as reading it; most are ASCII.
         size = len(text) if text.isascii() else len(text.encode(errors="replace"))
         generated = generated_reason(path, text)
-        return cls(source.error, source.is_binary, source.encoding, line, sentence, generated, size)
+        return cls(
+            source.error,
+            source.is_binary,
+            source.encoding,
+            line,
+            sentence,
+            generated,
+            size,
+            source.is_guess,
+        )
 
 
 class NoteKind(Enum):
@@ -129,7 +139,9 @@ class FileReader:
     def note_facts(self, path: str, facts: ReadFacts) -> None:
         if facts.error:
             return
-        if facts.encoding not in (UTF_8, "utf-8-sig"):
+        if facts.is_guess:
+            self.note(path, NoteKind.ENCODING, encoding_note(facts.encoding))
+        elif facts.encoding not in (UTF_8, "utf-8-sig"):
             self.note(path, NoteKind.ENCODING, f"read as {facts.encoding}, not UTF-8")
         if facts.line:
             self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
@@ -202,6 +214,13 @@ class FileReader:
                         details=(*before.details, *remark.details),
                     )
         return list(remarks.values())
+
+
+def encoding_note(encoding: str) -> str:
+    """Return the note on a file whose encoding is a guess."""
+    if encoding == UTF_8:
+        return f"its encoding is unknown: bytes that are not UTF-8 are shown as {chr(0xFFFD)}"
+    return f"its encoding is a guess: read as {encoding}, characters may be wrong"
 
 
 def unread(file: ResolvedFile) -> Reading:

@@ -25,7 +25,14 @@ from aggregate.code.syntax import LANGUAGES, fence_tag
 from aggregate.code.views import EXCLUDED, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index, Kind, code_version
-from aggregate.prompt.file_reading import FileReader, NoteKind, Reading, missing_grammar, unread
+from aggregate.prompt.file_reading import (
+    FileReader,
+    NoteKind,
+    Reading,
+    encoding_note,
+    missing_grammar,
+    unread,
+)
 from aggregate.prompt.layout import view_error_text
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
@@ -40,6 +47,7 @@ VIEW_CODE = (
     "base.errors",
     "base.files",
     "base.redaction",
+    "project.files.encodings",
     "project.files.file_content",
     "code.syntax",
     "base.text",
@@ -361,4 +369,5 @@ def _rendered_file(
         spans=view.spans,
         secrets=source.secrets,
         redacted=source.redacted,
+        note=encoding_note(source.encoding) if source.is_guess else "",
     )

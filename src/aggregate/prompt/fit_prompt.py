@@ -1,5 +1,6 @@
 """One prompt within a number of tokens: laid out, filled with lines, laid out again until it fits and is full."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -36,6 +37,8 @@ _LEAST_REMAINDER = 64  # Tokens for it in any case (rule B-7)
 _ROUNDS = 4
 NOTHING_ELSE = f"Nothing else scores {RELEVANT:.2%} for the task. "
 _NEXT = 0.1  # The part of the budget by which the audit says what more of it would buy (rule A-1)
+_HIDDEN = frozenset({Level.LEFT_OUT, Level.NAME, Level.NONE})
+_MOST_DOUBLINGS = 16  # of a budget that shows no file, until one does
 # The largest of the pins that a budget is too small for; one of these is what to shorten.
 _PINS_NAMED = 3
 
@@ -62,6 +65,33 @@ def compose_within_budget(
 
 def fit_prompt(request: Request, files: Candidates) -> Composition:
     """Compose the prompt that shows as much of the files as the request's budget allows."""
+    composition = _fitted_prompt(request, files)
+    if _shows_a_file(composition) or not files.in_rank_order:
+        return composition
+    return replace(composition, smallest=_smallest_budget(request, files))
+
+
+def _shows_a_file(composition: Composition) -> bool:
+    return any(choice.level not in _HIDDEN for choice in composition.choices)
+
+
+def _smallest_budget(request: Request, files: Candidates) -> int:
+    """Return the smallest budget that shows a file, ``0`` where no budget does; larger ones never show less."""
+
+    def shows(tokens: int) -> bool:
+        budget = replace(request.budget or Budget(0), tokens=tokens)
+        return _shows_a_file(_fitted_prompt(replace(request, budget=budget), files))
+
+    low = request.budget.tokens if request.budget else 0
+    high = 2 * low
+    for _ in range(_MOST_DOUBLINGS):
+        if shows(high):
+            return low + 1 + bisect_left(range(low + 1, high), True, key=shows)
+        low, high = high, 2 * high
+    return 0
+
+
+def _fitted_prompt(request: Request, files: Candidates) -> Composition:
     if request.budget is None:
         raise ValueError("a prompt without a budget is not fitted")
     changes = changes_for(request, files.in_rank_order, files.files.corpus.files)

@@ -31,9 +31,11 @@ FILES_TIER3 = "## Files (Tier 3 - Focused)"
 _BEFORE = 3  # Lines of a file's block before its content
 
 
-def file_block(path: str, content: str, *, language: str = "text", excluded: bool = False) -> str:
+def file_block(
+    path: str, content: str, *, language: str = "text", excluded: bool = False, note: str = ""
+) -> str:
     """Return a file's heading and its content in a fence that it cannot break (rule M-X16)."""
-    heading = file_heading(path)
+    heading = file_heading(path) + (f" ({note})" if note else "")
     if excluded:
         return f"{heading} (excluded)\n\n{content}"
     return fence(content, language, before=f"{heading}\n\n")
@@ -65,7 +67,9 @@ def rendered_segment(file: RenderedFile) -> Segment:
     language = "text" if file.error else file.language or "text"
     is_none = file.view_mode is ViewMode.NONE
     is_excluded = is_none and not file.error and not file.force_full
-    block = file_block(file.path, file.content, language=language, excluded=is_excluded)
+    block = file_block(
+        file.path, file.content, language=language, excluded=is_excluded, note=file.note
+    )
     return file_segment(file.path, block, file.shown)
 
 
@@ -89,7 +93,7 @@ def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segmen
     if isinstance(view, str):
         block = file_block(file.path, view_error_text(file.path, mode, view))
         return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
-    block = file_block(file.path, view.text, language=view.language)
+    block = file_block(file.path, view.text, language=view.language, note=file.note)
     return file_segment(file.path, block, ShownText(file.source, view.spans, file.redacted))
 
 
@@ -238,7 +242,7 @@ class Tier3Files:
                 segments.append(rendered_segment(file))
             else:
                 language = fence_tag(file.path, file.source)
-                block = file_block(file.path, file.source, language=language)
+                block = file_block(file.path, file.source, language=language, note=file.note)
                 segments.append(file_segment(file.path, block, file.shown_raw))
         self._raw.update(zip(new, segments, strict=True))
 

@@ -5,12 +5,13 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from aggregate.base.files import View, ViewMode, ViewRequest
-from aggregate.base.text import line_count, split_lines
+from aggregate.base.files import Span, View, ViewMode, ViewRequest
+from aggregate.base.text import line_count, shorten_long_lines, split_lines
 from aggregate.code.syntax import fence_tag
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
+from aggregate.prompt.file_reading import encoding_note
 from aggregate.prompt.fit.fit import FileLines
 from aggregate.prompt.fit.steps import Run
 from aggregate.prompt.layout import file_block
@@ -29,6 +30,7 @@ class OpenedFile(NamedTuple):
     source: SourceFile
     view: View
     lines: FileLines
+    is_shortened: bool = False  # whether parts of long lines are left out
 
 
 def open_file(
@@ -41,16 +43,18 @@ def open_file(
     count: Callable[[str], int],
     is_numbered: bool,
     has_leads: bool = False,
+    shortens: bool = True,
 ) -> OpenedFile | None:
     """Return a file's text and lines, ``None`` where its view cannot be made.
 
     ``statements`` has for each line of its text the first line of its statement, ``definitions`` are those of code;
     ``count`` returns the tokens of a text, and ``is_numbered`` says that each line is shown with its number.
+    A text ``shortens`` its long lines.
     """
     path, item = file.path, file.item
     is_text = is_the_text(path, mode)
     if is_text:
-        view = View(source.text, (), fence_tag(path, source.text))
+        view = _text_view(path, source.text, shortens=shortens)
     else:
         request = ViewRequest(path, source.text, mode, item.ast_mask, tuple(item.custom_slices))
         made = next(iter(render_all([request], workers=1)))
@@ -61,9 +65,10 @@ def open_file(
     if not texts[-1].endswith("\n"):
         texts[-1] += "\n"
     # What stands around its lines, with as long a fence as any part of its text needs.
+    note = encoding_note(source.encoding) if source.is_guess else ""
     block = file_block(path, view.text, language=view.language)
     ticks = "`" * (len(block) - len(block.rstrip("`")))
-    frame = file_block(path, "", language=view.language).replace("```", ticks or "```")
+    frame = file_block(path, "", language=view.language, note=note).replace("```", ticks or "```")
     is_cells = mode is ViewMode.FULL and not is_text
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND or is_cells
@@ -78,7 +83,16 @@ def open_file(
     lines = FileLines(
         texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown, ends, leads
     )
-    return OpenedFile(source, view, lines)
+    return OpenedFile(source, view, lines, is_text and view.text != source.text)
+
+
+def _text_view(path: str, text: str, *, shortens: bool) -> View:
+    tag = fence_tag(path, text)
+    shortened = shorten_long_lines(text) if shortens else text
+    if shortened == text:
+        return View(text, (), tag)
+    lines = line_count(text)
+    return View(shortened, (Span(1, lines, 1, lines),), tag)
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:

@@ -7,7 +7,9 @@ from hashlib import sha256
 from posixpath import normpath
 from typing import TYPE_CHECKING, Final
 
+from aggregate.base.errors import SeedError
 from aggregate.base.files import ViewMode
+from aggregate.base.messages import nearest_path
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction
 from aggregate.base.request import FileChoice, Level, Missing, Place, Task
@@ -23,9 +25,11 @@ from aggregate.ranking import (
     ChangedLines,
     Question,
     Ranking,
+    no_definitions,
     rank,
     read_task,
     similar_commits,
+    term_list,
 )
 from aggregate.ranking.files import DefinedName
 
@@ -143,6 +147,46 @@ def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
             is_whole = not place.first or before == ()
             pinned[path] = () if is_whole else (*(before or ()), place)
     return Pins(pinned, tuple(doubts))
+
+
+def task_is_strict(request: Request) -> bool:
+    """Return whether seeds that match nothing are an error; in a Tier 3 prompt they are a warning."""
+    return request.task is not None and request.task.is_strict and request.tier != FOCUS_TIER
+
+
+def check_focus(request: Request, selection: Selection) -> None:
+    """Raise a ``SeedError`` if a request points at files, and none of them exists."""
+    files = [file for file in selection.files if not file.is_remark]
+    index = FocusIndex((file.path, file.item.path) for file in files)
+    if request.focus_paths and not index.find(*request.focus_paths):
+        paths = [file.path for file in files]
+        raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))
+
+
+_MOST_SEARCHED: Final = 300  # files that are searched for names like a symbol
+
+
+def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
+    """Return the error that no definition has one of the names, with the nearest names."""
+    code = [number for number, facts in enumerate(corpus.files) if facts.is_code]
+    holding = {
+        number
+        for symbol in symbols
+        for term in term_list(symbol)
+        for number in corpus.files_with(term)
+    }
+    # Files that hold a part of the name come first.
+    code.sort(key=lambda number: number not in holding)
+    names = {
+        definition.path[-1]
+        for analysis in corpus.analyses(code[:_MOST_SEARCHED])
+        for definition in analysis.definitions
+        if definition.path
+    }
+    nearest = dict.fromkeys(nearest_path(symbol, sorted(names)) for symbol in symbols)
+    meant = " or ".join(f'"{name}"' for name in nearest if name)
+    remedy = f": did you mean {meant}?" if meant else ": name a function, class or constant"
+    return SeedError(f"{no_definitions(symbols).reason}{remedy}")
 
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
@@ -279,7 +323,12 @@ def rank_files(
     corpus = files.corpus
     paths = [facts.path for facts in corpus.files]
     question = question_for(request, index=index, paths=paths, history=history)
+    is_strict = task_is_strict(request)
+    if is_strict:
+        check_focus(request, files.selection)
     ranking = rank(corpus, question, weights=weights)
+    if is_strict and no_definitions(question.symbols) in ranking.missing:
+        raise _unknown_symbols(question.symbols, corpus)
     return RankedFiles(files, question, ranking)
 
 

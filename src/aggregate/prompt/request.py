@@ -119,7 +119,9 @@ class Request:
 
             places = tuple(replace(place, path=said(place.path)) for place in task.focus)
             symbols = tuple(map(said, task.symbols))
-            task = Task(said(task.text), places, symbols, said(task.since), task.picks, task.look)
+            task = replace(
+                task, text=said(task.text), focus=places, symbols=symbols, since=said(task.since)
+            )
             object.__setattr__(self, "focus_files", tuple(map(said, self.focus_files)))
             object.__setattr__(self, "task", self.task and task)
             object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))

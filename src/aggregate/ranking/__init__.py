@@ -8,6 +8,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.ranking.evidence import *
     from aggregate.ranking.inquiry import *
+    from aggregate.ranking.mentions import *
     from aggregate.ranking.message_text import *
     from aggregate.ranking.rank import *
     from aggregate.ranking.task_text import *
@@ -18,6 +19,7 @@ else:
         {
             "evidence": "RankedFile Ranking WEIGHTS",
             "inquiry": "ChangedLines Commit Question similar_commits",
+            "mentions": "no_definitions",
             "message_text": "change_words definition_name message_words",
             "rank": "rank",
             "task_text": "read_task",

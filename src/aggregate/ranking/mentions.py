@@ -295,10 +295,14 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             own = keys(file, pieces_of(candidates[file], place))
             lift(values, inner, share * _INNER)
             lift(values, own, share)
-    reason = f"no definition is called {unknown[0]}" if unknown else ""
-    missing = Missing("symbol", reason) if unknown else None
+    missing = no_definitions(unknown) if unknown else None
     evidence = scaled_evidence("symbol", pieces=values, matched=matched)
     return Evidence("symbol", pieces=evidence.pieces, matched=matched, missing=missing)
+
+
+def no_definitions(symbols: Sequence[str]) -> Missing:
+    """Return that no definition is called as any of these."""
+    return Missing("symbol", f"no definition is called {' or '.join(symbols)}")
 
 
 _MOST_PLACES = 40  # places of a traceback that are looked at, the most telling first

@@ -56,7 +56,7 @@ from aggregate.ranking.mentions import (
 )
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.picked import picked
-from aggregate.ranking.references import near_seeds
+from aggregate.ranking.references import Resolver, near_seeds
 from aggregate.ranking.text_evidence import file_text, piece_texts
 
 # Files whose pieces are scored. Of 108 commits of two projects of 800 and 2,000 files, 300 showed as many files and
@@ -222,7 +222,6 @@ def _definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[Missing]:
 
 # Files whose uses are counted: more take seconds, and those that are nearest to the base hold what matters.
 MOST_ANALYSED = 2_000
-_MOST_NAMESAKES = 3  # definitions of one name above which a use of it does not tell which is meant
 _SHORTEST_NAME = 3  # letters of a name below which its uses mostly mean something else
 # Weights of the evidences without a question; chosen so that source comes before tests, and those before nothing.
 STRUCTURE_WEIGHTS: Mapping[str, float] = {
@@ -244,7 +243,7 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     given = [*file_kinds(inquiry), language_share(inquiry), first]
     rough = add_to_files([0.0] * len(corpus.files), given, STRUCTURE_WEIGHTS)
     candidates = inquiry.load(_analysed(inquiry, rough), with_references=True)
-    used = _used_by_others(candidates)
+    used = _used_by_others(inquiry, candidates)
     evidences = [*given, used]
     sums = add_to_files(rough, [used], STRUCTURE_WEIGHTS)
     shared_out: dict[int, Sequence[float]] = {}
@@ -283,26 +282,22 @@ def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
     return best_keys(depths, MOST_ANALYSED)
 
 
-def _used_by_others(candidates: Candidates) -> Evidence:
-    users: dict[str, set[int]] = {}
-    for file, analysis in candidates.items():
-        for reference in analysis.references:
-            users.setdefault(reference.name, set()).add(file)
-    defined: dict[str, list[tuple[int, int]]] = {}
-    for file, analysis in candidates.items():
-        for place, definition in enumerate(analysis.definitions):
-            if definition.path and len(definition.path[-1]) >= _SHORTEST_NAME:
-                defined.setdefault(definition.path[-1], []).append((file, place))
+def _used_by_others(inquiry: Inquiry, candidates: Candidates) -> Evidence:
+    resolver = Resolver(inquiry.corpus, inquiry.paths, candidates)
     by_file: dict[int, set[int]] = {}
-    by_definition: dict[tuple[int, int], float] = {}
-    for name, places in defined.items():
-        if len(places) > _MOST_NAMESAKES or name not in users:
-            continue
-        for file, place in places:
-            others = users[name] - {file}
-            if others:
-                by_file.setdefault(file, set()).update(others)
-                by_definition[(file, place)] = log1p(len(others)) / len(places)
+    users: dict[tuple[int, int], set[int]] = {}
+    for user, analysis in candidates.items():
+        seen: set[tuple[str, str, str]] = set()
+        for reference in analysis.references:
+            key = reference.name, reference.kind, reference.scope
+            if key in seen or len(reference.name) < _SHORTEST_NAME:
+                continue
+            seen.add(key)
+            target = resolver.sure_target(user, reference)
+            if target and target[0] != user:
+                by_file.setdefault(target[0], set()).add(user)
+                users.setdefault(target, set()).add(user)
+    by_definition = {target: log1p(len(others)) for target, others in users.items()}
     values = {file: log1p(len(others)) for file, others in by_file.items()}
     matched = {
         file: f"used by {len(others)} file{'s' if len(others) > 1 else ''}"

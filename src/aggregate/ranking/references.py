@@ -15,6 +15,10 @@ MOST_NAMESAKES = 3
 # Definitions of a name that are looked at: a project with more ``__init__`` or ``get`` says nothing by it.
 _MOST_DEFINITIONS = 200
 _ITSELF = frozenset({"", "self", "cls", "this", "super", "Self", "base", "@"})
+# Languages in which a name of another file is imported, or reached through a module that is.
+_NAMES_ARE_IMPORTED = frozenset(
+    {"dart", "javascript", "python", "rust", "svelte", "tsx", "typescript", "vue"}
+)
 _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
@@ -31,6 +35,7 @@ class Resolver:
                 self._named.setdefault(name, []).extend((file, place) for place in places)
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
+        self._imported: dict[int, frozenset[int]] = {}
 
     def module(self, file: int, module: str) -> frozenset[int]:
         key = (file, module)
@@ -55,16 +60,8 @@ class Resolver:
             own = [each for each in own if definitions[each[1]].path[-2:-1] == scope] or own
         if own:
             return own
-        if file not in self._imports:
-            self._imports[file] = {
-                other.name: other.scope
-                for other in reversed(self.analyses[file].references)
-                if other.kind == "import"
-            }
-        match = _FIRST_PART.match(reference.scope)
-        first = match[0] if match else ""
-        imports = self._imports[file]
-        module = imports.get(reference.name, "") or (imports.get(first, "") if first else "")
+        imports = self._imports_of(file)
+        module = imports.get(reference.name) or imports.get(_first_part(reference.scope), "")
         if module:
             imported = self._within(named, self.module(file, module))
             if imported:
@@ -76,12 +73,56 @@ class Resolver:
         others = set(self._corpus.files_defining(reference.name)) - self.analyses.keys()
         return named if len(named) + len(others) <= MOST_NAMESAKES else ()
 
+    def sure_target(self, file: int, reference: Reference) -> tuple[int, int] | None:
+        """Return the one definition in another file that a reference surely means.
+
+        Either the file imports its file, or its language needs no import and nothing else is called so.
+        """
+        if reference.name not in self._named:
+            return None
+        targets = self.resolve(file, reference)
+        if len(targets) != 1 or targets[0][0] == file:
+            return None
+        target = targets[0]
+        if reference.kind == "import" or target[0] in self._imported_files(file, reference):
+            return target
+        is_plain = reference.scope in _ITSELF or reference.kind == "type"
+        is_outer = self.analyses[target[0]].definitions[target[1]].outer < 0
+        if is_plain and is_outer and self._corpus.files[file].language not in _NAMES_ARE_IMPORTED:
+            return target
+        return None
+
+    def _imported_files(self, file: int, reference: Reference) -> frozenset[int]:
+        """Return the files that a file imports by themselves, and those of the module that a reference names."""
+        imports = self._imports_of(file)
+        if file not in self._imported:
+            modules = (self.module(file, module) for module in sorted(set(imports.values())))
+            self._imported[file] = frozenset().union(
+                *(files for files in modules if len(files) <= MOST_NAMESAKES)
+            )
+        module = imports.get(reference.name) or imports.get(_first_part(reference.scope), "")
+        return self._imported[file] | self.module(file, module) if module else self._imported[file]
+
+    def _imports_of(self, file: int) -> dict[str, str]:
+        if file not in self._imports:
+            self._imports[file] = {
+                other.name: other.scope
+                for other in reversed(self.analyses[file].references)
+                if other.kind == "import"
+            }
+        return self._imports[file]
+
     @staticmethod
     def _within(
         named: Sequence[tuple[int, int]], files: frozenset[int]
     ) -> Sequence[tuple[int, int]]:
         meant = [(number, place) for number, place in named if number in files]
         return meant if len(meant) <= MOST_NAMESAKES else ()
+
+
+def _first_part(scope: str) -> str:
+    match = _FIRST_PART.match(scope)
+    return match[0] if match else ""
 
 
 MOST_SOURCES = 30  # pieces that evidence spreads from: the likeliest; behind them it is noise

@@ -36,6 +36,7 @@ class EditedPrompt:
     _fingerprint: PromptFingerprint
 
     choices: ClassVar[tuple[()]] = ()
+    smallest: ClassVar[int] = 0
     missing: ClassVar[tuple[()]] = ()
     guess: ClassVar[None] = None
 

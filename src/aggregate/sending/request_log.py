@@ -229,7 +229,10 @@ def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "Pr
 
 
 class PromptMeter:
-    """Measures the segments that pass through it; with an account also where their lines come from (rule A-1)."""
+    """Measures the segments that pass through it; with an account also where their lines come from (rule A-1).
+
+    Without a log nothing is kept to compare the next prompt with.
+    """
 
     def __init__(
         self,
@@ -237,8 +240,9 @@ class PromptMeter:
         counter: "SegmentCounter | None" = None,
         *,
         has_account: bool = False,
+        has_log: bool = True,
     ) -> None:
-        self._request, self._counter = request, counter
+        self._request, self._counter, self._has_log = request, counter, has_log
         self._hashes: list[SegmentHash] = []
         self._source_map = None
         if has_account:
@@ -280,6 +284,8 @@ class PromptMeter:
             size, source_map = max(size - len(SEPARATOR), 0), self._source_map.build()
             audit = audit_of(self._request, prompt, tokens, size=size, source_map=source_map)
             write_audit(path, audit)
+        if not self._has_log:
+            return None
         counted = self._hashes
         if tokens is not None and tokens.segments:
             pairs = zip(self._hashes, tokens.segments, strict=True)

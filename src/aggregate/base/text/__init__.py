@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from aggregate.base.text.invisible import *
     from aggregate.base.text.issues import *
     from aggregate.base.text.lines import *
+    from aggregate.base.text.long_lines import *
     from aggregate.base.text.open_blocks import *
 else:
     __getattr__ = door(
@@ -16,6 +17,7 @@ else:
             "invisible": "find_invisible may_hide",
             "lines": "RARE_BREAKS common_prefix fence heading_text line_count longest_rising printable split_lines",
             "issues": "clean_issue first_line without_comments",
+            "long_lines": "LONG_LINE has_long_line shorten_long_lines",
             "open_blocks": "leaves_open",
             "columns": "fitted",
             "generated": "LOCK_FILES TELLING_SUFFIXES generated_reason",

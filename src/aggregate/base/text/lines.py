@@ -86,8 +86,6 @@ def escape_character(match: re.Match[str]) -> str:
 _RUN_AT_LINE_START = re.compile(r"^[ \t>]*(`{3,})", re.MULTILINE)
 # str.splitlines() and editors break lines at more than \n; a renderer that does so must not find a fence there either.
 RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-# Lone surrogates stand for bytes of a file name that are not UTF-8; no text file can hold them.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def fence(content: str, language: str = "", *, before: str = "") -> str:
@@ -105,5 +103,5 @@ def fence(content: str, language: str = "", *, before: str = "") -> str:
 
 
 def heading_text(text: str) -> str:
-    r"""Return ``text`` fit for one heading line: control characters and line breaks become ``\xNN`` or ``\uNNNN``."""
-    return _CONTROL.sub(escape_character, text)
+    r"""Return ``text`` fit for one heading line: invisible characters and line breaks become ``\xNN`` or ``\uNNNN``."""
+    return printable(text)

@@ -1,6 +1,7 @@
 """Read one file: bytes to text, or one sentence that says why not; of an image its kind and size."""
 
 import os
+import re
 import struct
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from aggregate.base.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
 from aggregate.base.redaction import Finding
 from aggregate.base.text import may_hide
+from aggregate.project.files.encodings import declared_text, guessed_text
 
 # A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program.
 MAX_FILE_BYTES = CONTENT_BYTES
@@ -25,8 +27,11 @@ _BOMS = (
 _IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
 # What of a file a NUL is looked for in: as much as git looks at, and then some.
 _BINARY_PROBE = 8192
-# From so many bytes on, and with so many percent of unlikely characters, a guess of the encoding counts.
-_SURE_BYTES, _MOST_CHAOS = 64, 5.0
+# A pointer of Git LFS in place of a file's content, as in a clone without its objects; the key comes first.
+_LFS_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:.*\n)*?size (\d+)\s*\Z"
+)
+_LFS_BYTES = 1024
 
 
 @dataclass(slots=True)
@@ -36,6 +41,7 @@ class SourceFile:
     text: str
     error: str = ""
     encoding: str = UTF_8
+    is_guess: bool = False  # whether nothing confirms the encoding
     is_binary: bool = False
     may_hide: bool = False  # whether it is worth to look for characters in it that nobody sees
     # Unix time of the last change in seconds, ``0.0`` where the file does not exist.
@@ -64,10 +70,9 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
 
 
 def decode(data: bytes) -> SourceFile:
-    """Decode ``data``: byte order mark, else strict UTF-8, else no text if it has NUL bytes, else a sure guess.
+    """Decode ``data``: byte order mark, else strict UTF-8, else no text if it has NUL bytes.
 
-    A guess counts only where a language was recognised in at least 64 bytes of it; anything less sure would put wrong
-    characters into a prompt, so it is an error.
+    Else the encoding that it declares, else the likeliest one. Escapes of ISO 2022 are UTF-8 too.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
@@ -78,25 +83,28 @@ def decode(data: bytes) -> SourceFile:
     try:
         text = data.decode(UTF_8)
     except UnicodeDecodeError:
-        return _guess(data)
+        return _not_utf8(data)
     if "\0" in text[:_BINARY_PROBE]:
         return _binary(data)
+    if len(data) < _LFS_BYTES and (pointer := _LFS_POINTER.match(data)):
+        problem = f"binary content ({int(pointer[1]):,} bytes), a Git LFS pointer"
+        return SourceFile("", problem, is_binary=True)
+    if "\x1b" in text:
+        declared = declared_text(data)
+        if declared and declared.encoding.startswith("iso2022"):
+            return SourceFile(declared.text, "", declared.encoding, may_hide=True)
     return SourceFile(text, may_hide=may_hide(data))
 
 
-def _guess(data: bytes) -> SourceFile:
+def _not_utf8(data: bytes) -> SourceFile:
     if b"\0" in data[:_BINARY_PROBE]:
         return _binary(data)
-    best = None
-    if len(data) >= _SURE_BYTES:
-        from charset_normalizer import from_bytes  # 16 ms, needed by few projects
-
-        best = from_bytes(data).best()
-    if best is None or best.percent_chaos > _MOST_CHAOS or not best.coherence:
+    decoded = declared_text(data) or guessed_text(data)
+    if decoded is None:
         return SourceFile(
             "", "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
         )
-    return SourceFile(data.decode(best.encoding), "", best.encoding, may_hide=True)
+    return SourceFile(decoded.text, "", decoded.encoding, is_guess=decoded.is_guess, may_hide=True)
 
 
 def _binary(data: bytes) -> SourceFile:

@@ -165,6 +165,8 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
 _LINK_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
+_LINK_IS_BROKEN = "a broken link: what it leads to does not exist, or it leads to itself"
+_LINK_LOOPS = "a looping link: it leads to a folder that it lies in"
 _OTHER_REPOSITORY = (
     "a repository of its own, such as a submodule; begin a path with its name to take files of it"
 )
@@ -381,4 +383,9 @@ def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | Non
         return _LINK_LEAVES
     if is_secret(target.replace(os.sep, "/").removeprefix(real_path(folder))):
         return "a link to what looks like a secret"
-    return None if os.path.isfile(target) else ""  # noqa: PTH113 - real_path gives text
+    if os.path.isfile(target):  # noqa: PTH113 - real_path gives text
+        return None
+    if not os.path.exists(target):  # noqa: PTH110
+        return _LINK_IS_BROKEN
+    # Git lists a link to a folder like a file; the folder's own files are listed anyway.
+    return _LINK_LOOPS if is_inside(real_path(os.path.dirname(path)), target) else ""  # noqa: PTH120

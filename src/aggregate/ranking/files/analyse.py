@@ -9,6 +9,7 @@ from operator import sub
 from typing import Final
 
 from aggregate.base.errors import DeadlineError
+from aggregate.base.text import shorten_long_lines
 from aggregate.code.syntax import (
     Language,
     LanguageKind,
@@ -93,7 +94,10 @@ def analyse(
 
 
 def _analysed(path: str, text: str, problem: str) -> Analysis:
-    language, name, is_code, is_parsed = text_traits(path, text)
+    language, name, is_code, is_parsed, has_data = text_traits(path, text)
+    most = len(text) if is_parsed else SAMPLE
+    if has_data:  # it is shown with shortened lines too
+        text, is_parsed = shorten_long_lines(text), True
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
@@ -116,7 +120,7 @@ def _analysed(path: str, text: str, problem: str) -> Analysis:
         if len(kept) < len(runs):
             rest = Run(runs[len(kept)].first, runs[-1].last, -1)
             runs = [*(run for _, run in kept), rest]
-    pieces, words = _counted(lines, runs, SAMPLE if not is_parsed else len(text), kinds=kinds)
+    pieces, words = _counted(lines, runs, most, kinds=kinds)
     return Analysis(
         [
             problem.encode(),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from functools import cache
 from typing import Final, NamedTuple
 
-from aggregate.base.text import generated_reason
+from aggregate.base.text import LONG_LINE, generated_reason, has_long_line, shorten_long_lines
 from aggregate.code.syntax import (
     Language,
     LanguageKind,
@@ -20,8 +20,6 @@ from aggregate.ranking.terms import words_in
 _MOST_CHARACTERS: Final = 2_000_000
 # Of one that a program has written: tables and parsers, of which nobody reads more.
 _MOST_GENERATED: Final = 200_000
-# Characters of a line that no person writes; where it makes up the text, that is no program to be parsed.
-_LONG_LINE: Final = 5_000
 # Characters that count of a text that is not parsed; what is behind them is one piece without terms.
 SAMPLE: Final = 100_000
 # Lines that a piece has on average; in ten projects of seven languages it was 9 to 18.
@@ -38,6 +36,7 @@ class TextTraits(NamedTuple):
     name: str
     is_code: bool
     is_parsed: bool  # whether a grammar is worth asking
+    has_data: bool = False  # whether long lines make it up, without which it may be a program
 
 
 class RoughFile(NamedTuple):
@@ -58,21 +57,12 @@ def text_traits(path: str, text: str) -> TextTraits:
     is_parsed = len(text) <= _MOST_CHARACTERS
     if is_parsed and len(text) > _MOST_GENERATED:
         is_parsed = not generated_reason(path, text)
-    if is_parsed and _has_long_line(text):
-        lengths = map(len, text.split("\n"))
-        is_parsed = 2 * sum(size for size in lengths if size > _LONG_LINE) < len(text)
-    return TextTraits(language, name, is_code, is_parsed)
+    has_data = is_parsed and has_long_line(text) and 2 * _size_of_long_lines(text) >= len(text)
+    return TextTraits(language, name, is_code, is_parsed and not has_data, has_data)
 
 
-def _has_long_line(text: str) -> bool:
-    # Looked for from behind, so that a few characters of each five thousand are.
-    start, last = 0, len(text) - _LONG_LINE
-    while start < last:
-        end = text.rfind("\n", start, start + _LONG_LINE + 1)
-        if end < 0:
-            return True
-        start = end + 1
-    return False
+def _size_of_long_lines(text: str) -> int:
+    return sum(size for size in map(len, text.split("\n")) if size > LONG_LINE)
 
 
 def look_roughly(path: str, text: str) -> RoughFile:
@@ -83,8 +73,9 @@ def look_roughly(path: str, text: str) -> RoughFile:
     facts = FileFacts(
         path, kind.name, kind.is_code, len(text), -(-lines // _LINES_PER_PIECE) if text else 0
     )
-    is_named = kind.is_code and kind.is_parsed
-    return RoughFile(facts, words, _names(kind.name, text) if is_named else frozenset())
+    is_named = kind.is_code and (kind.is_parsed or kind.has_data)
+    names = _names(kind.name, shorten_long_lines(text)) if is_named else frozenset()
+    return RoughFile(facts, words, names)
 
 
 def _names(language: str, text: str) -> Set[str]:
