@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.kept_levels import *
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.fitted_results import READ_RESULT, fit_results, result_texts
-    from aggregate.prompt.fitted_sections import FittedSection
     from aggregate.prompt.project import *
     from aggregate.prompt.ranked_files import *
     from aggregate.prompt.request import *
+    from aggregate.prompt.sections.fitted import FittedSection
     from aggregate.prompt.selection import *
     from aggregate.prompt.sheet import *
     from aggregate.prompt.token_counts import *
@@ -36,7 +36,7 @@ else:
             "fit.kept_levels": "grown_files",
             "fit_prompt": "compose_within_budget",
             "fitted_results": "READ_RESULT fit_results result_texts",
-            "fitted_sections": "FittedSection",
+            "sections.fitted": "FittedSection",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
             "ranked_files": "check_focus",
             "request": "ALL_FILES FOCUS_TIER FocusIndex Request Strategy auto_budget focus_paths for_reader is_named parse_place",

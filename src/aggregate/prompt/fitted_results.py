@@ -2,14 +2,14 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from aggregate.base.text import fence, heading_text
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
-from aggregate.prompt.fitted_sections import FittedSection, tokens_of
 from aggregate.prompt.results import Results
+from aggregate.prompt.sections.fitted import Count, FittedSection, tokens_of
 from aggregate.prompt.sections.subagent_results import (
     RESULTS_HEADING,
     ResultBlock,
@@ -17,7 +17,6 @@ from aggregate.prompt.sections.subagent_results import (
     result_blocks,
 )
 
-Count = Callable[[str], int]
 # Tokens of a prompt's results where neither a budget nor the reading model's window is known (rule F-11).
 WITHOUT_BUDGET: Final = 32_000
 READ_RESULT: Final = "read_result"  # the tool that shows what is left out

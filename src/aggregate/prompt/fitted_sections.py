@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from aggregate.project.git import find_head
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.changes import NO_CHANGES, Changes, changes_segments, hunks_block
+from aggregate.prompt.sections.fitted import Count, FittedSection, tokens_of
 from aggregate.prompt.sections.given import (
     attached_section,
     cut_middle,
@@ -23,26 +23,12 @@ from aggregate.prompt.sections.given import (
 from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.turns import Omitted, discussion_segments
 
-Count = Callable[[str], int]
 ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.06
 _CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
 _LEAST_HUNK = 200  # Characters of a hunk, of which fewer tell nothing
 _NO_ROOM = "the section has no more of the budget"
-
-
-@dataclass(frozen=True, slots=True)
-class FittedSection:
-    """What a section shows within a number of tokens, and its own.
-
-    ``needed`` are those of the section with all of it; ``cuts`` is what the audit tells (rule A-4).
-    """
-
-    segments: tuple[Segment, ...] = ()
-    tokens: int = 0
-    needed: int = 0
-    cuts: tuple[Cut, ...] = ()
 
 
 class Share(NamedTuple):
@@ -245,7 +231,3 @@ def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[s
     sizes = range(1, min(len(hunk), limit * _CHARACTERS))
     size = bisect_left(sizes, True, key=lambda each: tokens_with(cut_middle(hunk, each)) > limit)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []
-
-
-def tokens_of(segments: Sequence[Segment], count: Count) -> int:
-    return sum(count(segment.text + SEPARATOR) for segment in segments)

@@ -152,14 +152,25 @@ def test_what_cannot_be_replaced_is_told(project: Path) -> None:
         calls(call("write_file", path=".git/hooks/x", content="x")),
         calls(call("write_file", path=".env", content="x")),
         "I give up.",
+        "I give up.",
     ])  # fmt: skip
     made = act(project, packs, model)
-    nearest, twice, exists, outside, hook, secret = model.told
+    nearest, twice, exists, outside, hook, secret, reminder = model.told
     assert nearest.endswith("the nearest lines are:\n    return a - b")
     assert "old stands there 2 times, from lines 2, 6: give more lines around it" in twice
     assert "is there already: change it with replace_text" in exists
     assert all("error: " in each for each in (outside, hook, secret))
-    assert (made.status, made.commit) == (RunStatus.SUCCESS, "")
+    assert reminder.startswith("You have changed no file.")
+    assert (made.status, made.commit, made.unchanged) == (RunStatus.SUCCESS, "", True)
+
+
+def test_who_changes_nothing_is_asked_once_more(project: Path) -> None:
+    """A ticket with editing tools that answers at once may still act; then it is done (K-7)."""
+    packs = MemoryPacks.of(project)
+    model = Turns(["It is mended.", calls(MEND), "Mended."])
+    made = act(project, packs, model)
+    assert model.told[0].startswith("You have changed no file.")
+    assert (made.status, bool(made.commit), made.unchanged) == (RunStatus.SUCCESS, True, False)
 
 
 def test_every_step_is_done_once(project: Path) -> None:

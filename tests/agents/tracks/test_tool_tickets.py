@@ -106,14 +106,17 @@ def test_calls_of_one_turn(root: Path) -> None:
     first, lost, unknown = model.told[0].replace("\n\n\n", "\n\n").split("\n\n")
     assert "forty-two" in first
     assert lost.startswith('error: "lost.txt" is no file of the project that may be read')
-    assert unknown.startswith("error: there is no tool 'fly'")
+    assert unknown.startswith("error: malformed call: there is no tool 'fly'")
 
 
 def test_wrong_arguments_are_told(root: Path) -> None:
     """A call that cannot be made says what it lacks, and the model may go on."""
     model = Turns([calls(call("read_file", file="notes.txt")), calls(READ), ANSWER])
     assert attempt(root, model).text == ANSWER
-    assert model.told[0] == "error: missing 1 required argument(s) of read_file: 'path'"
+    assert (
+        model.told[0]
+        == "error: malformed call: missing 1 required argument(s) of read_file: 'path'"
+    )
 
 
 def test_a_long_result_is_shown_in_part(root: Path) -> None:
@@ -319,7 +322,8 @@ def test_what_is_read_from_a_cache_counts_at_the_users_price(root: Path, dear: b
     """A limit of tokens counts them as the user's table says, which goes before the shipped one."""
     write_price(input=3, output=15, cache_read=3 if dear else 0.3)
     reading = Usage(cache_read=9_000, output=10)
-    model = Turns([Reply("", reading, calls=(READ,))] * 3 + [Reply(ANSWER, reading)])
+    reads = [call("search_files", text=text) for text in ("forty", "two", "so")]
+    model = Turns([*(Reply("", reading, calls=(each,)) for each in reads), Reply(ANSWER, reading)])
     made = charged(root, model, replace(ASKED, max_tokens=30_000))
     assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
 
@@ -398,3 +402,58 @@ def test_what_the_sentence_says_helps(tmp_path: Path) -> None:
     """With prices of the user's own, be they nothing, the same run may begin."""
     by_user('[models."mine"]\ninput = 0\noutput = 0\n')
     assert checked(tmp_path, LOCAL, ASKS, max_cost=1) == ""
+
+
+def test_a_limit_of_tokens_is_a_maximum(root: Path) -> None:
+    """No request is sent that could take more than is left, and its answer is limited to that (K-6)."""
+    most = 20_000
+
+    def greedy(request: Any) -> Reply:
+        size = count(whole_text(request))
+        number = sum(1 for block in request.plan.blocks if block.turn) // 2
+        made = call("search_files", number, text=f"forty{number}")
+        return Reply("", Usage(fresh=size, output=request.max_output), calls=(made,))
+
+    made = attempt(root, greedy, replace(ASKED, max_tokens=most))
+    assert made.status is RunStatus.ERROR
+    assert most - 6_000 < made.tokens <= most
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        ([READ] * 3, "it made the same call of read_file 3 times in a row, with the same result"),
+        ([call("fly", height=height) for height in range(5)], "5 calls in a row were malformed, the last one of fly"),
+        ([call("read_file", file=f"{n}.txt") for n in range(5)], "5 calls in a row were malformed"),
+    ],
+)  # fmt: skip
+def test_a_loop_that_is_stuck_ends(root: Path, made: list[Any], reason: str) -> None:
+    """The same call with the same result, or calls that no tool can take, end the ticket as failed (K-6)."""
+    attempted = attempt(root, Turns([*map(calls, made), ANSWER]))
+    assert (attempted.status, attempted.again) == (RunStatus.ERROR, False)
+    assert reason in attempted.text
+
+
+def test_calls_that_differ_go_on(root: Path) -> None:
+    """Two equal calls, or four malformed ones before a good one, are no reason to end (K-6)."""
+    odd = [call("fly", height=height) for height in range(4)]
+    made = attempt(root, Turns([*map(calls, [READ, READ, *odd, READ]), ANSWER]))
+    assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
+
+
+@pytest.mark.parametrize(
+    "announcement",
+    [
+        "I will now call read_file.",
+        "Let me look at notes.txt first.",
+        "I'll start: I'll read the file",
+    ],
+)
+def test_an_announced_call_is_asked_for(root: Path, announcement: str) -> None:
+    """An answer that only announces a call is no answer; it is asked for once (K-7)."""
+    model = Turns([announcement, calls(READ), ANSWER])
+    made = attempt(root, model)
+    assert (made.text, made.warning) == (ANSWER, "")
+    assert model.told[0].startswith("You announced a call and made none.")
+    again = attempt(root, Turns([announcement, announcement]))
+    assert (again.status, again.warning) == (RunStatus.SUCCESS, "the answer only announces a call")

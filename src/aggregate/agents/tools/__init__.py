@@ -23,9 +23,9 @@ else:
             "changes": "AllowedCommands ChangeTools add_change_tools",
             "composing": "add_composing_tools",
             "dates": "add_date_tools",
-            "registry": "ToolRegistry discover_tools",
+            "registry": "checked_arguments ToolRegistry discover_tools",
             "standard": "standard_tools",
             "state": "state_store",
-            "tool": "CHANGES Parameter Permission Tool ToolContext make_tool tool",
+            "tool": "CHANGES EDITS Parameter Permission Tool ToolContext make_tool tool",
         },
     )

@@ -32,7 +32,8 @@ class ToolContext:
     seconds: float = 10.0
 
 
-CHANGES: Final = ("replace_text", "write_file", "run_command")  # the tools that need a work tree
+EDITS: Final = ("replace_text", "write_file")  # the tools that only serve to change files
+CHANGES: Final = (*EDITS, "run_command")  # the tools that need a work tree
 _SECTION: Final = re.compile(
     r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):\s*$"
 )

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aggregate.agents.tools import CHANGES, ChangeTools, ToolRegistry
+from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply, run_of
 from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_loop import Changes, Steps, ToolLoop
@@ -37,7 +37,11 @@ def act(
             reply = ToolLoop(assignment, client, limits, changes, steps, begun).run()
             if not isinstance(changes, TreeChanges):
                 return reply
-            return replace(reply, commit=changes.finish(), verified=bool(assignment.verify))
+            commit = changes.finish()
+            is_unchanged = not commit and any(name in EDITS for name in assignment.tools)
+            return replace(
+                reply, commit=commit, verified=bool(assignment.verify), unchanged=is_unchanged
+            )
     except ToolError as error:
         raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 

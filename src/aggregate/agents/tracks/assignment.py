@@ -108,6 +108,7 @@ class WorkerReply:
     cost: float | None = None  # in US dollars, where the price is known
     commit: str = ""  # what it changed in its work tree
     verified: bool = False  # whether the ticket's check has passed there
+    unchanged: bool = False  # whether it was to edit files and changed none
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ class TicketOutcome:
     seconds: Amount = 0.0  # without the waits between attempts
     commit: str = ""  # what it changed, on the commit that its work tree was made from
     verified: bool = False
+    unchanged: bool = False  # whether it was to edit files and changed none
     # For each item of a ``for_each``; known from the children, so not in a database.
     answers: tuple[ProducedText, ...] = ()
 

@@ -47,6 +47,7 @@ class Attempt:
     refused: str = ""  # why there was an answer that is not taken; the next attempt is told
     commit: str = ""
     verified: bool = False
+    unchanged: bool = False
 
     @classmethod
     def from_recorded(cls, data: object) -> "Attempt":
@@ -184,6 +185,7 @@ def _success(text: str, reply: WorkerReply) -> Attempt:
         cost=_known(reply.cost),
         commit=reply.commit,
         verified=reply.verified,
+        unchanged=reply.unchanged,
     )
 
 
@@ -263,6 +265,7 @@ def complete_assignment(
         seconds=round(sum(each.seconds for each in attempts), 3),
         commit=last.commit,
         verified=last.verified,
+        unchanged=last.unchanged,
     )
 
 

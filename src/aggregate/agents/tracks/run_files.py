@@ -129,9 +129,16 @@ class ReportLine:
         return self.left_out or self.status is RunStatus.SUCCESS
 
     @property
+    def is_unchanged(self) -> bool:
+        """Whether it ended well, was to edit files and changed none."""
+        return self.status is RunStatus.SUCCESS and self.end.unchanged
+
+    @property
     def state(self) -> str:
         if self.left_out:
             return "left out"
+        if self.is_unchanged:
+            return TicketState.UNCHANGED.value
         is_open = self.ticket.changes_files and not self.end.verified
         unverified = ", unverified" if is_open and self.status is RunStatus.SUCCESS else ""
         return f"{_STATES.get(self.status, 'not run')}{unverified}"
@@ -153,9 +160,11 @@ def report_text(
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
     earlier_cost: float = 0.0,
 ) -> str:
-    done = sum(line.status is RunStatus.SUCCESS for line in lines)
+    unchanged = sum(line.is_unchanged for line in lines)
+    done = sum(line.status is RunStatus.SUCCESS for line in lines) - unchanged
     left_out = sum(line.left_out for line in lines)
     words = [f"{done:,} of {len(lines):,} tickets done"]
+    words += [f"{unchanged:,} unchanged"] if unchanged else []
     words += [f"{left_out:,} left out"] if left_out else []
     failures = [
         f"{line.ticket.id}: {error}"
@@ -234,6 +243,7 @@ LEASE_SECONDS = 15.0  # longer than a pause of a busy machine, short beside an a
 class TicketState(StrEnum):
     STARTED = "started"
     DONE = "done"
+    UNCHANGED = "unchanged"
     FAILED = "failed"
     SKIPPED = "not run"
     WAITING = "waits"
@@ -267,6 +277,11 @@ class TrackResult:
     @property
     def succeeded(self) -> bool:
         return not self.unmerged and all(line.is_done for line in self.lines)
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """Tickets that were to edit files and changed none."""
+        return tuple(line.ticket.id for line in self.lines if line.is_unchanged)
 
     @property
     def checkbox(self) -> Checkbox:

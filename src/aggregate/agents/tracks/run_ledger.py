@@ -113,7 +113,8 @@ class RunLedger:
             self.spending.add(outcome)
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         if announce:
-            state = TicketState.FAILED if failed else TicketState.DONE
+            done = TicketState.UNCHANGED if line.is_unchanged else TicketState.DONE
+            state = TicketState.FAILED if failed else done
             self._tell(TicketEvent(ticket, state, outcome.failure or "", line))
 
     def skip(self, ticket: Ticket, reason: str) -> None:

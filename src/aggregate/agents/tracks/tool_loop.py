@@ -12,16 +12,22 @@ from itertools import groupby
 from math import ceil
 from typing import Any, Final, Protocol
 
-from aggregate.agents.tools import Tool, ToolRegistry
+from aggregate.agents.tools import EDITS, Tool, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.loop_guards import (
+    ACT_OR_SAY,
+    CALL_NOW,
+    CallWatch,
+    announces_call,
+    malformed,
+)
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
 from aggregate.agents.tracks.terms import TicketLimits
 from aggregate.agents.tracks.text_calls import call_instructions, calls_in_text
 from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
-from aggregate.base.messages import did_you_mean
 from aggregate.prompt import READ_RESULT
 from aggregate.sending.clients import ChatRequest, Client, takes_tools
 from aggregate.sending.models import CallResult, FinishReason, LoopTurn, OfferedTool, ToolCall
@@ -32,7 +38,9 @@ _TAIL: Final = 4_000
 RESULT_CHARACTERS: Final = (
     1_000_000  # that are kept of a result; a project tool gives no more than 60,000
 )
-LEAST_ANSWER: Final = 2_000  # tokens that are kept for the answer; a page has 500
+LEAST_ANSWER: Final = 500  # tokens of an answer, about a page; with fewer left nothing is asked
+_OF_TOOL: Final = 200  # tokens of a tool's schema, about
+_AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
 _AT_ONCE: Final = 8  # reading calls of one turn
 MALFORMED: Final = frozenset({400, 422})
 LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
@@ -101,12 +109,18 @@ class ToolLoop:
     _size: int = 0  # tokens of its context
     _warnings: dict[str, None] = field(default_factory=dict)
     _whole: dict[str, str] = field(default_factory=dict)  # results that were shown in part
+    _expected: int = 0  # tokens of the next request, estimated
+    _commit: str = ""  # where the last recorded change stands
+    _watch: CallWatch = field(default_factory=CallWatch)
+    _reminders: set[str] = field(default_factory=set)  # what the model was asked once already
 
     def run(self) -> WorkerReply:
         """Return the answer; a ``WorkerError`` says why there is none."""
         self._as_text = not takes_tools(self.client.provider, self.client.model)
         self._whole |= self.assignment.whole_results
         self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
+        # Their schemas are not at hand here: a work tree is checked out only when a call needs it.
+        self._expected = self._size + _OF_TOOL * (len(self.assignment.tools) + 1)
         while True:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
@@ -116,7 +130,9 @@ class ToolLoop:
             if calls and not is_last:
                 native = said["native"] if not self._as_text else None
                 results = tuple(self._called(calls))
-                self.turns.append(LoopTurn(said["text"], results, native=native))
+                self._add_turn(LoopTurn(said["text"], results, native=native), said["tokens"])
+                if reason := self._watch.stuck(results):
+                    raise self._failed(reason)
             elif calls:
                 raise self._failed(
                     f"it went on calling tools where it was to answer, in turn {len(self.turns) + 1} of "
@@ -125,20 +141,47 @@ class ToolLoop:
             elif note := self._fault_of(said):
                 if is_last:
                     raise self._failed(note)
-                self.turns.append(LoopTurn(said["text"], note=note))
+                self._add_turn(LoopTurn(said["text"], note=note), said["tokens"])
+            elif not is_last and (reminder := self._reminder(said["text"])):
+                self._reminders.add(reminder)
+                self._add_turn(LoopTurn(said["text"], note=reminder), said["tokens"])
             else:
+                if announces_call(said["text"]):
+                    self._warnings["the answer only announces a call"] = None
                 warning = "; ".join(self._warnings)
                 return WorkerReply(said["text"], self.tokens, warning, self.cost)
 
+    def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
+        """Add a turn that had ``tokens`` with its request, which the next request repeats."""
+        self.turns.append(turn)
+        texts = (*(result.text for result in turn.results), turn.note)
+        self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
+
+    def _reminder(self, text: str) -> str:
+        """Return what the model is asked, once each, before its answer is taken; nothing where it is."""
+        if announces_call(text) and CALL_NOW not in self._reminders:
+            return CALL_NOW
+        may_edit = any(name in EDITS for name in self.assignment.tools)
+        is_unchanged = self._commit in ("", self.assignment.base)
+        return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
+
     def _is_last(self) -> bool:
-        """Tell whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
+        """Return whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
         growth = max(self._size, self.charged // max(len(self.turns), 1))
-        left = self.limits.max_tokens - self.charged
+        left = self._left
         if left < LEAST_ANSWER:
-            raise self._over(f"used {self.charged:,} of {self.limits.max_tokens:,} tokens")
+            raise self._over(
+                f"used {self.charged:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
+                f"{self._expected:,},"
+            )
         most = self.assignment.max_cost
         is_spent = most is not None and (self.cost or 0.0) >= most
-        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < 2 * growth
+        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < growth
+
+    @property
+    def _left(self) -> int:
+        """Tokens for the next answer, whatever of its request a cache holds."""
+        return self.limits.max_tokens - self.charged - self._expected
 
     def _over(self, reason: str) -> WorkerError:
         return self._failed(f"it {reason} before it answered", again=True)
@@ -179,12 +222,11 @@ class ToolLoop:
         message = self.assignment.message
         if self._as_text:
             message = f"{message}\n\n{call_instructions(tools)}"
-        left = max(self.limits.max_tokens - self.charged, 1)
         request = ChatRequest(
             self.assignment.prompt,
             message,
             system=self.assignment.persona,
-            max_output=min(ChatRequest().max_output, left),
+            max_output=max(min(ChatRequest().max_output, self._left), 1),
             seconds=self.assignment.timeout - self.seconds,
             schema=enforced_schema(self.assignment.answer) if self._refused else None,
             tools=() if self._as_text else tools,
@@ -273,17 +315,14 @@ class ToolLoop:
             return _TOO_LONG
         if record["commit"]:
             self.changes.go_to(record["commit"])
+            self._commit = record["commit"]
         return str(record["results"][0])
 
     def _run(self, registry: ToolRegistry, call: ToolCall) -> str:
         if call.name == READ_RESULT:
             return self._read_on(call.arguments)
-        if call.fault:
-            return f"error: {call.fault}"
-        if call.name not in registry:
-            return (
-                f"error: there is no tool {call.name!r}: {did_you_mean(call.name, registry.names)}"
-            )
+        if fault := malformed(call, registry):
+            return fault
         try:
             output = registry.run(call.name, call.arguments)
         except ToolError as error:

@@ -41,6 +41,7 @@ class RunSettings(TermsSettings):
     no_work: bool
     max_cost: float | None
     apply: bool
+    strict: bool
 
 
 _TRACK = click.argument("track")
@@ -108,6 +109,9 @@ _RUN = (
         type=FiniteRange(min=0, min_open=True),
         metavar="USD",
         help="Begin no further ticket once the run has cost this many US dollars.",
+    ),
+    click.option(
+        "--strict", is_flag=True, help="End with exit code 1 if a ticket changed nothing."
     ),
     click.option(
         "--apply", is_flag=True, help="Write what tickets have changed into your files at the end."

@@ -120,7 +120,9 @@ def start_track(
     if result.unmerged:
         say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
     _offer_changes(project, track.track_id, settings)
-    if not result.succeeded:
+    if result.unchanged:
+        say(f"unchanged: {', '.join(result.unchanged)}; each was to edit files and changed none")
+    if not result.succeeded or (settings["strict"] and result.unchanged):
         raise click.exceptions.Exit(1)
 
 
