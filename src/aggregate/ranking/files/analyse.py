@@ -14,6 +14,7 @@ from aggregate.code.syntax import (
     Language,
     LanguageKind,
     Module,
+    cells_in_place,
     guess_statements,
     language_of,
     read_definitions,
@@ -82,6 +83,7 @@ def analyse(
     Finding references takes a fifth of the time, and few questions ask for any: they are added to what is ``known``, an
     analysis as it is packed.
     """
+    path, text = cells_in_place(path, text)
     with shared_parse():
         analysis = Analysis.unpack(known) if known else _analysed(path, text, problem)
         if analysis.has_references or not with_references:
