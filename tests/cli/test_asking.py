@@ -307,7 +307,7 @@ def test_levels_in_json_are_those_of_the_audit(clone: Path) -> None:
 def test_a_budget_that_fits_no_file_names_the_smallest_that_does(clone: Path) -> None:
     """One line says the smallest budget that shows a file, and one less shows none."""
     asked = ["fix the retry", "--stdout"]
-    said = start(clone, *asked, "--budget", "60").err
+    said = start(clone, *asked, "--budget", "80").err
     line = next(line for line in said.splitlines() if "no file fits" in line)
     smallest = int(line.rpartition(" ")[2])
     assert "### File" in start(clone, *asked, "--budget", str(smallest)).out

@@ -33,6 +33,7 @@ from aggregate.prompt.numbered_output import write_numbered
 from aggregate.prompt.project import open_project, request_for
 from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy
 from aggregate.prompt.selection import resolve_entries
+from aggregate.prompt.turns import discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.results import Results
@@ -108,7 +109,7 @@ def build_markdown_from_items(
     is_summary = Strategy.parse(aggregation_strategy).is_summary(summary_only=summary_only)
     segments = section_segments(
         files_segments(_files(file_items), is_summary=is_summary),
-        given_parts(history),
+        given_parts(discussion_segments(history)),
         images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
         beads=_beads(execution_mode, base_dir),
     )
@@ -166,7 +167,9 @@ def build_tier3_context(
     with get_monitor().scope("build_tier3_context"):
         segments = section_segments(
             tier3_segments(_files(file_items), list(map(str, focus_files))),
-            given_parts(history, with_references(results, cache_dir, results_threshold)),
+            given_parts(
+                discussion_segments(history), with_references(results, cache_dir, results_threshold)
+            ),
             images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
             beads=_beads(execution_mode, base_dir),
         )

@@ -22,7 +22,7 @@ from aggregate.prompt.layout import files_segments, numbered, screenshots_sectio
 from aggregate.prompt.request import Request, is_named, unknown_focus
 from aggregate.prompt.sections.given import attached_section, instructions_section
 from aggregate.prompt.selection import MOST_NAMED
-from aggregate.prompt.turns import discussion_segments
+from aggregate.prompt.turns import safe_discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.document import Origin, SourceMap
@@ -247,7 +247,8 @@ class Composition:
         beads = build_beads_section(request.base_dir, root=root) if request.beads else ""
         parts = self.parts
         if parts is None:
-            parts = given_parts(request.history, request.results, request.finish)
+            history = safe_discussion_segments(request.history)
+            parts = given_parts(history, request.results, request.finish)
         files = self._file_segments(secrets)
         segments = section_segments(
             map(numbered, files) if request.is_numbered else files,
@@ -300,10 +301,10 @@ class Composition:
 
 
 def given_parts(
-    history: Sequence[object], results: "Sequence[Results]" = (), finish: Finish | None = None
+    history: Sequence[Segment], results: "Sequence[Results]" = (), finish: Finish | None = None
 ) -> Parts:
     """Return what a prompt without a budget shows of a discussion, of results, and of what the user adds."""
-    parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: discussion_segments(history)}
+    parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: history}
     if finish:
         parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
         parts[Section.ATTACHED] = attached_section(finish.attached)

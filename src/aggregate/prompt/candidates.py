@@ -522,15 +522,16 @@ class Candidates:
             return Level.OUTLINE
         signatures: set[int] = set()
         for definition in self._analysis(number).definitions:
-            first, last = signature_run(definition)
-            signatures.update(range(first, last + 1))
+            for first, last in opened.lines.find(signature_run(definition)):
+                signatures.update(range(first, last + 1))
         signatures = opened.lines.whole(signatures)
         bodies = (line for line, mark in enumerate(marks, 1) if mark and line not in signatures)
         return Level.OUTLINE if next(bodies, None) is None else Level.FOCUSED
 
     def _definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
         opened, mode = self._opened.get(number), self.by_number[number].mode
-        if opened is None or not any(marks) or mode is not ViewMode.FULL or opened.lines.is_whole:
+        is_text = is_the_text(self.by_number[number].file.path, mode)
+        if opened is None or not any(marks) or not is_text:
             return ()
         told = opened.lines.shown_or_blank(marks)
         return tuple(

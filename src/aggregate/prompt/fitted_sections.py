@@ -21,7 +21,7 @@ from aggregate.prompt.sections.given import (
     task_segment,
 )
 from aggregate.prompt.sections.tree import Tree
-from aggregate.prompt.turns import Omitted, discussion_segments
+from aggregate.prompt.turns import Omitted, safe_discussion_segments
 
 ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
@@ -126,7 +126,7 @@ def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
     """Return as many of the newest turns as have at most ``limit`` tokens more than the last one alone, a pin."""
-    segments = discussion_segments(history)
+    segments = safe_discussion_segments(history)
     sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
     needed = tokens_of(segments, count)
 
@@ -138,7 +138,7 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSe
         turns = f"turns 1 to {number}" if number > 1 else "turn 1"
         reason = "the discussion has no more of the budget; the oldest turns go first"
         cut = Cut("history", turns, omitted.tokens, reason)
-        shown = discussion_segments(history[number:], omitted)
+        shown = safe_discussion_segments(history[number:], omitted)
         return FittedSection(shown, tokens_of(shown, count), needed, (cut,))
 
     if len(history) < 2:

@@ -69,9 +69,8 @@ def open_file(
     block = file_block(path, view.text, language=view.language)
     ticks = "`" * (len(block) - len(block.rstrip("`")))
     frame = file_block(path, "", language=view.language, note=note).replace("```", ticks or "```")
-    is_cells = mode is ViewMode.FULL and not is_text
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
-    is_whole = mode in _ON_DEMAND or is_cells
+    is_whole = mode in _ON_DEMAND
     gap = count(gap_line(view.language, len(texts)))
     shown = statements if is_text else _seen_through(view, statements)
     shown = shown if len(shown) == len(texts) else ()

@@ -8,11 +8,10 @@ what was sent before only if it has a new role that an earlier content begins a 
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from typing import Any, NamedTuple
 
-from aggregate.base.text import RARE_BREAKS, fence, heading_text, leaves_open
+from aggregate.base.text import as_seen, fence, heading_text, leaves_open, plain_headings
 from aggregate.prompt.document import SEPARATOR, Section, Segment, Stability
 
 # Roles that are known without a turn of theirs.
@@ -47,9 +46,6 @@ _SPOKEN = re.compile(
     r"(?:\n\n(?P<fence>`{3,})text\n(?P<fenced>.*)\n(?P=fence)\Z|(?: (?P<plain>.*))?\Z)",
     re.DOTALL,
 )
-
-# Not compiled before it is used, which takes as long as all others here.
-_INVISIBLE = "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 
 # What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown.
 _MARKS = frozenset("#-+*>`~=|<[_")
@@ -103,6 +99,20 @@ def discussion_segments(
         Segment(Section.HISTORY, text, Stability.VOLATILE, source)
         for text, source in _parts(history, omitted)
     )
+
+
+def safe_discussion_segments(
+    history: Sequence[object], omitted: Omitted | None = None
+) -> tuple[Segment, ...]:
+    """Return the section as ``discussion_segments`` does, with nothing in it that looks like another section."""
+    return discussion_segments([*map(_with_plain_headings, history)], omitted)
+
+
+def _with_plain_headings(entry: object) -> object:
+    if not isinstance(entry, Mapping):
+        return plain_headings(str(entry))
+    content = entry.get("content")
+    return entry if content is None else {**entry, "content": plain_headings(str(content))}
 
 
 def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple[str, str]]:
@@ -183,13 +193,6 @@ def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bo
     labels = _LABEL.finditer(lines)
     first = None if behind else 0  # a text may begin with its own role
     return any(_name(label[1]) in roles for label in labels if label.start() != first)
-
-
-def as_seen(text: str) -> str:
-    """Return a text as a reader sees it: one kind of line break, no invisible characters, no wide or styled letters."""
-    if text.isascii():
-        return RARE_BREAKS.sub("\n", text)
-    return unicodedata.normalize("NFKC", re.sub(_INVISIBLE, "", RARE_BREAKS.sub("\n", text)))
 
 
 def _name(role: str) -> str:

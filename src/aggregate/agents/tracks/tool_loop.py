@@ -28,6 +28,7 @@ from aggregate.agents.tracks.text_calls import call_instructions, calls_in_text
 from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
+from aggregate.base.text import fence, plain_headings
 from aggregate.prompt import READ_RESULT
 from aggregate.sending.clients import ChatRequest, Client, takes_tools
 from aggregate.sending.models import CallResult, FinishReason, LoopTurn, OfferedTool, ToolCall
@@ -398,7 +399,15 @@ def offered(tool: Tool) -> OfferedTool:
 
 
 def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
-    """Return a tool's output as a model reads it: texts as they stand, line for line, so that it can quote them."""
+    """Return a tool's output as a model reads it: texts as they stand, line for line, so that it can quote them.
+
+    A text that looks like a section of a prompt stands in a fence.
+    """
+    text = _plain_result(output)
+    return text if plain_headings(text) == text else fence(text, "text")
+
+
+def _plain_result(output: Any) -> str:  # noqa: ANN401 - any JSON value
     if isinstance(output, str):
         return output
     if not isinstance(output, dict):

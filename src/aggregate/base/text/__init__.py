@@ -5,6 +5,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.base.text.columns import *
     from aggregate.base.text.generated import *
+    from aggregate.base.text.headings import *
     from aggregate.base.text.invisible import *
     from aggregate.base.text.issues import *
     from aggregate.base.text.lines import *
@@ -14,6 +15,7 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "headings": "as_seen plain_headings",
             "invisible": "find_invisible may_hide",
             "lines": "RARE_BREAKS common_prefix fence heading_text line_count longest_rising printable split_lines",
             "issues": "clean_issue first_line without_comments",

@@ -5,6 +5,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.code.syntax.definitions import *
     from aggregate.code.syntax.languages import *
+    from aggregate.code.syntax.notebook import *
     from aggregate.code.syntax.parsing import *
     from aggregate.code.syntax.references import *
     from aggregate.code.syntax.statements import *
@@ -15,6 +16,7 @@ else:
         {
             "definitions": "Module",
             "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind comment_of fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
+            "notebook": "cells_in_place",
             "parsing": "shared_parse",
             "references": "read_references",
             "statements": "guess_statements read_statements",

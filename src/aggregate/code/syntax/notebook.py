@@ -13,6 +13,14 @@ from aggregate.base.values import escape_surrogates
 _DECODER = JSONDecoder(strict=False)
 _KINDS = ("code", "markdown", "raw")
 _LANGUAGE_PLACES = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
+_SUFFIXES = {
+    "julia": ".jl",
+    "r": ".r",
+    "ir": ".r",
+    "javascript": ".js",
+    "typescript": ".ts",
+    "scala": ".scala",
+}
 _LEFT_OUT = ("outputs", "attachments")
 
 
@@ -70,6 +78,29 @@ def read_notebook(text: str) -> Notebook | None:
         if isinstance(placed.value, dict)
     )
     return Notebook(_language(whole.get("metadata")), tuple(cells))
+
+
+def cells_in_place(path: str, text: str) -> tuple[str, str]:
+    """Return a path and a text to analyse: of a notebook its cells, each line where it stands in the file.
+
+    Outputs and JSON are blank, other cells than those of code are comments. Any other file is returned as it is.
+    """
+    if not path.lower().endswith(".ipynb"):
+        return path, text
+    try:
+        notebook = read_notebook(text)
+    except NotebookError:
+        notebook = None
+    if notebook is None or text.count("\n") < len(notebook.cells):  # all of it on one line
+        return path, text
+    lines = [""] * (text.count("\n") + 1)
+    for cell in notebook.cells:
+        for line in cell.lines:
+            place = min(line.first_line, len(lines)) - 1
+            words = line.text if cell.kind == "code" else f"# {line.text}"
+            lines[place] = f"{lines[place]} {words}" if lines[place] else words
+    suffix = _SUFFIXES.get(notebook.language, ".py")
+    return path.removesuffix(path[-6:]) + suffix, "\n".join(lines)
 
 
 def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from aggregate.base.messages import shorten
 from aggregate.base.request import Given
-from aggregate.base.text import fence, first_line, heading_text, leaves_open
+from aggregate.base.text import as_seen, fence, first_line, heading_text, leaves_open
 from aggregate.prompt.document import Section, Segment, Stability
-from aggregate.prompt.turns import as_seen
 
 TASK = "the task"
 _LONGEST_NAME = 100  # Characters of a project's name

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from aggregate.base.json_forms import free_key, message_text
-from aggregate.base.text import fence, heading_text
+from aggregate.base.text import fence, heading_text, plain_headings
 from aggregate.base.values import DataReference, Value, escape_surrogates, is_reference, unawaited
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.results import (
@@ -17,6 +17,7 @@ from aggregate.prompt.results import (
     value_text,
 )
 
+_BLOCKS: Final = frozenset({"Answer", "Compiled Report"})
 RESULTS_HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stability.SLOW)
 
 
@@ -116,10 +117,17 @@ def _block(result: Results) -> ResultBlock:
         name, items = "Answer", [*_answer_items(result)]
     else:
         name, status, items = "Compiled Report", "", [_report_item(result)]
-    heading = "\n\n".join(filter(None, (f"### {heading_text(name)}", status)))
+    heading = "\n\n".join(filter(None, (_heading("###", name), status)))
     if items and not items[0].heading:
         items[0], heading = replace(items[0], heading=heading), ""
     return ResultBlock(name, heading, tuple(items))
+
+
+def _heading(marks: str, name: str) -> str:
+    """Return a heading with a name, marked as a result's where it would look like another section's."""
+    heading = f"{marks} {heading_text(name)}"
+    is_ours = name not in _BLOCKS and plain_headings(heading) != heading
+    return f"{marks} Result {heading_text(name)}" if is_ours else heading
 
 
 def _status(result: AggregatedResult) -> str:
@@ -151,7 +159,7 @@ def _result_items(result: AggregatedResult) -> Iterator[ResultItem]:
 
 def _produced(producer: str, text: str) -> ResultItem:
     producer = escape_surrogates(producer)
-    return ResultItem(producer, text, f"#### {heading_text(producer)}")
+    return ResultItem(producer, text, _heading("####", producer))
 
 
 def _answer_items(answer: Answer) -> Iterator[ResultItem]:

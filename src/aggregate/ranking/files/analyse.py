@@ -14,6 +14,7 @@ from aggregate.code.syntax import (
     Language,
     LanguageKind,
     Module,
+    cells_in_place,
     guess_statements,
     language_of,
     read_definitions,
@@ -82,6 +83,7 @@ def analyse(
     Finding references takes a fifth of the time, and few questions ask for any: they are added to what is ``known``, an
     analysis as it is packed.
     """
+    path, text = cells_in_place(path, text)
     with shared_parse():
         analysis = Analysis.unpack(known) if known else _analysed(path, text, problem)
         if analysis.has_references or not with_references:
@@ -96,6 +98,7 @@ def analyse(
 def _analysed(path: str, text: str, problem: str) -> Analysis:
     language, name, is_code, is_parsed, has_data = text_traits(path, text)
     most = len(text) if is_parsed else SAMPLE
+    words_of = text.split("\n")
     if has_data:  # it is shown with shortened lines too
         text, is_parsed = shorten_long_lines(text), True
     lines = text.split("\n")
@@ -120,7 +123,7 @@ def _analysed(path: str, text: str, problem: str) -> Analysis:
         if len(kept) < len(runs):
             rest = Run(runs[len(kept)].first, runs[-1].last, -1)
             runs = [*(run for _, run in kept), rest]
-    pieces, words = _counted(lines, runs, most, kinds=kinds)
+    pieces, words = _counted(lines, runs, most, kinds=kinds, words_of=words_of)
     return Analysis(
         [
             problem.encode(),
@@ -216,24 +219,33 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
 
 
 def _counted(
-    lines: Sequence[str], runs: Sequence[Run], most: int, *, kinds: Sequence[LineKind]
+    lines: Sequence[str],
+    runs: Sequence[Run],
+    most: int,
+    *,
+    kinds: Sequence[LineKind],
+    words_of: Sequence[str],
 ) -> tuple[list[Piece], list[bytes]]:
-    """Return the pieces, and the tables of the terms of ``MOST_MEMBERS`` each."""
+    """Return the pieces, and the tables of the terms of ``MOST_MEMBERS`` each.
+
+    ``lines`` may be shortened, ``words_of`` are whole, and their first ``most`` characters count.
+    """
     pieces: list[Piece] = []
     words: list[Mapping[bytes, int]] = []
     left = most
     comments = _before(lines, kinds, LineKind.COMMENT)
     preamble = _before(lines, kinds, LineKind.IMPORT)
     for run in runs:
-        text = "\n".join(lines[run.first - 1 : run.last])
+        text = "\n".join(words_of[run.first - 1 : run.last])
         words.append(words_in(text if len(text) <= left else text[: max(left, 0)]))
         left -= len(text)
+        size = sum(map(len, lines[run.first - 1 : run.last])) + run.last - run.first + 1
         pieces.append(
             Piece(
                 run.first,
                 run.last,
                 run.owner,
-                len(text) + 1,
+                size,
                 comments=comments[run.last] - comments[run.first - 1],
                 preamble=preamble[run.last] - preamble[run.first - 1],
             )
