@@ -58,10 +58,12 @@ def test_options_of_run_work_without_its_name(demo: Path, arguments: list[str]) 
 def test_help_and_version_are_still_the_programs_own(demo: Path) -> None:
     """``--help`` shows commands and says what is meant without one; ``-q --help`` is the help of run."""
     shown = aggregate("--help").out
-    assert "\n  Without a command, run is meant.\n" in shown
+    assert "\n  Without a command, `run` is used; paths may be left out.\n" in shown
     assert shown.count("...") == 1  # in the usage
     assert aggregate("--version").out.startswith("aggregate, version ")
-    assert aggregate("-q", "--help").out.startswith("Usage: aggregate run [OPTIONS] [TASK]\n")
+    assert aggregate("-q", "--help").out.startswith(
+        "Usage: aggregate run [OPTIONS] [PATH]... [TASK]\n"
+    )
 
 
 def named(text: str, section: str) -> list[str]:

@@ -52,17 +52,17 @@ def test_a_prompt_says_project_and_task_unless_it_is_bare(folder: Path) -> None:
 
 
 def test_changes_are_shown_since_a_revision(folder: Path) -> None:
-    """``--diff`` takes what is not committed or a revision, and ``--since`` shows its changes too (rule T-8)."""
-    for options in (("--diff",), ("--diff", "HEAD"), ("--since", "HEAD")):
+    """``--diff`` takes what is not committed or a revision, and ``--since`` is the same (rules T-8 and T-14)."""
+    for options in (("--diff",), ("--diff=HEAD",), ("--since", "HEAD")):
         text = printed(folder, *options)
         assert "\n## Changes\n\nWhat has changed since HEAD, committed or not; " in text
         assert "\n-    return 1\n+    return 2\n" in text
     assert start(folder, *TASK).code == 0
     assert "more file" not in printed(folder, "--diff")  # a prompt of ours is no change
     assert "## Changes" not in printed(folder)
-    assert "knows no revision 'nowhere'" in refused(folder, *TASK, "--diff", "nowhere")
-    told = "--diff is for a task within a budget: say what you are about to do, and add --budget"
-    assert refused(folder, "run", "--task", "retry", "--diff").endswith(told)
+    assert "knows no revision 'nowhere'" in refused(folder, *TASK, "--diff=nowhere")
+    reason = "--diff shows what fits into a budget: leave out --budget all"
+    assert refused(folder, "retry once", "--diff", "--budget", "all").endswith(reason)
 
 
 def test_instructions_are_a_text_or_a_file(folder: Path) -> None:

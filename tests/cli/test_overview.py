@@ -45,7 +45,9 @@ def test_a_folder_alone_gives_an_overview(lake: Path) -> None:
     """The line on the project, its tree, what it says it is, its signatures, no task, within 32,000 tokens (rule T-12)."""
     ended = start(lake)
     assert (ended.code, ended.out) == (0, "md_gen/lake_001.md\n")
-    assert ended.err.startswith("no manual_slop.toml here: this is an overview of all files below")
+    assert ended.err.startswith(
+        "no manual_slop.toml here: this is an overview of all files that git does not ignore"
+    )
     text = (lake / "md_gen/lake_001.md").read_text(encoding="utf-8")
     assert text.startswith(
         f"{LINE}\n\n## Tree\n\n```text\ndocs/\n  README.md\nsrc/ferry/\n  core.py\n"

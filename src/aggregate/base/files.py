@@ -311,6 +311,16 @@ class GeneratedPolicy:
     marks: Mapping[str, bool] = field(default_factory=dict)  # what ``.gitattributes`` say by path
 
 
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Files that the command line asks for (rule T-13)."""
+
+    paths: tuple[str, ...] = ()  # files and globs, relative to the base directory; ``()`` for all
+    include: tuple[str, ...] = ()  # patterns as in ``.gitignore``; ``()`` for all
+    exclude: tuple[str, ...] = ()
+    folder: str = ""  # where the patterns begin: ``""`` for the base directory, or ``a/b/``
+
+
 # A file as the caller may name it: an item, a path or glob, or a mapping with the fields of an item and ``tier``.
 FileEntry = FileItem | str | Mapping[str, Any]
 

@@ -207,7 +207,7 @@ class Guess(NamedTuple):
 
 def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
     """Return a sentence for each name that stands for nothing or for another (rules T-2 and T-9), and for a guess."""
-    names = [gap.reason for gap in missing if gap.evidence in ("symbol", "spelling")]
+    names = [gap.reason for gap in missing if gap.evidence in ("symbol", "spelling", "changes")]
     return [*names, *([f"the choice is a guess: {guess.sentence}"] if guess else [])]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from aggregate.base.disk.reading import SETTINGS_BYTES, read_text, real_path
+from aggregate.base.disk.reading import SETTINGS_BYTES, is_file, read_text, real_path
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
@@ -21,24 +21,30 @@ from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, 
 from aggregate.project.files import display_path
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
-from aggregate.prompt import Request, open_project, parse_place
+from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
+from aggregate.prompt.numbered_output import audit_path
 
 KEEP = (
-    "no manual_slop.toml here: all files below this folder that git would take are candidates; "
+    "no manual_slop.toml here: all files that git does not ignore are candidates; "
     "to keep or narrow this choice: aggregate init --budget 32k"
 )
 OVERVIEW = (
-    "no manual_slop.toml here: this is an overview of all files below this folder that git would take; "
-    'what matters for a task: aggregate "what you are about to do" --budget 8k'
+    "no manual_slop.toml here: this is an overview of all files that git does not ignore; "
+    'for a task: aggregate "what you are about to do", for everything: aggregate --budget all'
 )
+OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
-def open_project_here(config: Path) -> Project:
-    """Return the project, or the folder without a configuration that prompts were written in (rule T-6)."""
+def open_project_here(config: Path, *, prompt: str = "") -> Project:
+    """Return the project, or the folder without a configuration that prompts were written in (rule T-6).
+
+    ``prompt`` is the path of a prompt that may lie anywhere.
+    """
     if config.exists() or is_named("config"):
         return open_project(config)
     bare = unconfigured(config)
-    if not (bare.folder / bare.config.output.output_dir).is_dir():
+    is_there = bool(Path(prompt).name) and is_file(audit_path(Path(prompt)))
+    if not is_there and not (bare.folder / bare.config.output.output_dir).is_dir():
         raise ConfigError(
             "there is neither a manual_slop.toml nor a prompt here; to make one: "
             'aggregate "what you are about to do" --budget 32k',
@@ -120,8 +126,16 @@ def _amount(context: click.Context, parameter: click.Parameter, value: str | Non
         ) from None
 
 
-def budget_option(text: str) -> Callable[..., Callable[..., Any]]:
-    return click.option("--budget", metavar="N|auto", callback=_amount, help=text)
+def _amount_or_all(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> Amount | str | None:
+    return value if value == NO_BUDGET else _amount(context, parameter, value)
+
+
+def budget_option(text: str, *, may_be_all: bool = False) -> Callable[..., Callable[..., Any]]:
+    metavar = "N|auto|all" if may_be_all else "N|auto"
+    callback = _amount_or_all if may_be_all else _amount
+    return click.option("--budget", metavar=metavar, callback=callback, help=text)
 
 
 task_option = click.option(
@@ -131,7 +145,9 @@ task_option = click.option(
 )
 
 
-def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[..., None]:
+def seed_options(
+    command: Callable[..., None], *, focus: str = "", has_since: bool = True
+) -> Callable[..., None]:
     focus_option = click.option(
         "--focus",
         metavar="PATH[:LINE[-LINE]]",
@@ -151,7 +167,7 @@ def seed_options(command: Callable[..., None], *, focus: str = "") -> Callable[.
         default="",
         help="Rank from what has changed since this git revision, such as HEAD for what is not committed.",
     )
-    return focus_option(symbol_option(since_option(command)))
+    return focus_option(symbol_option(since_option(command) if has_since else command))
 
 
 def read_attached(command: str, *, tells: bool) -> Given:

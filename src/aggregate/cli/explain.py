@@ -54,7 +54,7 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
     N is the number or path of a prompt that was written for a task or a budget, by default the newest; PATH, a file or
     a glob, tells everything about these, also about what was left out.
     """
-    request = request_for(open_project_here(config), with_history=False)
+    request = request_for(open_project_here(config, prompt=number or ""), with_history=False)
     if (
         number is not None
         and path is None
@@ -166,7 +166,7 @@ def locate(place: str, config: Path) -> None:
     if match is None:
         raise click.UsageError(f"{place}: name a line, as in 3:120 or src/a.py:12")
     name, line = match[1], int(match[2])
-    request = request_for(open_project_here(config), with_history=False)
+    request = request_for(open_project_here(config, prompt=name), with_history=False)
     if is_prompt(name, request.output_dir, request.namespace):
         _locate_in_prompt(name, line, request)
     else:

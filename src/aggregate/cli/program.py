@@ -219,30 +219,38 @@ class Commands(LazyGroup):
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
-            words = [*takewhile(lambda word: not word.startswith("-"), args)]
-            if error.possibilities and len(words) == 1:
-                raise
-            said = f'{error.message} To make it the task: aggregate --task "{" ".join(words)}"'
-            raise NoSuchCommand(error.command_name, said, error.possibilities, ctx) from None
+            said = f'{error.format_message()} To make it the task: aggregate --task "{args[0]}"'
+            raise NoSuchCommand(error.command_name, said, ctx=ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Hand over to the default command where the first argument is an option of its own, or there is none.
+        """Hand over to the default command where no command is named.
 
-        So it does where that is a sentence, which no command's name is: the task (rule T-1). A sentence may begin with
-        an option's name, as one about a command line does: it has a blank behind that.
+        Its arguments are options, paths and the task (rule T-13); one word that is near a command's name is a mistake.
+        A task may begin with an option's name, as one about a command line does: it has a blank behind that.
         """
         named = _NAMING.make_context(None, [*args], resilient_parsing=True).params
         for folder in (os.path.dirname(named["config"] or ""), *named["root"]):  # noqa: PTH120 - text in, text out
             # While commands are loaded a library may start a program, which must be none of a project that is named.
             guard_project(folder)
         args = [f" {one}" if re.match(r"--[^\s=]*\s+\S", one) else one for one in args]
-        own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
-        if args:
-            is_its_own = args[0].startswith("-") and args[0] not in {*own, "-", "--"}
-            is_meant = is_its_own or is_sentence(args[0])
-        else:
-            is_meant = not ctx.resilient_parsing
-        return super().parse_args(ctx, [DEFAULT, *args] if is_meant else args)
+        if self._means_default(ctx, args):
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+    def _means_default(self, ctx: click.Context, args: list[str]) -> bool:
+        if not args:
+            return not ctx.resilient_parsing
+        first = args[0]
+        if first.startswith("-"):
+            own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+            return first not in {*own, "-"}
+        if first in self.table or ctx.resilient_parsing:
+            return is_sentence(first)
+        from difflib import get_close_matches  # needed only for a word that names no command
+
+        words = [*takewhile(lambda word: not word.startswith("-"), args)]
+        is_word = not (is_sentence(first) or os.path.lexists(first))
+        return len(words) > 1 or not (is_word and get_close_matches(first, self.table))
 
 
 # Letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which set no blanks.
@@ -306,9 +314,9 @@ MISTAKES = (
 def program() -> None:
     """Compose exactly the prompt that a language model should see.
 
-      aggregate "fix the timeout in the retry loop" --budget 32k
+      aggregate src/router README.md "fix the trailing slash"
 
-    Without a command, run is meant.
+    Without a command, `run` is used; paths may be left out.
     """
 
 

@@ -1,6 +1,7 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import json
+import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,10 +12,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregate.base.disk.reading import project_root
-from aggregate.base.disk.witnesses import doubt
+from aggregate.base.files import Narrowing
 from aggregate.base.request import AUTO, Amount, Finish, Task
+from aggregate.cli.arguments import (
+    UNCOMMITTED,
+    Arguments,
+    RunCommand,
+    path_entries,
+    read_arguments,
+    read_paths_from,
+)
 from aggregate.cli.asking import (
     KEEP,
+    OTHER_BUDGETS,
     OVERVIEW,
     SHOWN,
     budget_option,
@@ -46,48 +56,40 @@ from aggregate.cli.output import (
     write_pieces,
     write_result,
 )
-from aggregate.cli.program import HELP_ALL, BriefCommand, is_sentence
+from aggregate.cli.program import HELP_ALL
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
 from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
+    FOCUS_TIER,
+    WITHOUT_MODEL,
     Request,
     check_focus,
     compose_prompt,
+    find_preset,
     for_reader,
     read_instructions,
     request_for,
     select_files,
 )
-from aggregate.prompt.numbered_output import write_numbered
+from aggregate.prompt.numbered_output import write_named, write_numbered
 
 if TYPE_CHECKING:
     from aggregate.sending import EditedPrompt
 
 
-def _task_argument(words: tuple[str, ...], task: str | None) -> str | None:
-    if not words:
-        return task
-    sentence = " ".join(words)[:SHOWN]
-    if task is not None:
-        raise click.UsageError(f"the task is named twice: leave out --task or {sentence!r}")
-    if len(words) > 1 or not is_sentence(words[0]):
-        raise click.UsageError(
-            f'got unexpected extra argument {words[0][:SHOWN]!r}: to make it the task, write --task "{sentence}"'
-        )
-    return words[0]
+REVIEW_TOKENS = 16_000  # of a review for which no budget is set (rule T-14)
 
 
 @dataclass
 class AskedRun:
-    sentence: tuple[str, ...]
+    arguments: tuple[str, ...]
     task: str | None
-    budget: Amount | None
+    budget: Amount | str | None
     focus: tuple[str, ...]
     symbol: tuple[str, ...]
-    since: str
     pick: str
     explain: bool
     config: Path
@@ -112,18 +114,42 @@ class AskedRun:
     attach: tuple[str, ...]
     line_numbers: bool
     remote: str | None
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    paths_from: str | None
+    output: str | None
+
+    def __post_init__(self) -> None:
+        self.to_stdout = self.to_stdout or self.output == "-"
+
+    @property
+    def output_file(self) -> Path | None:
+        return Path(self.output) if self.output and self.output != "-" else None
+
+    @cached_property
+    def typed(self) -> Arguments:
+        """Paths and the task; they are read once, since standard input can be."""
+        typed = read_arguments(self.arguments)
+        if typed.task is not None and self.task is not None:
+            raise click.UsageError(
+                f"the task is named twice: leave out --task or {typed.task[:SHOWN]!r}"
+            )
+        listed = (
+            ()
+            if self.paths_from is None
+            else read_paths_from(self.paths_from, tells=not self.quiet)
+        )
+        return typed._replace(paths=(*typed.paths, *listed))
 
     @cached_property
     def named_task(self) -> Task | None:
         """The task; it is read once, since standard input can be."""
-        argument = _task_argument(self.sentence, self.task)
-        return read_task(argument, symbols=self.symbol, since=self.since)
+        argument = self.typed.task if self.task is None else self.task
+        return read_task(argument, symbols=self.symbol, since=self.diff)
 
     @cached_property
     def finish(self) -> Finish:
         """What is said beside the files; a command is run once."""
-        if self.diff:
-            doubt("a revision was asked for")  # any reference may be one
         return Finish(
             has_frame=not self.bare,
             changes=self.diff,
@@ -141,25 +167,65 @@ class AskedRun:
             self.config,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
-            tells="" if self.quiet else OVERVIEW if self.named_task is None else KEEP,
+            tells="" if self.quiet else self._sentence_without_configuration,
+        )
+
+    @property
+    def _sentence_without_configuration(self) -> str:
+        if self.typed.paths:
+            return ""
+        return OVERVIEW if self.named_task is None and self.budget is None else KEEP
+
+    def _budget(self, project: Project) -> Amount | str | None:
+        """Return the budget that was asked for, or the usual one of what has none of any source (rule T-3)."""
+        config = project.config
+        name = self.preset or config.project.active_preset
+        preset = find_preset(project, name) if name else None
+        tokens = config.budget.tokens
+        if self.tier == FOCUS_TIER and config.budget.tier3 is not None:
+            tokens = config.budget.tier3
+        if self.budget is not None or tokens is not None or (preset and preset.budget is not None):
+            return self.budget
+        task = self.named_task
+        has_text = bool((task.text if task else "") or config.task.text.strip())
+        is_review = bool(self.diff) and not (has_text or self.symbol or self.focus)
+        has_files = preset is not None or bool(config.files.paths)
+        if not self.diff and (has_files or not (task or has_text)):
+            is_overview = project.is_bare and not (preset or self.typed.paths)
+            return AUTO if is_overview else None
+        usual = REVIEW_TOKENS if is_review else WITHOUT_MODEL
+        if not self.quiet:
+            say(f"budget: {usual:,} tokens, since none is set; {OTHER_BUDGETS}")
+        return usual
+
+    def _narrowing(self, base_dir: Path) -> Narrowing:
+        folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
+        is_below = folder != "." and not folder.startswith("..")
+        return Narrowing(
+            path_entries(self.typed.paths, base_dir),
+            self.include,
+            self.exclude,
+            f"{folder}/" if is_below else "",
         )
 
     def request(self, project: Project) -> Request:
-        is_asked = self.named_task is not None or self.budget is not None
-        is_overview = project.is_bare and not (is_asked or self.preset)
+        base_dir = project.folder / project.config.files.base_dir
         request = request_for(
             project,
             strategy=self.strategy,
             preset=self.preset,
-            focus_files=typed_places(self.focus, project.folder / project.config.files.base_dir),
+            focus_files=typed_places(self.focus, base_dir),
             tier=self.tier,
             with_history=not self.no_history,
             discussion=self.discussion or None,
             generated=self.generated,
             task=self.named_task,
-            budget=AUTO if is_overview else self.budget,
+            budget=self._budget(project),
             redact=self.redact,
             finish=self.finish,
+        )
+        request = replace(
+            request, narrowing=self._narrowing(base_dir), output_file=self.output_file
         )
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
@@ -171,21 +237,41 @@ class AskedRun:
         return replace(request, output_dir=Path(project.config.output.output_dir))
 
 
-@click.command(cls=BriefCommand, params=[HELP_ALL])
-@click.argument("sentence", metavar="[TASK]", nargs=-1, required=False)
+@click.command(cls=RunCommand, params=[HELP_ALL])
+@click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
 @task_option
-@budget_option(f"Show what matters most in at most this many tokens, such as 32000, 32k or {AUTO}.")
+@budget_option(
+    "Show what matters most in at most this many tokens, such as 32000, 32k or auto; all is no limit.",
+    may_be_all=True,
+)
+@click.option(
+    "-o", "--output", metavar="FILE|-", help="Write the prompt to this file, or print it."
+)
+@click.option(
+    "--include",
+    metavar="GLOB",
+    multiple=True,
+    help="Take only files that match, written as in .gitignore. Repeatable.",
+)
+@click.option(
+    "--exclude",
+    metavar="GLOB",
+    multiple=True,
+    help="Leave out files that match, written as in .gitignore. Repeatable.",
+)
 @partial(
     seed_options,
     focus="; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context",
+    has_since=False,
 )
 @click.option(
     "--diff",
-    metavar="[REV]",
+    "--since",
+    metavar="[=REV]",
     is_flag=False,
-    flag_value="HEAD",
+    flag_value=UNCOMMITTED,
     default="",
-    help="With a task and a budget, show what has changed since this git revision, by default what is not committed.",
+    help="Rank from what has changed since this git revision, and show it; by default what is not committed.",
 )
 @click.option(
     "--explain",
@@ -193,11 +279,6 @@ class AskedRun:
     help="Print what would be shown of each file and why, and write no prompt.",
 )
 @config_option
-@click.option(
-    "--preset",
-    metavar="NAME",
-    help="Take files and screenshots from this context preset; by default from the one that is active, if any.",
-)
 @click.option(
     "--remote",
     metavar="OWNER/NAME[@REF]|URL",
@@ -207,6 +288,16 @@ class AskedRun:
     "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
 )
 @click.option("--copy", "copies", is_flag=True, help="Put the prompt onto the clipboard too.")
+@click.option(
+    "--paths-from",
+    metavar="FILE|-",
+    help="Take the paths that this file or standard input lists, one a line or NUL-separated.",
+)
+@click.option(
+    "--preset",
+    metavar="NAME",
+    help="Take files and screenshots from this context preset; by default from the one that is active, if any.",
+)
 @click.option(
     "--pick",
     metavar="PROVIDER[:MODEL]",
@@ -246,13 +337,18 @@ class AskedRun:
 def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as click passes them
     """Compose the prompt and write it to a numbered file; print its path.
 
-    A TASK says which files matter, and with a budget these are shown as far as they fit:
+    The TASK decides which files are shown, and how much of each:
 
-      aggregate run "fix the timeout in the retry loop" --budget 32k
+      aggregate run "fix the timeout in the retry loop"
 
-    A folder without a configuration stands for all files in it that git would take.
+    A PATH is a file, folder or glob; only these are used. Words behind -- are the task. Without a configuration, all
+    files that git does not ignore are used, and a task has a budget of 32,000 tokens.
     """
     asked = AskedRun(**options)
+    if asked.output == "":
+        raise click.UsageError("--output names no file")
+    if asked.output_file and asked.to_stdout:
+        raise click.UsageError("--stdout and --output exclude each other: take one of them")
     ways = {
         "--stdout": asked.to_stdout,
         "--explain": asked.explain,
@@ -272,9 +368,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     project = asked.open()
     request = asked.request(project)
     if asked.diff and not (request.task and request.budget):
-        raise click.UsageError(
-            "--diff is for a task within a budget: say what you are about to do, and add --budget"
-        )
+        raise click.UsageError("--diff shows what fits into a budget: leave out --budget all")
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         request = looked_at(request, asked.pick, index=index, quiet=asked.quiet)
@@ -290,7 +384,7 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
             say(how)
     if not asked.quiet and index.warning:
         warn(index.warning)
-    is_usual = index.is_used and not (asked.copies or asked.verify)
+    is_usual = index.is_used and not (asked.copies or asked.verify or asked.output)
     if path and is_usual and not index.warning:
         recording.keep_prompt(path, written, project, tells=not asked.quiet)
 
@@ -313,6 +407,9 @@ def _compose(
         if asked.to_stdout:
             # A line break more could be a token more than the budget.
             write_pieces(written.pieces, exactly=request.budget is not None)
+        elif request.output_file:
+            has_records = write_named(request.output_file, written.pieces)
+            path = request.output_file if has_records else None
         else:
             path = write_numbered(
                 request.output_dir, request.namespace, written.pieces, project=root

@@ -39,7 +39,7 @@ else:
             "sections.fitted": "FittedSection",
             "project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
             "ranked_files": "check_focus",
-            "request": "ALL_FILES FOCUS_TIER FocusIndex Request Strategy auto_budget focus_paths for_reader is_named parse_place",
+            "request": "ALL_FILES FOCUS_TIER FocusIndex NO_BUDGET Request Strategy WITHOUT_MODEL auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",
             "sheet": "SHEET_TOKENS Sheet make_sheet read_picks",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",

@@ -8,7 +8,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, ViewMode
-from aggregate.base.request import FileChoice, FileOrder, Level
+from aggregate.base.request import FileChoice, FileOrder, Level, Place
 from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
@@ -30,7 +30,7 @@ from aggregate.prompt.fit.steps import (
 )
 from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
-from aggregate.prompt.ranked_files import RankedFiles, find_pins
+from aggregate.prompt.ranked_files import Pins, RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.sections.not_shown import Called, Hidden
 from aggregate.prompt.selection import ResolvedFile, omission_remark
@@ -126,6 +126,27 @@ class Candidates:
         for number, runs in (kept or {}).items():
             fit.keep(number, runs)
         return fit
+
+    def changed_definitions(self, room: int) -> dict[int, tuple[Run, ...]]:
+        """Return the lines of the changed definitions, the likeliest first, in about ``room`` tokens (rule T-14)."""
+        changes: dict[str, list[Place]] = {}
+        for change in self.ranked.question.changes:
+            changes.setdefault(change.path, []).append(Place(*change))
+        kept: dict[int, tuple[Run, ...]] = {}
+        for number, file, mode, _ in self.in_rank_order:
+            is_wanted = file.path in changes and mode is ViewMode.FULL
+            lines = self.lines(number) if is_wanted else None
+            if lines is None or self._corpus.files[number].is_generated:
+                continue
+            places = changes[file.path]
+            is_new = not all(place.first for place in places)
+            pins = Pins({file.path: () if is_new else tuple(places)})
+            for run in pins.runs(file.path, self._analysis(number).definitions):
+                size = sum(map(len, lines.texts[max(run[0] - 1, 0) : run[1]]))
+                if size // CHARACTERS_PER_TOKEN <= room:
+                    room -= size // CHARACTERS_PER_TOKEN
+                    kept[number] = (*kept.get(number, ()), run)
+        return kept
 
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""

@@ -39,6 +39,7 @@ NOTHING_ELSE = f"Nothing else scores {RELEVANT:.2%} for the task. "
 _NEXT = 0.1  # The part of the budget by which the audit says what more of it would buy (rule A-1)
 _HIDDEN = frozenset({Level.LEFT_OUT, Level.NAME, Level.NONE})
 _MOST_DOUBLINGS = 16  # of a budget that shows no file, until one does
+_OF_CHANGED = 0.5  # The part of what pins leave for changed definitions of a review (rule T-14)
 # The largest of the pins that a budget is too small for; one of these is what to shorten.
 _PINS_NAMED = 3
 
@@ -172,6 +173,9 @@ class _Filling:
         fitted = self._within(pinned.left, {})
         if fitted is None:  # not even a line fits beside the pins
             return pinned
+        if self.request.is_review:
+            changed = self.files.changed_definitions(int(pinned.left * _OF_CHANGED))
+            fitted = self._within(pinned.left, changed) or fitted
         if self.request.kept:
             fitted = self._within(pinned.left, self._kept_lines(fitted)) or fitted
         if not (fitted.cuts and fitted.fit.is_exhausted):

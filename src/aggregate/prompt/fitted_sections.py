@@ -83,6 +83,8 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
     first = (project_segment(request.title),)
     if task is None:
         return {Section.PROJECT: first} if request.is_overview else {}
+    if request.is_review:
+        return {Section.PROJECT: first}
     head = find_head(str(request.base_dir))
     commit = head.commit if head else ""
     end = task_segment(clean_issue(task.text), commit=commit, since=finish.changes, note=note)

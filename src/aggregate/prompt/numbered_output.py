@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from aggregate.base.disk.reading import confined, is_file
-from aggregate.base.disk.writing import TEMPORARY_SUFFIX, temporary_name, write_to_free
+from aggregate.base.disk.writing import TEMPORARY_SUFFIX, replace_own, temporary_name, write_to_free
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 
@@ -71,11 +71,33 @@ def write_numbered(
         path = write_to_free(paths, pieces, temporary_name(output_dir, namespace), within=project)
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
+    _forget_records(path)
+    return path
+
+
+def write_named(path: Path, pieces: Iterable[bytes]) -> bool:
+    """Write a prompt to a file that the user names; return whether records may lie beside it.
+
+    What is there is replaced in one step; a pipe or a device is written to.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file() and not target.is_dir():
+            with target.open("wb") as stream:
+                stream.writelines(pieces)
+            return False
+        replace_own(target, pieces)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    _forget_records(path)
+    return True
+
+
+def _forget_records(path: Path) -> None:
     # Records beside it tell of one that is gone, or somebody else has put them there.
     for record in (request_log_path(path), audit_path(path)):
         with suppress(OSError):  # such as a folder in the way, which holds no record either
             record.unlink(missing_ok=True)
-    return path
 
 
 def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from aggregate.base.errors import ConfigError
-from aggregate.base.files import Entry, FileItem, GeneratedView
+from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.messages import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
 from aggregate.base.request import (
@@ -76,6 +76,8 @@ class Request:
         title: The project's name.
         finish: What it says beside what it shows; nothing of a prompt to be sent, which says its task as a message.
         is_overview: Whether it shows a folder without a configuration, for no task (rule T-12).
+        narrowing: The files that the command line asks for.
+        output_file: Where the prompt is written instead of a numbered file, ``None`` for that.
     """
 
     base_dir: Path
@@ -106,6 +108,8 @@ class Request:
     title: str = ""
     finish: Finish | None = None
     is_overview: bool = False
+    narrowing: Narrowing = field(default_factory=Narrowing)
+    output_file: Path | None = None
 
     def __post_init__(self) -> None:
         # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
@@ -155,6 +159,16 @@ class Request:
             return order
         is_alone = (self.is_finished or self.is_overview) and not self.history
         return FileOrder.RELEVANCE if is_alone else FileOrder.CONFIGURED
+
+    @property
+    def is_review(self) -> bool:
+        """Whether a prompt shows what has changed, for no task (rule T-14)."""
+        task = self.task
+        return (
+            task is not None
+            and bool(task.since)
+            and not (task.text.strip() or task.focus or task.symbols)
+        )
 
     @property
     def is_numbered(self) -> bool:
@@ -243,6 +257,7 @@ AskedTask = str | Task  # A task as a caller may name it: its text, or all of it
 AskedBudget = int | str | Budget
 ALL_FILES: Final = "**/*"  # The glob that stands for all files that git would take
 EVERY: Final = Entry(FileItem(ALL_FILES))
+NO_BUDGET: Final = "all"  # As a budget: none, whatever the configuration says
 # Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond.
 WITHOUT_MODEL: Final = 32_000
 # The most tokens that ``auto`` takes of a larger window: beyond, models find less in what they read, at a price.
@@ -326,6 +341,8 @@ def _budget_of(
                     key=f"budget.{name}",
                 )
         return asked
+    if asked == NO_BUDGET:
+        return None
     usual = table.tier3 if tier == FOCUS_TIER and table.tier3 is not None else table.tokens
     named = next((value for value in (asked, preset, usual) if value is not None), None)
     if named is None:

@@ -4,13 +4,21 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import project_root, real_path
 from aggregate.base.errors import ConfigError
-from aggregate.base.files import Entry, FileItem, GeneratedPolicy, GeneratedView, ViewMode
+from aggregate.base.files import (
+    Entry,
+    FileItem,
+    GeneratedPolicy,
+    GeneratedView,
+    Narrowing,
+    ViewMode,
+)
 from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.text import heading_text
 from aggregate.base.values import row_maker
@@ -98,15 +106,20 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
             f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
             key="files.base_dir",
         )
-    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
-    is_excluded = _exclude_filter(request.exclude) if request.exclude else lambda _: False
-    selection = resolve_entries(
+    is_own = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
+    output = request.output_file and display_path(request.output_file, base_dir)
+
+    def is_ours(path: str) -> bool:
+        return path == output or is_own(path)
+
+    resolve = partial(
+        resolve_entries,
         base_dir,
-        request.entries,
         is_ours=is_ours,
-        is_excluded=is_excluded,
+        is_excluded=_pattern_filter(request.exclude, "files.exclude"),
         listing=listing or FolderListing(request.scope),
     )
+    selection = _narrowed(resolve(request.entries), request.narrowing, resolve)
     selection = _redact_names(selection, request.redaction)
     selection = with_generated_policy(selection, request)
     if request.task is None or request.budget is not None or request.is_tier3:
@@ -119,6 +132,35 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
         else file
         for file in selection.files
     )
+    return replace(selection, files=tuple(files))
+
+
+def _narrowed(
+    selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
+) -> Selection:
+    """Return the files that the command line asks for, each as its configured entry shows it (rules T-13 and B-3)."""
+    if narrowing.paths:
+        configured = {file.path: file for file in selection.files if not file.is_remark}
+        named = resolve(Entry(FileItem(path)) for path in narrowing.paths)
+        files = (
+            configured[file.path]._replace(by_glob=file.by_glob)
+            if file.path in configured
+            else file
+            for file in named.files
+        )
+        selection = replace(named, files=tuple(files))
+    if not (narrowing.include or narrowing.exclude):
+        return selection
+    includes = _pattern_filter(narrowing.include, "--include")
+    excludes = _pattern_filter(narrowing.exclude, "--exclude")
+
+    def is_wanted(path: str) -> bool:
+        if not path.startswith(narrowing.folder):
+            return not narrowing.include
+        name = path[len(narrowing.folder) :]
+        return not excludes(name) and (not narrowing.include or includes(name))
+
+    files = (file for file in selection.files if file.is_remark or is_wanted(file.path))
     return replace(selection, files=tuple(files))
 
 
@@ -258,14 +300,15 @@ def own_output_filter(
 
     Below the output folder: numbered prompts of the namespace with their replies, and the folders of a track's runs.
     Below the configuration's ``folder``: states and caches in ``state/``. Anywhere: the records of prompts, and the
-    prompts and replies that have one beside them, whichever configuration or none they were made by; the index, which a
+    prompts and replies (``.md``, ``.txt``, ``.xml``) that have one beside them, whichever configuration or none they
+    were made by; the index, which a
     user may keep in the project; and what a killed run has left half written.
     """
     begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
     output, state = map(re.escape, begins)
     own_files = (
-        rf"{output}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.md",
-        r"(?:.*/)?\.[^/]+_[0-9]+\.(?:audit|chain)\.json",
+        rf"{output}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.(?:md|xml)",
+        r"(?:.*/)?\.[^/]+\.(?:audit|chain)\.json",
         rf"{output}[^/]+_[0-9]{{3,}}/(?:report|[0-9]{{3,}}_[^/]+)\.md",
         rf"{state}data_cache/.*",
         rf"{state}(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?",
@@ -274,16 +317,16 @@ def own_output_filter(
         r"(?:.*/)?\.[^/]+-[0-9a-f]{16}\.tmp",
     )
     ours = re.compile("|".join(own_files), re.DOTALL)
-    numbered = re.compile(r"(.*/)?([^/]+_[0-9]+)(?:\.[a-z]+)?\.md", re.DOTALL)
+    recorded = re.compile(r"(.*/)?([^/]+?)(?:\.reply)?\.(?:md|txt|xml)", re.DOTALL)
 
     def is_ours(path: str) -> bool:
         # Quick, since it is asked of each file: nothing else can match.
-        is_like_ours = path.endswith((".tmp", ".md", ".audit.json", ".chain.json"))
+        is_like_ours = path.endswith((".tmp", ".md", ".txt", ".xml", ".audit.json", ".chain.json"))
         if not (is_like_ours or path.startswith(begins) or INDEX_FOLDER in path):
             return False
         if ours.fullmatch(path):
             return True
-        match = numbered.fullmatch(path)
+        match = recorded.fullmatch(path)
         return match is not None and any(
             os.path.lexists(base_dir / f"{match[1] or ''}.{match[2]}.{kind}.json")
             for kind in ("audit", "chain")
@@ -292,12 +335,14 @@ def own_output_filter(
     return is_ours
 
 
-def _exclude_filter(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test for paths that match one of the user's exclude patterns, written as in ``.gitignore``."""
+def _pattern_filter(patterns: Sequence[str], key: str) -> Callable[[str], bool]:
+    """Return a test for paths that match one of the user's patterns, written as in ``.gitignore``."""
+    if not patterns:
+        return lambda _: False
     try:
         rules = IgnoreRules().below("", patterns)
     except TooManyRulesError as error:
-        raise ConfigError(f"files.exclude {error}: shorten it", key="files.exclude") from None
+        raise ConfigError(f"{key} {error}: shorten it", key=key) from None
     hidden = {"": False}
 
     def is_hidden(folder: str) -> bool:

@@ -16,7 +16,7 @@ else:
             "git": "list_files tracked_but_ignored unignored",
             "git_changes": "FileChange HunkContext changed_lines context_rules read_changes read_contexts",
             "git_log": "Head LoggedCommit commit_ids find_head read_commits",
-            "git_process": "git own_git why_no_history",
+            "git_process": "git own_git unquoted why_no_history",
             "git_remote": "Remote forget_remotes",
             "gitattributes": "AttributesReader",
         },

@@ -1,0 +1,182 @@
+"""Arguments of ``run``: paths, the task, where the prompt is written, and the usual budgets."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import Ended, aggregate
+from tests.projects import project
+
+LONG = "".join(f"def step_{n}():\n    return wait({n})\n\n\n" for n in range(30))
+FILES = {
+    "README.md": "# Demo\n",
+    "src/core.py": f"def changed():\n    return 1\n\n\n{LONG}",
+    "src/use.py": "from core import changed\n\n\ndef call():\n    return changed()\n",
+    "src/[id]/page.py": "PAGE = 1\n",
+    "tests/test_core.py": "from core import changed\n\n\ndef test_it():\n    changed()\n",
+    "CONDUCT.md": "# Conduct\n\nBe kind.\n",
+}
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository without a configuration, which is the current folder."""
+    folder = project(tmp_path / "clone", FILES)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+        subprocess.run(["git", "-C", str(folder), *identity, *command], check=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def succeeded(*arguments: str) -> Ended:
+    ended = aggregate(*arguments)
+    assert ended.code == 0, ended.err
+    return ended
+
+
+def shown(*arguments: str) -> list[str]:
+    """Return the files that a prompt shows."""
+    lines = succeeded(*arguments, "--stdout", "-q").out.splitlines()
+    return [line.removeprefix("### File ") for line in lines if line.startswith("### File ")]
+
+
+def refused(*arguments: str) -> str:
+    ended = aggregate(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert not Path("md_gen").exists()
+    return ended.err
+
+
+def test_a_task_without_a_budget_has_32000_tokens(clone: Path) -> None:
+    """One line says so; ``--budget all`` shows everything as without a task (rule T-3)."""
+    ended = succeeded("fix the retry loop")
+    assert "\nbudget: 32,000 tokens, since none is set; --budget N sets another one" in ended.err
+    assert "budget" not in json.loads(Path("md_gen/.clone_001.audit.json").read_text())["missing"]
+    assert Path("md_gen/clone_001.md").read_text().rstrip().endswith("fix the retry loop")
+    whole = succeeded("fix the retry loop", "--budget", "all")
+    assert "budget:" not in whole.err
+    assert "## Task" not in Path("md_gen/clone_002.md").read_text()
+
+
+@pytest.mark.parametrize("config", ["[files]\npaths = ['src/*.py']\n", "[budget]\ntokens = 5000\n"])
+def test_a_configured_project_keeps_its_budget(clone: Path, config: str) -> None:
+    """Configured files or a configured budget leave a task as it was (rule T-3)."""
+    project(clone, {"manual_slop.toml": config})
+    assert "budget:" not in succeeded("fix the retry loop").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        (["src/core.py"], ["src/core.py"]),
+        (["README.md", "src/use.py"], ["README.md", "src/use.py"]),
+        (["src/*.py"], ["src/core.py", "src/use.py"]),
+        (["src"], ["src/[id]/page.py", "src/core.py", "src/use.py"]),
+        (["src/[id]"], ["src/[id]/page.py"]),
+        (["src", "--exclude", "core.py"], ["src/[id]/page.py", "src/use.py"]),
+        ([".", "--include", "*.md"], ["CONDUCT.md", "README.md"]),
+        ([".", "--include", "src/", "--exclude", "[[]id]/"], ["src/core.py", "src/use.py"]),
+        (["src/use.py", "change the call"], ["src/use.py"]),
+    ],
+)
+def test_paths_are_arguments(clone: Path, arguments: list[str], paths: list[str]) -> None:
+    """Files, folders and globs are the only candidates, and stand in full without a task (rule T-13)."""
+    assert shown(*arguments) == paths
+
+
+def test_the_rest_of_the_arguments_is_the_task(clone: Path) -> None:
+    """Words need no quotes, one word is a task, and words behind ``--`` are no paths (rule T-13)."""
+    for arguments, task in (
+        (["src", "fix", "the", "call"], "fix the call"),
+        (["changed"], "changed"),
+        (["--", "README.md"], "README.md"),
+        (["fix what?"], "fix what?"),
+    ):
+        text = succeeded("--stdout", "-q", *arguments).out
+        assert text.rstrip().endswith(f"\n\n{task}")
+
+
+def test_a_word_near_a_command_is_a_mistake(clone: Path) -> None:
+    """The error names the command and how to make the word the task (rule T-13)."""
+    message = refused("chekc")
+    assert "Did you mean one of: 'cache', 'check'?" in message
+    assert 'aggregate --task "chekc"' in message
+
+
+@pytest.mark.parametrize("typed", ["src/cor.py", "READM.md", "src/*.go", "gone/file.py"])
+def test_a_path_that_does_not_exist_is_a_mistake(clone: Path, typed: str) -> None:
+    """The nearest name is proposed and nothing is written (rule T-13)."""
+    message = refused(typed)
+    assert typed in message
+    assert ("did you mean" in message) == (typed in ("src/cor.py", "READM.md"))
+
+
+def test_a_path_is_shown_as_its_entry_allows_at_most(clone: Path) -> None:
+    """What the configuration does not name is shown too (rules T-13 and B-3)."""
+    config = '[files]\npaths = [{ path = "src/*.py", view_mode = "skeleton" }]\n'
+    project(clone, {"manual_slop.toml": config})
+    text = succeeded("src/use.py", "CONDUCT.md", "--stdout", "-q").out
+    assert "def call():\n    ...\n" in text
+    assert "Be kind." in text
+    assert "step_1" not in text
+
+
+def test_paths_come_from_a_file(clone: Path) -> None:
+    """Lines and NUL-separated names are read; names that are gone are a warning (rule T-13)."""
+    (clone / "list").write_text('src/use.py\n"READ\\115E.md"\ngone.py\n', encoding="utf-8")
+    ended = succeeded("--paths-from", "list", "--stdout")
+    assert "### File src/use.py" in ended.out
+    assert "### File README.md" in ended.out
+    assert "warning: gone.py: no such file, left out" in ended.err
+    (clone / "list").write_text("src/use.py\0README.md\0", encoding="utf-8")
+    assert shown("--paths-from", "list") == ["src/use.py", "README.md"]
+    (clone / "list").write_text("gone.py\n", encoding="utf-8")
+    assert "lists no file that exists" in refused("--paths-from", "list")
+
+
+def test_a_prompt_is_written_where_it_is_asked_for(clone: Path) -> None:
+    """Its audit lies beside it, ``explain`` and ``locate`` find it, and no later prompt takes it (rule T-13)."""
+    assert succeeded("fix the call", "-o", "ask.md", "-q").out == "ask.md\n"
+    assert (clone / ".ask.audit.json").is_file()
+    assert not (clone / "md_gen").exists()
+    assert succeeded("explain", "ask.md").out.startswith("ask.md: ")
+    assert succeeded("locate", "ask.md:1").code == 0
+    for arguments in (["-o", "ask.md"], ["-o", "other.txt"], ["-o", "-"]):
+        ended = succeeded("--budget", "all", "-q", *arguments)
+        text = ended.out if arguments[1] == "-" else (clone / arguments[1]).read_text()
+        assert "### File README.md" in text
+        assert "ask.md" not in text
+    assert aggregate("README.md", "-o", "src").code == 1
+
+
+def test_a_review_shows_what_has_changed(clone: Path) -> None:
+    """Without a task changed definitions stand in full, with callers, tests and the diff (rule T-14)."""
+    path = clone / "src/core.py"
+    path.write_text(path.read_text().replace("return 1", "return 2"), encoding="utf-8")
+    (clone / "new.py").write_text("def fresh():\n    return 3\n", encoding="utf-8")
+    ended = succeeded("--diff", "--stdout")
+    assert "budget: 16,000 tokens" in ended.err
+    assert "def changed():\n    return 2\n" in ended.out
+    assert "def fresh():\n    return 3\n" in ended.out
+    assert "return changed()" in ended.out
+    assert "-    return 1\n+    return 2\n" in ended.out
+    assert "## Task" not in ended.out
+    assert succeeded("--since", "HEAD", "--stdout", "-q").out == ended.out
+
+
+def test_a_task_behind_diff_is_no_revision(clone: Path) -> None:
+    """A revision needs ``=`` (rule T-14)."""
+    path = clone / "src/core.py"
+    path.write_text(path.read_text().replace("return 1", "return 2"), encoding="utf-8")
+    text = succeeded("--diff", "fix the slash", "--stdout", "-q").out
+    assert text.rstrip().endswith("fix the slash")
+    assert "What has changed since HEAD" in text
+    assert "what has changed since v9" not in text
+
+
+def test_a_review_of_nothing_warns(clone: Path) -> None:
+    """Where no file differs, a line says so (rule T-14)."""
+    assert "warning: none of the files differs from HEAD" in succeeded("--diff").err
