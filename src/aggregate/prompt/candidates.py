@@ -21,6 +21,7 @@ from aggregate.prompt.fit.steps import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
+    SEEN_FILES,
     WITH_TASK,
     Fittable,
     Run,
@@ -32,10 +33,12 @@ from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
 from aggregate.prompt.ranked_files import RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
+from aggregate.prompt.sections.folders import describing_files, first_sentence, large_folders
 from aggregate.prompt.sections.not_shown import Called, Hidden
+from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
-from aggregate.ranking import RankedFile
+from aggregate.ranking import PathKind, RankedFile, kinds_of
 from aggregate.ranking.files import Analysis, Piece
 
 # Files that score less come behind all likelier ones, and those below the second score are not shown, since a prompt of
@@ -48,6 +51,8 @@ _LEADING = 5
 # The parts of tests and of documents that belong to what was chosen (rule T-11): with what unlikely files get some 0.15
 # from 32,000 tokens. With 0.08 for tests 27,000 show a hundredth fewer of the lines that change in sources and tests.
 _PARTS: Final = {"tests": 0.1, "documents": 0.02}
+# Of an overview: the part that folders get by their code, how many do, and the part of tests and the like.
+_OF_FOLDERS, _MOST_SHARES, _BESIDE_SOURCE = 0.7, 14, 0.05
 _OTHERS: Final = ("unlikely", "unread", "copy")  # Files behind all likely ones
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
@@ -90,6 +95,9 @@ class Candidates:
         shown, pinned = self._corpus.shown, self._pins.files
         # By the entries of the files, of which a glob has one for all; they live as long as the files.
         modes: dict[int, ViewMode | None] = {}
+        # One notebook can fill an overview.
+        most = request.budget.tokens if request.budget and request.is_structural else inf
+        outlines_notebooks = sum(self._estimates) > most
         self.in_rank_order: list[Candidate] = []
         new_candidate = row_maker(Candidate)
         for entry in ranked.ranking.files:  # a loop for a hundred thousand files
@@ -99,6 +107,8 @@ class Candidates:
             if key not in modes:
                 modes[key] = _most(file, is_summary=request.is_summary)
             mode = ViewMode.FULL if file.path in pinned else modes[key]
+            if mode is ViewMode.FULL and outlines_notebooks and file.path.endswith(".ipynb"):
+                mode = ViewMode.OUTLINE
             if mode is not None:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
@@ -129,6 +139,8 @@ class Candidates:
 
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
+        if self.ranked.question.is_overview:
+            return self._shares_by_folder()
         companions = self.ranked.ranking.companions
         by_kind: dict[str, list[int]] = {}
         for number, _, _, ranked in self.in_rank_order:
@@ -146,6 +158,40 @@ class Candidates:
                 Share([self._fittables(by_kind.get(kind, []))], part, first=0)
                 for kind, part in _PARTS.items()
             ),
+        ]
+
+    def _shares_by_folder(self) -> list[Share]:
+        """Return what a newcomer reads first, then each large folder in proportion to its code, then all others."""
+        first = self.ranked.ranking.companions
+        kinds = kinds_of(self._corpus.files)
+        sources: dict[str, int] = {}
+        beside: list[int] = []
+        introductions, others = list[int](), list[int]()
+        for number, file, _, ranked in self.in_rank_order:
+            is_code = self._corpus.files[number].is_code or file.path.endswith(".ipynb")
+            if number in first:
+                introductions.append(number)
+            elif not ranked.pieces or not is_code:
+                others.append(number)
+            elif kinds[number] is PathKind.SOURCE:
+                sources[file.path] = number
+            else:
+                beside.append(number)
+        sizes = {path: self._estimates[number] for path, number in sources.items()}
+        folders = large_folders(sizes, _MOST_SHARES)
+        total = sum(sizes.values()) or 1
+        return [
+            Share([self._fittables(introductions)]),
+            *(
+                Share(
+                    [self._fittables([sources[path] for path in paths])],
+                    _OF_FOLDERS * sum(map(sizes.__getitem__, paths)) / total,
+                    first=1 + SEEN_FILES // len(folders),
+                )
+                for paths in folders
+            ),
+            Share([self._fittables(beside)], _BESIDE_SOURCE),
+            Share(self._groups([], others)),
         ]
 
     def _least(self, score: float) -> float:
@@ -195,7 +241,7 @@ class Candidates:
                 for chance, size in zip(chances, sizes, strict=True)
             ]
         is_prose = not self._corpus.files[number].is_code
-        is_likely = number in self._leading
+        is_likely = self.has_least and number in self._leading
         calls = self._calls(number) if is_likely else {}
         return Fittable(number, analysis.definitions, pieces, chances, is_prose, is_likely, calls)
 
@@ -203,6 +249,7 @@ class Candidates:
     def _leading(self) -> Sequence[int]:
         """The likeliest files, the likeliest first; none where nothing tells of a place."""
         leading = self.in_rank_order[:_LEADING] if self.has_least else ()
+        leading = self.in_rank_order if self.ranked.question.is_overview else leading
         return [candidate.number for candidate in leading]
 
     def _calls(self, number: int) -> Mapping[int, Sequence[int]]:
@@ -233,6 +280,18 @@ class Candidates:
             )
         opened = self._opened[number]
         return opened.lines if opened else None
+
+    def tree(self) -> Tree:
+        """Return the tree of all files, with a sentence of each folder that says what it holds."""
+        numbers = {candidate.file.path: candidate.number for candidate in self.in_rank_order}
+        folders = Tree([*numbers]).folders
+        files = describing_files([*numbers])
+        sentences = {
+            folder: first_sentence(files[folder], self._corpus.text(numbers[files[folder]]))
+            for folder in folders
+            if folder in files
+        }
+        return Tree([*numbers], sentences)
 
     def content_hash(self, number: int) -> str:
         return self._corpus.content_hash(number).hex()
@@ -296,7 +355,7 @@ class Candidates:
     def called(self, fit: Fit) -> list[Called]:
         """Return the definitions that shown code of the likeliest files calls and that are not shown."""
         names: dict[str, None] = {}
-        for number in self._leading:
+        for number in self._leading if self.has_least else ():
             opened = self._opened.get(number)
             if number not in fit.shown or not opened or not opened.lines.ends:
                 continue  # a view has other lines
