@@ -13,6 +13,7 @@ from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
+from aggregate.prompt.called_names import called_names
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import Reading, encoding_note
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
@@ -31,28 +32,26 @@ from aggregate.prompt.fit.steps import (
 )
 from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
+from aggregate.prompt.overview import PART_BESIDE, overview_groups, overview_tree
 from aggregate.prompt.ranked_files import RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
-from aggregate.prompt.sections.folders import describing_files, first_sentence, large_folders
 from aggregate.prompt.sections.not_shown import Called, Hidden
 from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
-from aggregate.ranking import PathKind, RankedFile, kinds_of
+from aggregate.ranking import RankedFile
 from aggregate.ranking.files import Analysis, Piece
 
 # Files that score less come behind all likelier ones, and those below the second score are not shown, since a prompt of
 # them tells a reader less than its end (rule B-6); of all where nothing tells of a place, since breadth is worth more
 # there (rule T-9).
 _LIKELY, RELEVANT = 0.002, 0.0002
-_MOST_CALLED = 100  # Names in shown code whose definitions are looked for
 # The likeliest files show more of what they define: short bodies, what these call, what signatures are for.
 _LEADING = 5
 # The parts of tests and of documents that belong to what was chosen (rule T-11): with what unlikely files get some 0.15
 # from 32,000 tokens. With 0.08 for tests 27,000 show a hundredth fewer of the lines that change in sources and tests.
 _PARTS: Final = {"tests": 0.1, "documents": 0.02}
-# Of an overview: the part that folders get by their code, how many do, and the part of tests and the like.
-_OF_FOLDERS, _MOST_SHARES, _BESIDE_SOURCE = 0.7, 14, 0.05
+_OF_NEXT = 0.9  # Of an introduction's score, what the next one has
 _OTHERS: Final = ("unlikely", "unread", "copy")  # Files behind all likely ones
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
@@ -140,7 +139,7 @@ class Candidates:
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
         if self.ranked.question.is_overview:
-            return self._shares_by_folder()
+            return self._shares_of_overview()
         companions = self.ranked.ranking.companions
         by_kind: dict[str, list[int]] = {}
         for number, _, _, ranked in self.in_rank_order:
@@ -160,38 +159,15 @@ class Candidates:
             ),
         ]
 
-    def _shares_by_folder(self) -> list[Share]:
+    def _shares_of_overview(self) -> list[Share]:
         """Return what a newcomer reads first, then each large folder in proportion to its code, then all others."""
-        first = self.ranked.ranking.companions
-        kinds = kinds_of(self._corpus.files)
-        sources: dict[str, int] = {}
-        beside: list[int] = []
-        introductions, others = list[int](), list[int]()
-        for number, file, _, ranked in self.in_rank_order:
-            is_code = self._corpus.files[number].is_code or file.path.endswith(".ipynb")
-            if number in first:
-                introductions.append(number)
-            elif not ranked.pieces or not is_code:
-                others.append(number)
-            elif kinds[number] is PathKind.SOURCE:
-                sources[file.path] = number
-            else:
-                beside.append(number)
-        sizes = {path: self._estimates[number] for path, number in sources.items()}
-        folders = large_folders(sizes, _MOST_SHARES)
-        total = sum(sizes.values()) or 1
+        groups = overview_groups(self.in_rank_order, self._corpus, self.ranked.ranking.companions)
+        first = 1 + SEEN_FILES // max(1, len(groups.folders))
         return [
-            Share([self._fittables(introductions)]),
-            *(
-                Share(
-                    [self._fittables([sources[path] for path in paths])],
-                    _OF_FOLDERS * sum(map(sizes.__getitem__, paths)) / total,
-                    first=1 + SEEN_FILES // len(folders),
-                )
-                for paths in folders
-            ),
-            Share([self._fittables(beside)], _BESIDE_SOURCE),
-            Share(self._groups([], others)),
+            Share([self._fittables(groups.introductions)]),
+            *(Share([self._fittables(files)], part, first=first) for files, part in groups.folders),
+            Share([self._fittables(groups.beside)], PART_BESIDE),
+            Share(self._groups([], groups.others)),
         ]
 
     def _least(self, score: float) -> float:
@@ -236,14 +212,22 @@ class Candidates:
             # The pieces of likelier files enter first, however long they are.
             best = max(chances, default=0.0) or 1.0
             sizes = [max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY for piece in pieces]
+            score = self._introductions.get(number, ranked.score)
             chances = [
-                ranked.score * chance / best * size
-                for chance, size in zip(chances, sizes, strict=True)
+                score * chance / best * size for chance, size in zip(chances, sizes, strict=True)
             ]
         is_prose = not self._corpus.files[number].is_code
         is_likely = self.has_least and number in self._leading
         calls = self._calls(number) if is_likely else {}
         return Fittable(number, analysis.definitions, pieces, chances, is_prose, is_likely, calls)
+
+    @cached_property
+    def _introductions(self) -> Mapping[int, float]:
+        """What a newcomer reads first, each file before the next one."""
+        if not self.ranked.question.is_overview:
+            return {}
+        files = self.ranked.ranking.companions
+        return {number: _OF_NEXT**place for place, number in enumerate(files)}
 
     @cached_property
     def _leading(self) -> Sequence[int]:
@@ -282,16 +266,7 @@ class Candidates:
         return opened.lines if opened else None
 
     def tree(self) -> Tree:
-        """Return the tree of all files, with a sentence of each folder that says what it holds."""
-        numbers = {candidate.file.path: candidate.number for candidate in self.in_rank_order}
-        folders = Tree([*numbers]).folders
-        files = describing_files([*numbers])
-        sentences = {
-            folder: first_sentence(files[folder], self._corpus.text(numbers[files[folder]]))
-            for folder in folders
-            if folder in files
-        }
-        return Tree([*numbers], sentences)
+        return overview_tree(self.in_rank_order, self._corpus)
 
     def content_hash(self, number: int) -> str:
         return self._corpus.content_hash(number).hex()
@@ -354,28 +329,28 @@ class Candidates:
 
     def called(self, fit: Fit) -> list[Called]:
         """Return the definitions that shown code of the likeliest files calls and that are not shown."""
-        names: dict[str, None] = {}
-        for number in self._leading if self.has_least else ():
-            opened = self._opened.get(number)
-            if number not in fit.shown or not opened or not opened.lines.ends:
-                continue  # a view has other lines
-            marks = fit.shown[number].marks
-            for reference in self._corpus.analyses([number], with_references=True)[0].references:
-                if reference.kind == "call" and any(marks[reference.line - 1 : reference.line]):
-                    names.setdefault(reference.name)
+        marks = {
+            number: bytes(fit.shown[number].marks)
+            for number in (self._leading if self.has_least else ())
+            if number in fit.shown and fit.shown[number].lines.ends  # a view has other lines
+        }
         found: dict[str, list[str]] = {}
-        for name in list(names)[:_MOST_CALLED]:
+        for name in called_names(marks, self._corpus):
             files = self._corpus.files_defining(name)
-            if len(files) == 1 and not self._is_shown(files[0], name, fit):
+            if (
+                len(files) == 1
+                and files[0] in self.by_number
+                and not self._names(files[0], name, fit)
+            ):
                 found.setdefault(self._corpus.shown[files[0]].path, []).append(name)
         return [*found.items()]
 
-    def _is_shown(self, number: int, name: str, fit: Fit) -> bool:
-        """Return whether the line that names a definition is shown, or cannot be."""
+    def _names(self, number: int, name: str, fit: Fit) -> bool:
+        """Return whether a line that defines the name in a file is shown."""
         analysis = self._analysis(number)
         lines = [analysis.definitions[place].signature for place in analysis.named.get(name, ())]
         marks = fit.shown[number].marks if number in fit.shown else b""
-        return number not in self.by_number or any(any(marks[n - 1 : n]) for n in lines)
+        return any(any(marks[line - 1 : line]) for line in lines)
 
     def shown_files(
         self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
@@ -440,6 +415,9 @@ class Candidates:
 
     def _by_relevance(self, files: Mapping[str, RenderedFile]) -> list[RenderedFile]:
         """Return files by score, each followed by its own tests and documents (rule B-8)."""
+        if self.ranked.question.is_overview:  # from top to bottom, as a newcomer reads
+            first = [self._corpus.shown[number].path for number in self.ranked.ranking.companions]
+            return [*_sorted_by(files, first).values()]
         last = len(self._places)
         keys: dict[str, tuple[int, int]] = {}
         for path in files:

@@ -136,30 +136,51 @@ _GUIDES = (
         4,
     ),
     (re.compile(r"^\.github/workflows/[^/]*(?:ci|test|check|build)[^/]*\.ya?ml$|^\.ci/", re.I), 1),
-    (re.compile(r"(?:^|/)(?:__main__|main|cli|manage|app|index|lib)\.\w+$", re.I), 4),
+    (
+        re.compile(
+            r"(?:^|/)(?:(?:__main__|main|cli|manage)\.(?:py|rs|go|c|cc|cpp|java|kt|rb|php|[cm]?[jt]sx?)|index\.[jt]s|lib\.rs)$"
+        ),
+        3,
+    ),
 )
 _OF_GUIDE = 0.85  # The part of what a README has
 
 
 def introduction(inquiry: Inquiry) -> Evidence:
     """Return the files that tell a newcomer about the project: its README nearest to the root, then a few others."""
-    readme = _nearest(inquiry, _README, 1)
+    weights = Counter[str]()  # characters of sources by the first folder
+    for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
+        if facts.is_code and kind is PathKind.SOURCE:
+            weights[facts.path.split("/")[0]] += facts.characters
+    readme = _nearest(inquiry, _README, 1, {})
     found = dict.fromkeys(readme, 1.0)
     for pattern, most in _GUIDES:
-        for file in _nearest(inquiry, pattern, most):
+        for file in _nearest(inquiry, pattern, most, weights):
             found.setdefault(file, _OF_GUIDE)
     matched = dict.fromkeys(found, "read first") | dict.fromkeys(readme, "its README")
     return Evidence("introduction", files=found, matched=matched)
 
 
-def _nearest(inquiry: Inquiry, pattern: re.Pattern[str], most: int) -> list[int]:
-    """Return the files whose paths match, those of the fewest folders first, no tests or examples."""
+def _nearest(
+    inquiry: Inquiry, pattern: re.Pattern[str], most: int, weights: Mapping[str, int]
+) -> list[int]:
+    """Return the files whose paths match, no tests or examples.
+
+    Those at the root come first, then those of heavier folders, then those of fewer folders.
+    """
     matches = [
-        ((facts.path.count("/"), len(facts.path), facts.path), file)
+        (
+            facts.path.count("/") > 0,
+            -weights.get(facts.path.split("/")[0], 0),
+            facts.path.count("/"),
+            len(facts.path),
+            facts.path,
+            file,
+        )
         for file, facts in enumerate(inquiry.files)
         if pattern.search(facts.path) and inquiry.kinds[file] not in _BESIDE
     ]
-    return [file for _, file in sorted(matches)[:most]]
+    return [match[-1] for match in sorted(matches)[:most]]
 
 
 def chore_of(task: TaskText) -> str:
