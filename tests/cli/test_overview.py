@@ -23,8 +23,9 @@ FILES = {
     "tests/test_core.py": "".join(f"def test_{n}():\n    assert True\n\n\n" for n in range(200)),
 }
 LINE = (
-    "Parts of the project lake. A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left "
-    "out."
+    "Parts of the project lake. This is an overview: the tree with what its folders hold, what the project says of itself, "
+    "how it is built and where it starts, and the central definitions of each large folder. A line `...`, or a comment "
+    "such as `# ...12` of 12 lines, stands for lines that are left out."
 )
 
 
@@ -49,9 +50,7 @@ def test_a_folder_alone_gives_an_overview(lake: Path) -> None:
         "no manual_slop.toml here: this is an overview of all files that git does not ignore"
     )
     text = (lake / "md_gen/lake_001.md").read_text(encoding="utf-8")
-    assert text.startswith(
-        f"{LINE}\n\n## Tree\n\n```text\ndocs/\n  README.md\nsrc/ferry/\n  core.py\n"
-    )
+    assert text.startswith(f"{LINE}\n\n## Tree\n\n```text\ndocs/ (1 file)\n  README.md\n")
     assert "\n## Task" not in text
     assert "Ferry carries files." in text
     assert count(text) <= 32_000
@@ -99,10 +98,14 @@ def test_other_commands_need_no_configuration_either(lake: Path) -> None:
     ("paths", "number", "lines"),
     [
         (["a.py", "b/c.py", "b/d.py"], 1, ["b/ (2 files)", "a.py"]),
-        (["a.py", "b/c.py", "b/d.py"], 2, ["b/", "  c.py", "  d.py", "a.py"]),
+        (["a.py", "b/c.py", "b/d.py"], 2, ["b/ (2 files)", "  c.py, d.py", "a.py"]),
         (["x/y/z/a.py"], 1, ["x/y/z/ (1 file)"]),
-        (["x/y/z/a.py"], 4, ["x/y/z/", "  a.py"]),
-        ([f"{n:02}.py" for n in range(43)], 1, [*(f"{n:02}.py" for n in range(40)), "... 3 more"]),
+        (["x/y/z/a.py"], 4, ["x/y/z/ (1 file)", "  a.py"]),
+        (
+            [f"{n:02}.py" for n in range(43)],
+            1,
+            [f"{', '.join(f'{n:02}.py' for n in range(40))}, ... 3 more"],
+        ),
         (["a\n## Files/b.py"], 1, ["a\\x0a## Files/ (1 file)"]),
         (["```"], 1, ["```"]),
     ],

@@ -13,6 +13,7 @@ from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
+from aggregate.prompt.called_names import called_names
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import Reading, encoding_note
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
@@ -21,6 +22,7 @@ from aggregate.prompt.fit.steps import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
+    SEEN_FILES,
     WITH_TASK,
     Fittable,
     Run,
@@ -30,9 +32,11 @@ from aggregate.prompt.fit.steps import (
 )
 from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
+from aggregate.prompt.overview import PART_BESIDE, overview_groups, overview_tree
 from aggregate.prompt.ranked_files import Pins, RankedFiles, find_pins
 from aggregate.prompt.request import ALL_FILES, Request
 from aggregate.prompt.sections.not_shown import Called, Hidden
+from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
@@ -42,12 +46,12 @@ from aggregate.ranking.files import Analysis, Piece
 # them tells a reader less than its end (rule B-6); of all where nothing tells of a place, since breadth is worth more
 # there (rule T-9).
 _LIKELY, RELEVANT = 0.002, 0.0002
-_MOST_CALLED = 100  # Names in shown code whose definitions are looked for
 # The likeliest files show more of what they define: short bodies, what these call, what signatures are for.
 _LEADING = 5
 # The parts of tests and of documents that belong to what was chosen (rule T-11): with what unlikely files get some 0.15
 # from 32,000 tokens. With 0.08 for tests 27,000 show a hundredth fewer of the lines that change in sources and tests.
 _PARTS: Final = {"tests": 0.1, "documents": 0.02}
+_OF_NEXT = 0.9  # Of an introduction's score, what the next one has
 _OTHERS: Final = ("unlikely", "unread", "copy")  # Files behind all likely ones
 # Further files that are put in order when all of those are shown, and twice as many each time.
 _FIRST_OTHERS = 100
@@ -90,6 +94,9 @@ class Candidates:
         shown, pinned = self._corpus.shown, self._pins.files
         # By the entries of the files, of which a glob has one for all; they live as long as the files.
         modes: dict[int, ViewMode | None] = {}
+        # One notebook can fill an overview.
+        most = request.budget.tokens if request.budget and request.is_structural else inf
+        outlines_notebooks = sum(self._estimates) > most
         self.in_rank_order: list[Candidate] = []
         new_candidate = row_maker(Candidate)
         for entry in ranked.ranking.files:  # a loop for a hundred thousand files
@@ -99,6 +106,8 @@ class Candidates:
             if key not in modes:
                 modes[key] = _most(file, is_summary=request.is_summary)
             mode = ViewMode.FULL if file.path in pinned else modes[key]
+            if mode is ViewMode.FULL and outlines_notebooks and file.path.endswith(".ipynb"):
+                mode = ViewMode.OUTLINE
             if mode is not None:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
@@ -150,6 +159,8 @@ class Candidates:
 
     def _shares(self) -> list[Share]:
         """Return the files by what of the budget they get: likely ones, tests and documents of these, all others."""
+        if self.ranked.question.is_overview:
+            return self._shares_of_overview()
         companions = self.ranked.ranking.companions
         by_kind: dict[str, list[int]] = {}
         for number, _, _, ranked in self.in_rank_order:
@@ -167,6 +178,17 @@ class Candidates:
                 Share([self._fittables(by_kind.get(kind, []))], part, first=0)
                 for kind, part in _PARTS.items()
             ),
+        ]
+
+    def _shares_of_overview(self) -> list[Share]:
+        """Return what a newcomer reads first, then each large folder in proportion to its code, then all others."""
+        groups = overview_groups(self.in_rank_order, self._corpus, self.ranked.ranking.companions)
+        first = 1 + SEEN_FILES // max(1, len(groups.folders))
+        return [
+            Share([self._fittables(groups.introductions)]),
+            *(Share([self._fittables(files)], part, first=first) for files, part in groups.folders),
+            Share([self._fittables(groups.beside)], PART_BESIDE),
+            Share(self._groups([], groups.others)),
         ]
 
     def _least(self, score: float) -> float:
@@ -211,19 +233,28 @@ class Candidates:
             # The pieces of likelier files enter first, however long they are.
             best = max(chances, default=0.0) or 1.0
             sizes = [max(1, piece.characters / CHARACTERS_PER_TOKEN) ** DENSITY for piece in pieces]
+            score = self._introductions.get(number, ranked.score)
             chances = [
-                ranked.score * chance / best * size
-                for chance, size in zip(chances, sizes, strict=True)
+                score * chance / best * size for chance, size in zip(chances, sizes, strict=True)
             ]
         is_prose = not self._corpus.files[number].is_code
-        is_likely = number in self._leading
+        is_likely = self.has_least and number in self._leading
         calls = self._calls(number) if is_likely else {}
         return Fittable(number, analysis.definitions, pieces, chances, is_prose, is_likely, calls)
+
+    @cached_property
+    def _introductions(self) -> Mapping[int, float]:
+        """What a newcomer reads first, each file before the next one."""
+        if not self.ranked.question.is_overview:
+            return {}
+        files = self.ranked.ranking.companions
+        return {number: _OF_NEXT**place for place, number in enumerate(files)}
 
     @cached_property
     def _leading(self) -> Sequence[int]:
         """The likeliest files, the likeliest first; none where nothing tells of a place."""
         leading = self.in_rank_order[:_LEADING] if self.has_least else ()
+        leading = self.in_rank_order if self.ranked.question.is_overview else leading
         return [candidate.number for candidate in leading]
 
     def _calls(self, number: int) -> Mapping[int, Sequence[int]]:
@@ -254,6 +285,9 @@ class Candidates:
             )
         opened = self._opened[number]
         return opened.lines if opened else None
+
+    def tree(self) -> Tree:
+        return overview_tree(self.in_rank_order, self._corpus)
 
     def content_hash(self, number: int) -> str:
         return self._corpus.content_hash(number).hex()
@@ -316,28 +350,28 @@ class Candidates:
 
     def called(self, fit: Fit) -> list[Called]:
         """Return the definitions that shown code of the likeliest files calls and that are not shown."""
-        names: dict[str, None] = {}
-        for number in self._leading:
-            opened = self._opened.get(number)
-            if number not in fit.shown or not opened or not opened.lines.ends:
-                continue  # a view has other lines
-            marks = fit.shown[number].marks
-            for reference in self._corpus.analyses([number], with_references=True)[0].references:
-                if reference.kind == "call" and any(marks[reference.line - 1 : reference.line]):
-                    names.setdefault(reference.name)
+        marks = {
+            number: bytes(fit.shown[number].marks)
+            for number in (self._leading if self.has_least else ())
+            if number in fit.shown and fit.shown[number].lines.ends  # a view has other lines
+        }
         found: dict[str, list[str]] = {}
-        for name in list(names)[:_MOST_CALLED]:
+        for name in called_names(marks, self._corpus):
             files = self._corpus.files_defining(name)
-            if len(files) == 1 and not self._is_shown(files[0], name, fit):
+            if (
+                len(files) == 1
+                and files[0] in self.by_number
+                and not self._names(files[0], name, fit)
+            ):
                 found.setdefault(self._corpus.shown[files[0]].path, []).append(name)
         return [*found.items()]
 
-    def _is_shown(self, number: int, name: str, fit: Fit) -> bool:
-        """Return whether the line that names a definition is shown, or cannot be."""
+    def _names(self, number: int, name: str, fit: Fit) -> bool:
+        """Return whether a line that defines the name in a file is shown."""
         analysis = self._analysis(number)
         lines = [analysis.definitions[place].signature for place in analysis.named.get(name, ())]
         marks = fit.shown[number].marks if number in fit.shown else b""
-        return number not in self.by_number or any(any(marks[n - 1 : n]) for n in lines)
+        return any(any(marks[line - 1 : line]) for line in lines)
 
     def shown_files(
         self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
@@ -402,6 +436,9 @@ class Candidates:
 
     def _by_relevance(self, files: Mapping[str, RenderedFile]) -> list[RenderedFile]:
         """Return files by score, each followed by its own tests and documents (rule B-8)."""
+        if self.ranked.question.is_overview:  # from top to bottom, as a newcomer reads
+            first = [self._corpus.shown[number].path for number in self.ranked.ranking.companions]
+            return [*_sorted_by(files, first).values()]
         last = len(self._places)
         keys: dict[str, tuple[int, int]] = {}
         for path in files:

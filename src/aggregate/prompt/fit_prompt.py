@@ -18,7 +18,7 @@ from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
 from aggregate.prompt.fit.steps import ALL_LINES, Run
-from aggregate.prompt.fitted_sections import ALL, Fitted, Shares, frame_of, shares_of
+from aggregate.prompt.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of, shares_of
 from aggregate.prompt.layout import (
     FILES,
     FILES_SUMMARY,
@@ -96,8 +96,8 @@ def _fitted_prompt(request: Request, files: Candidates) -> Composition:
     if request.budget is None:
         raise ValueError("a prompt without a budget is not fitted")
     changes = changes_for(request, files.in_rank_order, files.files.corpus.files)
-    paths = [each.file.path for each in files.in_rank_order] if request.is_overview else ()
-    shares = shares_of(request, request.budget, files.count, changes=changes, paths=paths)
+    tree = files.tree() if request.is_structural else None
+    shares = shares_of(request, request.budget, files.count, changes=changes, tree=tree)
     guess = files.ranked.ranking.guess
     note = f"The choice of files is a guess: {heading_text(guess.sentence)}." if guess else ""
     frame = frame_of(request)
@@ -159,9 +159,11 @@ class _Filling:
         fit = self.files.whole_fit(self.budget.tokens)
         if fit is None:
             return None
-        others = self.shares.with_more(self.shares.least, ALL)
+        others, frame = self.shares.with_more(self.shares.least, ALL), self.frame
+        if self.request.is_structural and not self.request.is_overview:  # as without a budget
+            others, frame = {**others, Section.TREE: FittedSection()}, {}
         for with_notes in (True, False):
-            fitted = self._laid_out(fit, others, with_notes=with_notes, frame=self.frame)
+            fitted = self._laid_out(fit, others, with_notes=with_notes, frame=frame)
             if fitted.left >= 0:
                 return fitted
         return None

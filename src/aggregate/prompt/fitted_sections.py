@@ -25,7 +25,7 @@ from aggregate.prompt.turns import Omitted, safe_discussion_segments
 
 ALL = 1 << 62  # More tokens than there are
 # The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
-_OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.06
+_OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12
 _CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
 _LEAST_HUNK = 200  # Characters of a hunk, of which fewer tell nothing
 _NO_ROOM = "the section has no more of the budget"
@@ -80,9 +80,9 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
         return {}
-    first = (project_segment(request.title),)
+    first = (project_segment(request.title, is_overview=request.is_structural),)
     if task is None:
-        return {Section.PROJECT: first} if request.is_overview else {}
+        return {Section.PROJECT: first} if request.is_structural else {}
     if request.is_review:
         return {Section.PROJECT: first}
     head = find_head(str(request.base_dir))
@@ -98,14 +98,14 @@ def shares_of(
     count: Count,
     *,
     changes: Changes = NO_CHANGES,
-    paths: Sequence[str] = (),
+    tree: Tree | None = None,
 ) -> Shares:
-    """Return the sections of a request that have shares; an overview shows its ``paths``, the likeliest first."""
+    """Return the sections of a request that have shares; an overview shows its ``tree``."""
     finish = request.finish or Finish()
     given = partial(fit_given, count=count)
     results = partial(_fit_results, request, count=count)
     shares = (
-        Share(Section.TREE, _OF_TREE, partial(fit_tree, Tree(paths), count=count)),
+        Share(Section.TREE, _OF_TREE, partial(fit_tree, tree or Tree(()), count=count)),
         Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
         Share(Section.RESULTS, budget.results, results),
         Share(

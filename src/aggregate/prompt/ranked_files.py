@@ -59,7 +59,7 @@ def question_for(
     candidates = frozenset(paths)
     changes = changed_lines(folder, task.since) if task.since else ()
     question = Question(
-        is_overview=request.is_overview,
+        is_overview=request.is_structural,
         task=read_task(task.text),
         focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),

@@ -142,6 +142,14 @@ class Request:
         return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in places))))
 
     @property
+    def is_structural(self) -> bool:
+        """Whether it explains the project, for no task: an overview, or what a configuration names."""
+        if self.budget is None or self.task is not None:
+            return False
+        is_plain = self.finish is not None and self.tier is None and not self.is_summary
+        return self.is_overview or is_plain
+
+    @property
     def is_audited(self) -> bool:
         """Whether an account is left beside the prompt: for a task or a budget (rule A-1)."""
         return self.task is not None or self.budget is not None

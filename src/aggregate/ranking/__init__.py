@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from aggregate.ranking.inquiry import *
     from aggregate.ranking.mentions import *
     from aggregate.ranking.message_text import *
+    from aggregate.ranking.paths import *
     from aggregate.ranking.rank import *
     from aggregate.ranking.task_text import *
     from aggregate.ranking.terms import *
@@ -21,6 +22,7 @@ else:
             "inquiry": "ChangedLines Commit Question similar_commits",
             "mentions": "no_definitions",
             "message_text": "change_words definition_name message_words",
+            "paths": "PathKind kinds_of",
             "rank": "rank",
             "task_text": "read_task",
             "terms": "term_list terms_in",

@@ -65,6 +65,7 @@ _CHORES: Final = {
 _CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _README = re.compile(r"(?:^|/)readme(?:\.\w+)?$", re.IGNORECASE)
+_BESIDE = frozenset({PathKind.TEST, PathKind.EXAMPLE, PathKind.BENCHMARK, PathKind.VENDORED})
 _INNER = re.compile(r"(?:^|/)(?:_[A-Za-z]|(?:compat|deprecated|internals?|legacy|private)/)")
 # What is left of the penalty where the first line begins with ``docs:`` or ``test(x):``.
 _IN_SCOPE = 0.0
@@ -121,15 +122,65 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
     )
 
 
+# Files that tell a newcomer about a project besides its README: what else is read first, how it is built and tested,
+# where it starts; of each so many, those nearest to the root.
+_GUIDES = (
+    (re.compile(r"(?:^|/)(?:contributing|architecture|design|development|hacking)\.\w+$", re.I), 2),
+    (
+        re.compile(
+            r"^(?:[^/]+/)?(?:pyproject\.toml|package\.json|cargo\.toml|go\.mod|makefile|justfile|cmakelists\.txt|pom\.xml"
+            r"|build\.gradle(?:\.kts)?|composer\.json|gemfile|tox\.ini|noxfile\.py|setup\.py|environment\.ya?ml"
+            r"|requirements\.txt|pnpm-workspace\.yaml|deno\.jsonc?)$",
+            re.I,
+        ),
+        4,
+    ),
+    (re.compile(r"^\.github/workflows/[^/]*(?:ci|test|check|build)[^/]*\.ya?ml$|^\.ci/", re.I), 1),
+    (
+        re.compile(
+            r"(?:^|/)(?:(?:__main__|main|cli|manage)\.(?:py|rs|go|c|cc|cpp|java|kt|rb|php|[cm]?[jt]sx?)|index\.[jt]s|lib\.rs)$"
+        ),
+        3,
+    ),
+)
+_OF_GUIDE = 0.85  # The part of what a README has
+
+
 def introduction(inquiry: Inquiry) -> Evidence:
-    """Return the file in which the project says what it is: of the READMEs nearest to its root the shortest name."""
-    readmes = {
-        (facts.path.count("/"), len(facts.path), facts.path): file
+    """Return the files that tell a newcomer about the project: its README nearest to the root, then a few others."""
+    weights = Counter[str]()  # characters of sources by the first folder
+    for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
+        if facts.is_code and kind is PathKind.SOURCE:
+            weights[facts.path.split("/")[0]] += facts.characters
+    readme = _nearest(inquiry, _README, 1, {})
+    found = dict.fromkeys(readme, 1.0)
+    for pattern, most in _GUIDES:
+        for file in _nearest(inquiry, pattern, most, weights):
+            found.setdefault(file, _OF_GUIDE)
+    matched = dict.fromkeys(found, "read first") | dict.fromkeys(readme, "its README")
+    return Evidence("introduction", files=found, matched=matched)
+
+
+def _nearest(
+    inquiry: Inquiry, pattern: re.Pattern[str], most: int, weights: Mapping[str, int]
+) -> list[int]:
+    """Return the files whose paths match, no tests or examples.
+
+    Those at the root come first, then those of heavier folders, then those of fewer folders.
+    """
+    matches = [
+        (
+            facts.path.count("/") > 0,
+            -weights.get(facts.path.split("/")[0], 0),
+            facts.path.count("/"),
+            len(facts.path),
+            facts.path,
+            file,
+        )
         for file, facts in enumerate(inquiry.files)
-        if _README.search(facts.path)
-    }
-    files = {readmes[min(readmes)]: 1.0} if readmes else {}
-    return Evidence("introduction", files=files, matched=dict.fromkeys(files, "its README"))
+        if pattern.search(facts.path) and inquiry.kinds[file] not in _BESIDE
+    ]
+    return [match[-1] for match in sorted(matches)[:most]]
 
 
 def chore_of(task: TaskText) -> str:

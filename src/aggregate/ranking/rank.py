@@ -233,7 +233,7 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
     "introduction": 14.0,
 }
 # Characters of what the project says of itself in which a piece comes to matter e times less.
-_INTRODUCTION = 800
+_INTRODUCTION = 1_600
 _DEFINITION_WEIGHT = 2.0
 
 
@@ -253,7 +253,8 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
         values = [_DEFINITION_WEIGHT * used.pieces.get((file, place), 0.0) for place in places]
         if file in first.files:
             sizes = accumulate((piece.characters for piece in analysis.pieces), initial=0)
-            values = [-size / _INTRODUCTION for _, size in zip(places, sizes, strict=False)]
+            scale = _INTRODUCTION * first.files[file] ** 4  # of its README more than of others
+            values = [-size / scale for _, size in zip(places, sizes, strict=False)]
         whole = log(fsum(map(exp, values))) if values else 0.0
         shared_out[file] = [sums[file] + value - whole for value in values]
     pieces, others = probabilities(
@@ -269,7 +270,8 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     # A task of which no word tells anything is answered so too.
     has_task = bool(question.task.text.strip())
     guess = guess_of(inquiry, (), candidates=candidates, files=files) if has_task else None
-    return Ranking(files, missing_evidence(inquiry, evidences, candidates), guess=guess)
+    by_share = dict.fromkeys(first.files, "introduction")
+    return Ranking(files, missing_evidence(inquiry, evidences, candidates), by_share, guess)
 
 
 def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:

@@ -19,10 +19,17 @@ _MARKS = (
 _HEADING = re.compile(r"^[^\w\n]*#{1,6}(?:[ \t]|$)|^[ \t>]*(?:=+|-+)[ \t]*$", re.MULTILINE)
 
 
-def project_segment(name: str) -> Segment:
+_OVERVIEW = (
+    " This is an overview: the tree with what its folders hold, what the project says of itself, how it is built and "
+    "where it starts, and the central definitions of each large folder."
+)
+
+
+def project_segment(name: str, *, is_overview: bool = False) -> Segment:
     """Return the line before the files, which has the same bytes in each prompt of a project."""
+    more = _OVERVIEW if is_overview else ""
     whose = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
-    return Segment(Section.PROJECT, f"Parts of {whose}. {_MARKS}", Stability.STABLE)
+    return Segment(Section.PROJECT, f"Parts of {whose}.{more} {_MARKS}", Stability.STABLE)
 
 
 def task_line(words: str) -> Segment | None:

@@ -1,7 +1,7 @@
 """The folders and files of a project as a tree, of which the likeliest folders are opened (rule T-12)."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from aggregate.base.text import fence, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
@@ -11,9 +11,13 @@ _MOST_NAMES = 40  # Of a folder, that are told
 
 
 class Tree:
-    """The tree of paths, those of the likeliest files first; ``folders`` can be opened one after another."""
+    """The tree of paths, those of the likeliest files first; ``folders`` can be opened one after another.
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    ``sentences`` say what folders hold.
+    """
+
+    def __init__(self, paths: Sequence[str], sentences: Mapping[str, str] | None = None) -> None:
+        self._sentences = sentences or {}
         self._sizes: Counter[str] = Counter()
         self._held: dict[str, dict[str, None]] = {}
         for path in paths:
@@ -34,17 +38,21 @@ class Tree:
         return (Segment(Section.TREE, text, Stability.SLOW),)
 
     def _lines(self, folder: str, opened: frozenset[str], indent: str) -> Iterator[str]:
-        held = sorted(self._held[folder], key=lambda path: (not path.endswith("/"), path))
-        for path in map(self._shortened, held[:_MOST_NAMES]):
+        held = sorted(self._held[folder])
+        folders = [path for path in held if path.endswith("/")]
+        for path in map(self._shortened, folders[:_MOST_NAMES]):
             name, number = heading_text(path[len(folder) :]), self._sizes[path]
-            if path in opened or not number:
-                yield f"{indent}{name}"
-            else:
-                yield f"{indent}{name} ({number:,} file{'s' if number > 1 else ''})"
+            sentence = self._sentences.get(path, "")
+            about = f": {heading_text(sentence)}" if sentence else ""
+            yield f"{indent}{name} ({number:,} file{'s' if number > 1 else ''}){about}"
             if path in opened:
                 yield from self._lines(path, opened, f"{indent}  ")
-        if (more := len(held) - _MOST_NAMES) > 0:
-            yield f"{indent}... {more:,} more"
+        if (hidden := len(folders) - _MOST_NAMES) > 0:
+            yield f"{indent}... {hidden:,} more folders"
+        names = [heading_text(path[len(folder) :]) for path in held if not path.endswith("/")]
+        more = f", ... {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+        if names:
+            yield f"{indent}{', '.join(names[:_MOST_NAMES])}{more}"
 
     def _shortened(self, path: str) -> str:
         """Return the folder that is told in the place of one that holds it alone."""

@@ -1,0 +1,94 @@
+"""Folders of an overview: which are large enough for a share, and what each holds in a sentence (rule T-12)."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+# Files that say what their folder holds, the first that there is.
+DESCRIBING: Final = (
+    "__init__.py", "README.md", "readme.md", "README.rst", "mod.rs", "lib.rs", "doc.go", "package-info.java",
+    "package.json", "index.ts", "index.js", "main.rs", "main.go", "__main__.py", "main.py",
+)  # fmt: skip
+_LARGE: Final = 0.15  # The part of all code above which a folder is split into those in it
+_LARGE_FILE: Final = 2_000  # Tokens of a file that may have a share of its own
+_LONGEST: Final = 140  # Characters of a sentence
+_LOOKED_AT: Final = 4_000  # Characters of a file
+_DOCSTRING: Final = re.compile(
+    r"\A(?:#[^\n]*\n|\s)*[rRuU]?(\"{3}|'{3})\s*(?P<text>.+?)\1", re.DOTALL
+)
+_COMMENT: Final = re.compile(
+    r"\A(?:#![^\n]*\n|\s)*(?P<text>(?:[ \t]*(?://[/!]?|#)[^\n]*\n)+|/\*.*?\*/)", re.DOTALL
+)
+_MARKS: Final = re.compile(r"^[ \t]*(?:/\*+!?|//[/!]?|\*/|\*|#)[ \t]?|\*/", re.MULTILINE)
+_LEGAL: Final = re.compile(
+    r"copyright|licen[cs]e|SPDX|eslint|@ts-|prettier|go:build", re.IGNORECASE
+)
+_NOT_PROSE: Final = re.compile(r"^(?:[#=<\[!>|-]|\*\*\*|```|\s*$)")
+_END: Final = re.compile(r"(?<=[.!?])\s")
+
+
+def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
+    """Return the paths of files in groups, the largest first: folders, of large ones what is in them."""
+    groups = {"": [*sizes]}
+    total = sum(sizes.values()) or 1
+    done: set[str] = set()
+    while len(groups) < most:
+        by_size = sorted(groups, key=lambda folder: -sum(sizes[path] for path in groups[folder]))
+        folder = next((each for each in by_size if each not in done), None)
+        if folder is None or sum(sizes[path] for path in groups[folder]) < _LARGE * total:
+            break
+        done.add(folder)
+        parts: dict[str, list[str]] = {}
+        for path in groups.pop(folder):
+            end = path.find("/", len(folder)) + 1
+            is_large = sizes[path] >= max(_LARGE * total, _LARGE_FILE) or path.endswith(".ipynb")
+            is_large = is_large and not end
+            parts.setdefault(path if is_large else path[:end] or folder, []).append(path)
+        groups |= parts
+    return sorted(groups.values(), key=lambda paths: -sum(sizes[path] for path in paths))
+
+
+def first_sentence(path: str, text: str) -> str:
+    """Return the sentence in which a file says what it is, ``""`` where it does not."""
+    text = text[:_LOOKED_AT]
+    if path.endswith(".json"):
+        return _description(text)
+    if path.endswith((".md", ".rst")):
+        lines = (line.strip() for line in text.split("\n"))
+        return _shortened(next((line for line in lines if not _NOT_PROSE.match(line)), ""))
+    match = _DOCSTRING.match(text) or _COMMENT.match(text)
+    if match is None or _LEGAL.search(match["text"]):
+        return ""
+    words = _MARKS.sub("", match["text"]).strip()
+    return _shortened(words.partition("\n\n")[0])
+
+
+def _description(text: str) -> str:
+    try:
+        table = json.loads(text)
+    except ValueError:
+        return ""
+    words = table.get("description") if isinstance(table, dict) else None
+    return _shortened(words) if isinstance(words, str) else ""
+
+
+def _shortened(text: str) -> str:
+    sentence = _END.split(" ".join(text.split()), maxsplit=1)[0]
+    if not re.search(r"\w", sentence):
+        return ""
+    if len(sentence) <= _LONGEST:
+        return sentence
+    return f"{sentence[:_LONGEST].rpartition(' ')[0]} ..."
+
+
+def describing_files(paths: Sequence[str]) -> dict[str, str]:
+    """Return for each folder the file that says what it holds."""
+    ranks = {name: rank for rank, name in enumerate(DESCRIBING)}
+    found: dict[str, str] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        best = found.get(folder, "").rpartition("/")[2]
+        if folder and name in ranks and ranks[name] < ranks.get(best, len(ranks)):
+            found[folder] = path
+    return {f"{folder}/": path for folder, path in found.items()}
