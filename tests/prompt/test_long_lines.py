@@ -27,8 +27,7 @@ def asked(folder: Path, task: Task, budget: int) -> Composition:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "symbol"),
-    [("icons.py", ICONS, "render_icon"), ("table.js", TABLE, "lookUp")],
+    ("name", "text", "symbol"), [("icons.py", ICONS, "render_icon"), ("table.js", TABLE, "lookUp")]
 )
 @pytest.mark.parametrize("budget", [300, 600, 2_000])
 def test_what_stands_beside_a_long_line_is_shown(
@@ -42,7 +41,7 @@ def test_what_stands_beside_a_long_line_is_shown(
         assert body in markdown
 
 
-@pytest.mark.parametrize("text", [ICONS, f"{{\"a\": \"{DATA}\"}}\n", "word " * 4_000])
+@pytest.mark.parametrize("text", [ICONS, f'{{"a": "{DATA}"}}\n', "word " * 4_000])
 def test_a_long_line_is_shortened_with_a_mark(tmp_path: Path, text: str) -> None:
     """The mark says how much is missing; such a line is no verbatim one, and a budget for all shows it whole."""
     project(tmp_path, {"a.py": text, "b.py": "x = 1  # " + "y" * 30_000})
