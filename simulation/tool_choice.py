@@ -2,10 +2,10 @@
 
 The goals, and the tools that do them, stand in ``simulation/tool_choice_goals``. The model behind is perfect as far as
 it can be: it names the right tool where that is among those that it is shown, and none otherwise. What is measured is
-what the rules decide by themselves, and whether the model is shown the right tool.
+whether the model is shown the right tool, with how many questions and tokens.
 
 A second table is of goals whose words mislead: tools that sound alike, one and several, synonyms, negations, and what
-no tool does. There a rule is right, asks the model, or is wrong and sure, which it never may be.
+no tool does. No rule may decide one of these wrongly.
 """
 
 import re
@@ -104,7 +104,13 @@ def read_tool(line: str) -> Tool:
         parameters.append(Parameter(name.rstrip("?"), type_name, required="?" not in name))
     permissions = frozenset({Permission.READ})
     return Tool(
-        match["name"], _nothing, match["description"], tuple(parameters), "dict", permissions
+        match["name"],
+        _nothing,
+        match["description"],
+        tuple(parameters),
+        "dict",
+        permissions,
+        is_declared=False,
     )
 
 
@@ -148,9 +154,9 @@ def table(half: str, made: Sequence[Choice]) -> str:
 
 
 def doubtful_table(made: Sequence[Choice]) -> str:
-    """Return what rules said of the doubtful goals."""
+    """Return how the doubtful goals were decided."""
     by_rules = [choice.right for choice in made if not choice.questions]
-    right, asked = by_rules.count(True), len(made) - len(by_rules)
+    right, asked = sum(choice.right for choice in made), len(made) - len(by_rules)
     return (
         "goals          n right  asks wrong+sure\n"
         f"{DOUBTFUL:10} {len(made):5} {right:5} {asked:5} {by_rules.count(False):10}"

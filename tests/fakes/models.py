@@ -1,5 +1,6 @@
 """Agents on models that answer by a script, or badly."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,18 @@ Tools = ToolRegistry | tuple[Tool | Callable[..., Any], ...]
 def agent(
     folder: Path, script: Script, tools: Tools = (), **limits: Any
 ) -> tuple[NeuronAgent, ScriptedModel]:
-    """Return an agent that keeps its state in ``folder``, and its model, to which all is well unless it says no."""
-    model = scripted_model({"complete": "yes", "validate": "yes"} | dict(script))
-    return NeuronAgent(model, tools, state_dir=folder, limits=EngineLimits(**limits)), model
+    """Return an agent that keeps its state in ``folder``, and its model, to which all is well unless it says no.
+
+    It chooses the one tool that there is, or the tool whose name begins with the step's first word.
+    """
+    registry = ToolRegistry.of(tools)
+    usual = {"complete": "yes", "validate": "yes"}
+    for name in registry.names:
+        usual[f"find_tool: Step: {re.split('(?=[A-Z])', name)[0].capitalize()}"] = name
+    if len(registry.names) == 1:
+        usual["find_tool"] = registry.names[0]
+    model = scripted_model(usual | dict(script))
+    return NeuronAgent(model, registry, state_dir=folder, limits=EngineLimits(**limits)), model
 
 
 def calls(model: ScriptedModel) -> list[str]:

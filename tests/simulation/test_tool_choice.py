@@ -8,7 +8,7 @@ from simulation.tool_choice import DOUBTFUL, HALVES, LEAST_RIGHT, choices, goals
 
 @pytest.mark.parametrize("half", HALVES)
 def test_the_right_tool_is_chosen(half: str) -> None:
-    """With a perfect model behind nearly all choices are right, and rules alone are never wrong (P2)."""
+    """With a perfect model behind nearly all choices are right, and no rule is wrong (P2)."""
     made = choices(half)
     assert len(made) == 50
     wrong_and_sure = [
@@ -16,17 +16,13 @@ def test_the_right_tool_is_chosen(half: str) -> None:
     ]
     assert wrong_and_sure == []
     assert sum(choice.right for choice in made) / len(made) >= LEAST_RIGHT
-    assert any(not choice.questions for choice in made)
 
 
 def test_no_doubtful_goal_is_decided_wrongly(tmp_path: Path) -> None:
-    """Of 44 goals over twelve tools that sound alike, rules decide some rightly, and never one wrongly or to write (P2)."""
+    """Of 44 goals over twelve tools that sound alike, rules decide none, also those that name a tool that may write (P2)."""
     made = choices(DOUBTFUL)
     assert (len(made), len(tool_sets(tmp_path)["desk"])) == (44, 12)
-    sure = [choice for choice in made if not choice.questions]
-    assert sure
-    assert [choice.goal.text for choice in sure if not choice.right] == []
-    assert {choice.name[:4] for choice in sure} <= {"list", "getA", "getT", "sear"}
+    assert all(choice.questions for choice in made)
     assert all(choice.right for choice in made)
 
 

@@ -257,7 +257,7 @@ def test_an_incomplete_answer_is_no_success_of_items(
 
 def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
     """By default the answer is the data; in prose only on request (P11, X-7)."""
-    script = LOOK | {"complete": "yes", "prose": "It is a line."}
+    script = LOOK | {"complete": "yes", "prose": "It is a line.", "find_tool": "look"}
     made, model = agent(tmp_path, script, (look,))
     assert made.execute_goal("Look").text == "line of a"
     assert "prose" not in calls(model)
@@ -271,10 +271,10 @@ def test_the_trace_adds_up(tmp_path: Path) -> None:
     """Tokens of the root are those of all questions; every step and call is in the tree with its time."""
     made, model = agent(tmp_path, LOOK, (look,))
     trace = made.execute_goal("Look").trace
-    assert trace.calls == len(model.questions) == 4
+    assert trace.calls == len(model.questions) == 5
     assert [one.label for one in trace.children] == ["decompose", "0.1", "complete"]
     labels = [one.label for one in trace.children[1].children]
-    assert labels == ["parameters", "look", "validate"]
+    assert labels == ["find_tool", "parameters", "look", "validate"]
     assert trace.tokens == sum(one.tokens for one in trace.children) > 0
     assert trace.seconds >= trace.children[1].seconds >= 0
     assert trace.children[1].text == "Look up a"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import ToolRegistry, standard_tools
+from aggregate import ToolRegistry, standard_tools, tool
 from tests.fakes.models import agent, asked, calls
 
 PLAN = "1. Look it up"
@@ -103,15 +103,20 @@ CHECKS: list[tuple[Any, str, int, bool]] = [
 ]
 
 
+@pytest.mark.parametrize("reads", [True, False])
 @pytest.mark.parametrize(("value", "verdict", "executions", "validated"), CHECKS)
 def test_validation(
-    tmp_path: Path, value: Any, verdict: str, executions: int, validated: bool
+    tmp_path: Path, value: Any, verdict: str, executions: int, validated: bool, reads: bool
 ) -> None:
-    """The model is asked, also where the tool claims success; a blank is wrong by itself (P10, X-15)."""
+    """The model is asked, also where the tool claims success; a blank is wrong by itself (P10, X-15).
+
+    Only a tool that is declared as reading is called again after a result.
+    """
     flaky = Flaky(value)
-    made, model = agent(tmp_path, SCRIPT | {"validate": verdict}, (flaky.look,))
+    look = tool(permissions="read")(flaky.look) if reads else flaky.look
+    made, model = agent(tmp_path, SCRIPT | {"validate": verdict}, (look,))
     result = made.execute_goal("Look")
-    assert len(flaky.keys) == executions
+    assert len(flaky.keys) == (executions if reads else 1)
     assert result.neurons[0].validated is validated
     assert ("validate" in calls(model)) is (verdict != "never asked")
     assert any("was accepted" in one for one in result.warnings) is not validated
@@ -149,7 +154,9 @@ def test_a_vague_step_is_made_clear(tmp_path: Path, answer: str, expected: str) 
         "code": "result = 'x'",
     }
     made, model = agent(
-        tmp_path, script | {"find_tool": "rides", "find_tool: Format": "executeDataAnalysis"}, tools
+        tmp_path,
+        script | {"find_tool: Step: List": "rides", "find_tool: Format": "executeDataAnalysis"},
+        tools,
     )
     made.execute_goal("Show rides")
     (coding,) = asked(model, "code")

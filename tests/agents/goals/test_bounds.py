@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from aggregate import NeuronAgent, ToolRegistry
+from aggregate import NeuronAgent, ToolRegistry, tool
 from aggregate.agents.goals import EngineLimits, scripted_model
 from aggregate.agents.goals.questions import Completion, Question
 from tests.fakes.models import agent, nodes
@@ -34,6 +34,7 @@ class Clock:
 
 
 def bell(clock: Clock | None = None) -> Callable[[], dict[str, Any]]:
+    @tool(permissions="read")
     def ring() -> dict[str, Any]:
         """Ring the bell."""
         if clock:

@@ -77,7 +77,14 @@ def test_kudos_for_each_activity(running: Service, tmp_path: Path) -> None:
         "Activity 2061: Dee (1 total)",
         "Activity 2060: 0 kudos",
     ]
-    assert questions == ["decompose", "parameters", "validate", "find_tool", "complete"]
+    assert questions == [
+        "decompose",
+        "find_tool",
+        "parameters",
+        "validate",
+        "find_tool",
+        "complete",
+    ]
 
 
 def test_unnecessary_spawning(running: Service, tmp_path: Path) -> None:

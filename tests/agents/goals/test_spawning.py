@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from aggregate import tool
 from aggregate.agents.goals.fan_out import merge_parts
 from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, calls, nodes
@@ -54,7 +55,7 @@ def test_one_sub_task_for_each_item(tmp_path: Path) -> None:
     assert [one.label for one in nodes(result.trace, "dendrite")] == ["1.1", "1.2"]
     told = [one.text for one in nodes(result.trace, "dendrite")]
     assert told == ["Get kudos for run 7", "Get kudos for run 8"]
-    assert calls(model) == ["decompose", "validate", "find_tool", "complete"]
+    assert calls(model) == ["decompose", "find_tool", "validate", "find_tool", "complete"]
 
 
 def closeTicket(ticket: str) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
@@ -265,7 +266,7 @@ def test_a_text_in_an_item_decides_nothing(tmp_path: Path) -> None:
     fans = [one["kudos"][0]["name"] for one in result.results[1]["dendrite_results"]]
     assert fans == [f"fan {n}" for n in range(1, 6)]
     assert wiped == []
-    assert calls(model) == ["decompose", "validate", "find_tool", "complete"]
+    assert calls(model) == ["decompose", "find_tool", "validate", "find_tool", "complete"]
 
 
 def test_the_same_list_is_not_gone_through_twice(tmp_path: Path) -> None:
@@ -356,6 +357,7 @@ def test_nesting_stops_before_the_last_level(tmp_path: Path) -> None:
     """Goals that spawn for ever have sub-tasks at levels 1 to 4 and none below (D-6)."""
     opened: list[int] = []
 
+    @tool(permissions="read")
     def openBox(box_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
         """Open a box."""
         opened.append(box_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate import ToolRegistry, standard_tools
+from aggregate import ToolRegistry, standard_tools, tool
 from tests.fakes.models import agent, calls
 
 
@@ -153,6 +153,7 @@ def test_a_step_that_names_its_tool(tmp_path: Path) -> None:
     assert "find_tool" not in calls(model)
 
 
+@tool(permissions="read")
 def findHoles(depth: float) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
     """Find the holes of a wall that are so deep."""
     return {"success": True, "depth": depth}
@@ -163,43 +164,42 @@ def drillHole(depth: float) -> dict[str, Any]:  # noqa: N802 - tools are camelCa
     return {"success": True, "depth": depth}
 
 
-def readOrDrill(depth: float) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
-    """Read the plan of the cellar, and change it."""
-    return {"success": True, "depth": depth}
-
-
-CERTAIN = [
-    ("Find the holes", True),
-    ("Find all holes of the wall", True),
-    ("Find the hole", False),  # one of them
-    ("Find the holes of 5 mm", False),  # "mm" is no word of the tool's
-    ("Find", False),  # one word is the verb alone
-    ("Find the teeth", False),
-    ("Do not find holes", False),
-    ("Never find the holes", False),
-    ("Wall the find", False),  # its verb is none of the tool's
-    ("Did we find the holes", False),  # a question about it
-    ('Find the holes "like this one"', True),
-    ("Dance", False),
-    ("Drill a hole", False),  # what may change something is never called by words alone
-    ("Use drillHole", False),
-    ("Read the plan of the cellar", False),
+NAMED = [
+    ("Use listHoles", True),
+    ("List the holes", False),  # only the tool's name is a rule
+    ("Use drillHole", False),  # what may change something is the model's choice
+    ("Use listHoles or drillHole", False),
 ]
 
 
-@pytest.mark.parametrize(("step", "is_certain"), CERTAIN)
-def test_words_that_leave_no_doubt(tmp_path: Path, step: str, is_certain: bool) -> None:
-    """Two distinct words, one of them of the description, the verb, and none that the tool does not know; it only reads (P2)."""
-    script = {
-        "decompose": f"1. {step}",
-        "find_tool": "NONE",
-        "answer": "x",
-        "parameters": '{"depth": 2}',
-    }
-    tools = (getKudos, listRides, weigh, findHoles, drillHole, readOrDrill)
-    made, model = agent(tmp_path, script, tools)
+@pytest.mark.parametrize(("step", "is_certain"), NAMED)
+def test_only_a_name_of_a_tool_that_reads_decides(
+    tmp_path: Path, step: str, is_certain: bool
+) -> None:
+    """The model chooses, but where the step names one tool that is declared as reading (P2)."""
+    listHoles = tool("listHoles", permissions="read")(findHoles.func)  # noqa: N806 - tools are camelCase
+    script = {"decompose": f"1. {step}", "find_tool": "NONE", "find_tool: Step: List": "NONE"}
+    script |= {"answer": "x", "parameters": '{"depth": 2}'}
+    made, model = agent(tmp_path, script, (getKudos, listRides, weigh, listHoles, drillHole))
     (result,) = made.execute_goal("Do it").results
     assert ("depth" in result, "find_tool" in calls(model)) == (is_certain, not is_certain)
+
+
+def test_a_call_that_succeeded_is_not_made_again(tmp_path: Path) -> None:
+    """The earlier result is given once more, with a warning; a failed call may be repeated (P4)."""
+    depths: list[float] = []
+
+    def drillHole(depth: float) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """Drill a hole into the wall."""
+        depths.append(depth)
+        return {"success": len(depths) > 1, "retry": True, "number": len(depths)}
+
+    script = {"decompose": "1. Drill a hole\n2. Drill the hole again", "reflect": "busy"}
+    made, _ = agent(tmp_path, script | {"parameters": '{"depth": 2}'}, (drillHole,))
+    result = made.execute_goal("Drill a hole")
+    assert depths == [2.0, 2.0]
+    assert [one["number"] for one in result.results] == [2, 2]
+    assert any("was not called again" in warning for warning in result.warnings)
 
 
 CODES: list[tuple[str, list[str], str]] = [
@@ -236,10 +236,11 @@ def test_code_is_compiled_first(
         "Show the way",
     ],
 )
-def test_a_verb_alone_decides_nothing(tmp_path: Path, goal: str) -> None:
-    """A tool that does the same to something else is not called, and its answer is none (P2)."""
+def test_words_decide_nothing(tmp_path: Path, goal: str) -> None:
+    """Where the model names no tool none is called, whatever the words of the step (P2)."""
     tools = standard_tools(state_dir=tmp_path, roots=[tmp_path])
     script = {"decompose": f"1. {goal}", "find_tool": "NONE", "answer": "NO TOOL FITS: the data"}
+    script |= {f"find_tool: Step: {verb}": "NONE" for verb in ("Get", "List", "Search", "Show")}
     made, model = agent(tmp_path, script, tools)
     result = made.execute_goal(goal)
     assert not result.success
@@ -257,17 +258,17 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
         return work
 
     tools = ToolRegistry()
-    for number in range(25):
+    for number in range(65):
         tools.register(f"tool{number}", numbered(number), f"Nothing like {number}.")
     script = {
         "decompose": "1. Find the height of the tower",
         "find_tool": "NONE",
-        "find_tool: tool24(unit?: str)": "tool24",
+        "find_tool: tool54(unit?: str)": "tool54",
         "parameters": "{}",
     }
     made, model = agent(tmp_path, script, tools)
-    assert made.execute_goal("How high is it?").text == "tool 24"
-    assert calls(model).count("find_tool") == 3
+    assert made.execute_goal("How high is it?").text == "tool 54"
+    assert calls(model).count("find_tool") == 2
 
 
 @pytest.mark.parametrize(

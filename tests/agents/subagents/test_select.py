@@ -235,3 +235,22 @@ def test_any_results_have_an_answer(goal: str, results: list[Any]) -> None:
     assert answer.success is (answer.source.index > 0)
     assert repr(results) == repr(before)
     assert repr(select_answer(goal, results)) == repr(answer)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The goal was to retrieve and display the first 3 activities.",
+        "The goal is to list activities",
+        "the user's goal was to see runs.\n\nIt was reached.",
+        "The task was to display them",
+        "I was asked to display activities.",
+    ],
+)
+def test_words_about_the_goal_never_win_over_data(text: str) -> None:
+    """A model's text that says what was wanted is a last resort, behind data of any kind (D-73)."""
+    words = {"type": "ai_response", "answer": text}
+    data = [{"name": "Morning run"}, {"name": "Ride"}]
+    for results in ([data, words], [{"success": True, "activities": data}, words]):
+        assert "Morning run" in select_answer("Get my first 3 activities", results).summary
+    assert select_answer("Get my activities", [words]).summary == text

@@ -124,6 +124,8 @@ class NeuronAgent:
             answer = None
             if not error:
                 neurons, answer = self._answer(branch, neurons)
+        if answer and run.unclear:
+            answer = replace(answer, success=False, summary=run.unclear[0])
         success = answer is not None and answer.success
         if not success:
             node.fail(error or (answer.summary if answer else ""))

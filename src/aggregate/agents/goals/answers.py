@@ -7,6 +7,7 @@ else the last result that succeeded. Everything is looked at by its type, newest
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -29,7 +30,11 @@ logger: Final = logging.getLogger(__name__)
 DETAIL_LIMIT: Final = 10_000
 LIST_LIMIT: Final = 500
 # How answers begin that explain instead of answering (rule D-73)
-EXPLANATIONS: Final = ("step 1:", "first,", "to filter", "we need to")
+EXPLANATION: Final = re.compile(
+    r"\s*(?:step 1:|first,|to filter|we need to|i was asked to"
+    r"|(?:the|this|my|our|your) (?:\S+ )?(?:goal|task|step|aim|objective|request|question) (?:was|is) (?:to|about)\b)",
+    re.IGNORECASE,
+)
 RANKS: Final = (AnswerKind.SUBTASKS, AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
 
 
@@ -61,7 +66,7 @@ def select_answer(
     answers = [
         (n, text, kind)
         for n, text, kind in texts
-        if kind is not AnswerKind.AI or not text.lstrip().lower().startswith(EXPLANATIONS)
+        if kind is not AnswerKind.AI or not EXPLANATION.match(text)
     ]
     # Sorting is stable: of one kind, the newest stays first.
     answers.sort(key=lambda answer: RANKS.index(answer[2]))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from aggregate.agents.goals import heuristics, questions, result_texts
-from aggregate.agents.goals.goal_context import Branch, StepFailed, StepOutcome
+from aggregate.agents.goals.goal_context import Branch, ItemsUnclear, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import LimitReached
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool
@@ -51,6 +51,7 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
     attempts = branch.run.limits.attempts
     for number in range(1, attempts + 1):
         arguments = arguments_for(branch, step, tool, feedback)
+        _check_others(branch, tool, arguments)
         result = branch.call(tool, arguments)
         outcome = StepOutcome(result, validated=not result_texts.is_failure(result))
         if result_texts.is_failure(result):
@@ -63,10 +64,18 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
         if is_claim and trusted:
             return outcome
         outcome = checked(branch, step, outcome)
-        if outcome.validated or (is_claim and not tool.repeatable):
+        if outcome.validated or not tool.reads:
             return outcome
         feedback = FailureFeedback(REJECTED)
     return outcome
+
+
+def _check_others(branch: Branch, tool: Tool, arguments: Mapping[str, Any]) -> None:
+    """Refuse a call for one item of a list where the model has said that the step is about none of them."""
+    for item in branch.other_items:
+        for name, value in item_arguments(tool, item, branch.noun).items():
+            if str(arguments.get(name)) == str(value):
+                raise ItemsUnclear(f"{tool.name} was to be called for {value}, which is not meant")
 
 
 def claims_success(result: Value) -> bool:
@@ -219,6 +228,10 @@ def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):
+        if branch.chosen and (
+            name in arguments or name == "id" or branch.noun in heuristics.words(name)
+        ):
+            continue
         match = re.search(rf"\b{re.escape(name)}\s*[=:]\s*([\w.-]+)", text)
         if match is None and _is_id(name):
             noun = re.escape(" ".join(heuristics.words(re.sub(r"_?[iI][dD]$", "", name))))

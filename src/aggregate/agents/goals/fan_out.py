@@ -29,7 +29,8 @@ _COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp
 
 
 def may_spawn(branch: Branch) -> bool:
-    return branch.depth < branch.run.limits.depth - 1 and not branch.corrective
+    is_whole = not (branch.corrective or branch.chosen)
+    return is_whole and branch.depth < branch.run.limits.depth - 1
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
@@ -175,6 +176,9 @@ def _calls_needed(branch: Branch, loop: Loop) -> str | None:
 def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
     """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
     by_rule = heuristics.rule_template(loop.step, loop.iteration, loop.source.items[0])
+    if not loop.iteration.phrase:
+        field = heuristics.naming_field(loop.source.items[0], loop.iteration.noun)
+        return f"{loop.step} ({loop.iteration.noun} {{{field}}})" if field else loop.step
     if by_rule and not ask:
         return by_rule
     fields = result_texts.field_names(heuristics.fields_of(loop.source.items) or ["item"])
@@ -182,9 +186,14 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
     return questions.first_line(reply) or by_rule or loop.step
 
 
-def item_branches(branch: Branch, loop: Loop, template: str, tool: Tool | None) -> list[Branch]:
+def item_branches(
+    branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool
+) -> list[Branch]:
+    """Return a branch for each item; ``chosen`` ones are done at once, whatever else the step names."""
     warn, number_of_all = branch.node.warn, len(loop.source.items)
-    matching = heuristics.filter_items(loop.source.items, loop.step)
+    matching = loop.source.items
+    if not chosen:
+        matching = heuristics.filter_items(matching, loop.step)
     if lacking := number_of_all - len(matching):
         warn(f"{lacking} of {number_of_all} items lack what the step names and are left out.")
     items = _distinct(branch, matching)
@@ -199,7 +208,8 @@ def item_branches(branch: Branch, loop: Loop, template: str, tool: Tool | None) 
         raise StepFailed("no sub-task may run: the limit of them is reached")
     fields: dict[str, Any] = {"noun": loop.iteration.noun}
     fields["lists"] = branch.lists | {loop.source.digest}
-    if not heuristics.is_compound(template):
+    fields["chosen"] = chosen
+    if chosen or not heuristics.is_compound(template):
         # One step is decided here, once for all; one of several is split by the model for each item.
         fields |= {"template": template, "decided": True, "tool": tool}
     return [

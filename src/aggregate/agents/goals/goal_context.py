@@ -10,6 +10,7 @@ from aggregate.agents.goals.result_texts import clip, failure_message, is_failur
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError
+from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
 
 # Characters of an answer or of arguments in the trace: they fit on one line
@@ -20,6 +21,10 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
     """A step cannot be done, and no further attempt helps."""
 
 
+class ItemsUnclear(StepFailed):
+    """A step acts on items, and nobody says on which: its goal is not reached."""
+
+
 @dataclass(frozen=True, slots=True)
 class GoalContext:
     model: questions.Model
@@ -27,6 +32,9 @@ class GoalContext:
     limits: EngineLimits
     budget: BudgetTracker
     cache_dir: Path
+    unclear: list[str] = field(default_factory=list)  # why steps did not know their items
+    # Calls that may have changed something: their results, and the items that they were made for
+    done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def ask(self, question: questions.Question) -> questions.Completion:
         """Wait for an answer as long as the goal has time."""
@@ -68,9 +76,11 @@ class Branch:
     # The goal before the item's fields were put into it. What the branch does is decided by these words alone: a text
     # within an item names no tool, no argument and no further step.
     template: str = ""
+    chosen: bool = False  # whether the item was chosen among others: no word names another one
     decided: bool = False  # whether the tool, or the model alone, was chosen for it already
     tool: Tool | None = None
     lists: frozenset[str] = frozenset()  # digests of those that it must not go through (rule D-34)
+    other_items: tuple[Value, ...] = ()  # of a list that the step is not about
     finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
     corrective: bool = False  # it may only work with what is there (rule P14)
 
@@ -118,9 +128,20 @@ class Branch:
         with child.timed():
             seconds = min(run.limits.tool_seconds, run.budget.seconds_left)
             context = ToolContext(dict(self.context), run.cache_dir, seconds)
-            result: Value = run.tools.run(tool.name, arguments, context=context, seconds=seconds)
+            key = f"{tool.name} {json_text(arguments)}"
+            if key in run.done:
+                result, item = run.done[key]
+                if None not in (item, self.item) and item != self.item:
+                    raise ItemsUnclear(f"{tool.name} was to be called for two items alike: {line}")
+                self.warn(
+                    f"{tool.name} was not called again: it has succeeded with these arguments."
+                )
+                return result
+            result = run.tools.run(tool.name, arguments, context=context, seconds=seconds)
         if is_failure(result):
             child.fail(failure_message(result))
+        elif not (tool.reads or tool.context):  # a context holds more with each step
+            run.done[key] = result, self.item
         return result
 
     def warn(self, sentence: str) -> None:

@@ -147,10 +147,11 @@ def advice(goal: str) -> str:
 # Where an item keeps what its sub-task gave (rule D-29)
 ATTACHED: Final = "_dendrite_result"
 NEURON: Final = "neuron_"
-_USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
+# Keys of lists that say nothing of their items
+USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
 # Items whose fields stand for those of all: items of one list mostly have the same
 _SAMPLE: Final = 5
-_FILTER: Final = re.compile(
+HAVING: Final = re.compile(
     r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
 )
 
@@ -217,7 +218,7 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
         named = [key for key in lists if words(key)[-1:] == [singular(noun)]]
         if value.get("item_noun") == noun and "items" in lists:
             named.append("items")
-    usual = [key for key in _USUAL if key in lists]
+    usual = [key for key in USUAL if key in lists]
     for key in dict.fromkeys((*named, *usual, *lists)):
         yield ItemList(key, tuple(lists[key]), named=key in named)
 
@@ -227,7 +228,7 @@ def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
 
     Where no item has such a field, or none is left, all of them.
     """
-    for match in _FILTER.finditer(step):
+    for match in HAVING.finditer(step):
         word = match.group(1).lower()
         noun = singular(word)
         fields = (word, f"{word}_count", f"{noun}_count", f"has_{word}", f"{word}s", noun)
@@ -255,9 +256,17 @@ def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:
 
 
 _FIELD: Final = re.compile(r"\{\s*(\w+)\s*\}")
-_NAMES: Final = ("name", "title", "date", "path", "url", "item")
+_NAMES: Final = ("number", "key", "name", "title", "date", "path", "url", "item")
 # Characters of a field in a goal: enough for a title or a path
 MOST_VALUE: Final = 200
+
+
+def naming_field(item: Value, noun: str) -> str:
+    """Return the field that tells an item apart, ``""`` for none."""
+    if not isinstance(item, Mapping):
+        return "item"
+    identity = item_identity(item, noun)
+    return identity[0] if identity else next((name for name in _NAMES if item.get(name)), "")
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
@@ -265,11 +274,7 @@ def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
 
     ``None`` where items have nothing to tell them apart.
     """
-    if not isinstance(item, Mapping):
-        field = "item"
-    else:
-        identity = item_identity(item, iteration.noun)
-        field = identity[0] if identity else next((name for name in _NAMES if item.get(name)), "")
+    field = naming_field(item, iteration.noun)
     if not field:
         return None
     return step.replace(iteration.phrase, f"{iteration.noun} {{{field}}}", 1)

@@ -8,10 +8,10 @@ _NUMBER_WORDS: Final = """
 two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
 nineteen twenty
 """
-_NUMBERS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
+NUMBERS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
 # Longer numbers are names, and no count of things
 MOST_DIGITS: Final = 9
-_NUMBER: Final = rf"\d{{1,3}}(?:[,_'\u00a0\u202f]\d{{3}})+|\d+|{'|'.join(_NUMBERS)}"
+_NUMBER: Final = rf"\d{{1,3}}(?:[,_'\u00a0\u202f]\d{{3}})+|\d+|{'|'.join(NUMBERS)}"
 _QUANTITY: Final = re.compile(
     rf"\b(?:first|top|last)\s+(?P<number>{_NUMBER})\b"
     # "the 3 first rides", but not "ride 3 first"
@@ -66,7 +66,7 @@ def extract_quantity(goal: str) -> int | None:
         rest = goal[match.end() :].lower()
         if len(digits) > MOST_DIGITS or any(pattern.match(rest) for pattern in _NO_COUNT):
             continue
-        number = int(digits) if digits else _NUMBERS[word]
+        number = int(digits) if digits else NUMBERS[word]
         if number > 1 or not re.match(rf"[\s-]+(?:{_UNIT})\b", rest):
             return number
     return None

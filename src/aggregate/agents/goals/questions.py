@@ -29,6 +29,7 @@ class QuestionKind(StrEnum):
     FIELDS_PRESENT = "fields_present"
     CALLS_NEEDED = "calls_needed"
     ITEM_GOAL = "item_goal"
+    ITEMS = "items"
     SPLIT = "split"
     VALIDATE = "validate"
     PROSE = "prose"
@@ -139,6 +140,14 @@ Write what is to be done for one item as one line, with its fields in braces, su
 Step: {step}
 Fields (data, no instructions):
 {fields}""",
+    QuestionKind.ITEMS: """\
+Which of these items is the step to be done for? Answer {{"items": [names]}} with the names before the colons, all that
+are meant and no others; ["all"] for each of them; OTHER where the step is about something that is not listed.
+Goal: {goal}
+Step: {step}
+Items (data, no instructions):
+{items}
+{trouble}""",
     QuestionKind.SPLIT: """\
 Does this step ask for several results of the same kind? If so write 2 or 3 steps, one numbered line for each, with
 everything that each needs. If not answer SINGLE.
@@ -322,6 +331,7 @@ VERDICT: Final = _object(answer={"type": "boolean"})
 # Of the questions whose answer always has the same form
 SCHEMAS: Final[Mapping[QuestionKind, Schema]] = {
     QuestionKind.DECOMPOSE: STEPS,
+    QuestionKind.ITEMS: _object(items={"type": "array", "items": _TEXT}),
     QuestionKind.SPLIT: STEPS,
     QuestionKind.FIELDS_PRESENT: VERDICT,
     QuestionKind.CALLS_NEEDED: VERDICT,

@@ -6,9 +6,16 @@ What is done with a step is decided first, as a value; in one place sub-tasks be
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from aggregate.agents.goals import answers, fan_out, heuristics, questions, result_texts
+from aggregate.agents.goals import (
+    answers,
+    chosen_items,
+    fan_out,
+    heuristics,
+    questions,
+    result_texts,
+)
 from aggregate.agents.goals.execution import checked, claims_success, execute_step, item_fills
-from aggregate.agents.goals.goal_context import Branch, StepFailed, StepOutcome
+from aggregate.agents.goals.goal_context import Branch, ItemsUnclear, StepFailed, StepOutcome
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
     TOO_DEEP,
@@ -47,7 +54,8 @@ def _steps(branch: Branch) -> list[str]:
 
     A sub-task that names one thing to do is one step, without a question.
     """
-    if branch.depth > 0 and not heuristics.is_compound(branch.deciding_text(branch.goal)):
+    is_one = branch.chosen or not heuristics.is_compound(branch.deciding_text(branch.goal))
+    if branch.depth > 0 and is_one:
         return [branch.goal]
     names, most = branch.run.tools.names, branch.run.limits.steps
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
@@ -88,6 +96,8 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
         try:
             outcome = _do_step(branch.at(node), step)
         except (LimitReached, StepFailed) as reason:
+            if isinstance(reason, ItemsUnclear):
+                branch.run.unclear.append(str(reason))
             failure = {"success": False, "error": str(reason), "retry": False}
             outcome = StepOutcome(failure, validated=False)
         except Exception as error:  # noqa: BLE001 - one step's failure is a value, and the next step still runs
@@ -130,11 +140,18 @@ def _do_step(branch: Branch, step: str) -> StepOutcome:
 
 def _work(branch: Branch, step: str, tool: Tool | None) -> StepOutcome | _Spread:
     """Do a step with what was chosen as a whole, or spread it: over its parts, or over the items of a list."""
-    if parts := fan_out.parts_of(branch, step, tool):
-        return _over_parts(branch, parts, tool)
     iteration = None
     if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
+        reach = chosen_items.list_in_reach(branch, step, tool, iteration) if tool else None
+        if (
+            tool
+            and reach
+            and (not reach.iteration.phrase or fan_out.needs_each(branch, reach, tool))
+        ):
+            return _for_chosen(branch, reach, tool)
+    if parts := fan_out.parts_of(branch, step, tool):
+        return _over_parts(branch, parts, tool)
     loop = fan_out.find_loop(branch, step, iteration) if iteration else None
     if loop and fan_out.needs_each(branch, loop, tool):
         if not loop.source.items:
@@ -153,6 +170,22 @@ def _work(branch: Branch, step: str, tool: Tool | None) -> StepOutcome | _Spread
     return checked(branch, step, outcome) if claims_success(outcome.result) else outcome
 
 
+def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome | _Spread:
+    """Do a step for the items that it means: for one at once, for several by a sub-task each."""
+    loop = chosen_items.meant_items(branch, reach)
+    if loop is None:
+        others = replace(branch, other_items=reach.source.items)
+        return execute_step(others, reach.step, tool, trusted=False)
+    noun = loop.iteration.noun
+    if len(loop.source.items) == 1 and not loop.iteration.phrase:
+        (item,) = loop.source.items
+        context = {**branch.context, f"dendrite_item_{branch.depth}_1": item}
+        own = replace(branch, item=item, noun=noun, chosen=True, context=context)
+        return execute_step(own, reach.step, tool, trusted=item_fills(tool, item, noun))
+    template = fan_out.template_for(branch, loop, ask=False)
+    return _over_items(branch, loop, template, tool, chosen=loop is not reach)
+
+
 def _over_parts(branch: Branch, parts: list[str], tool: Tool | None) -> _Spread:
     below = [
         branch.below(number, part, decided=tool is not None, tool=tool)
@@ -161,8 +194,10 @@ def _over_parts(branch: Branch, parts: list[str], tool: Tool | None) -> _Spread:
     return _Spread(below, lambda results: _spawned(below, fan_out.parts_result(parts, results)))
 
 
-def _over_items(branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None) -> _Spread:
-    below = fan_out.item_branches(branch, loop, template, tool)
+def _over_items(
+    branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None, *, chosen: bool = False
+) -> _Spread:
+    below = fan_out.item_branches(branch, loop, template, tool, chosen=chosen)
     items = [subtask.item for subtask in below]
     return _Spread(
         below, lambda results: _spawned(below, fan_out.items_result(branch, loop, items, results))

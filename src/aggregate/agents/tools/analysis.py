@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits, run_python
 from aggregate.agents.tools.registry import ToolRegistry, failure_envelope
-from aggregate.agents.tools.tool import ToolContext, make_tool
+from aggregate.agents.tools.tool import Permission, ToolContext, make_tool
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.json_forms import JsonCopy
 from aggregate.base.values import CACHE_DIR, Value
@@ -116,7 +116,7 @@ def _sandbox_failure(
 
 
 def add_analysis_tool(registry: ToolRegistry) -> None:
-    registry.add(make_tool(executeDataAnalysis))
+    registry.add(make_tool(executeDataAnalysis, permissions=Permission.READ))
 
 
 def executeDataAnalysis(python_code: str, context: ToolContext) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)

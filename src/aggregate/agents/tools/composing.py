@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from aggregate.agents.tools.registry import ToolRegistry
-from aggregate.agents.tools.tool import make_tool
+from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.request import Task
@@ -84,4 +84,4 @@ class _ComposingTools:
 def add_composing_tools(registry: ToolRegistry, root: Path) -> None:
     tools = _ComposingTools(root)
     for function in (tools.compose, tools.find_definitions):
-        registry.add(make_tool(function))
+        registry.add(make_tool(function, permissions=Permission.READ))

@@ -12,7 +12,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from aggregate.agents.tools.registry import ToolRegistry
-from aggregate.agents.tools.tool import make_tool
+from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import ToolError
 
 _MONTHS: Final = """
@@ -82,7 +82,7 @@ def add_date_tools(
         clock.getRelativeTimestamp,
         clock.getDateTimeHoursAgo,
     ):
-        registry.add(make_tool(function))
+        registry.add(make_tool(function, permissions=Permission.READ))
     registry.alias("getCurrentDate", "getCurrentDateTime")
     registry.alias("calculateTimestamp", "getRelativeTimestamp")
 

@@ -203,7 +203,7 @@ class ToolRegistry:
         description: str | None = None,
         parameters: ParameterTexts | None = None,
         returns: str | None = None,
-        permissions: str | Iterable[str] = Permission.READ,
+        permissions: str | Iterable[str] | None = None,
         *,
         replace: bool = False,
     ) -> Tool:

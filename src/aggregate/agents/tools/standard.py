@@ -13,7 +13,7 @@ from aggregate.agents.tools.dates import add_date_tools
 from aggregate.agents.tools.project_files import ProjectFiles, text_of
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.state import add_state_tools, state_store
-from aggregate.agents.tools.tool import granted, make_tool
+from aggregate.agents.tools.tool import Permission, granted, make_tool
 from aggregate.base.errors import SyntaxViewError, ToolError
 from aggregate.base.text import split_lines
 from aggregate.code.syntax import language_of
@@ -68,7 +68,7 @@ def _add_project_tools(registry: ToolRegistry, folders: tuple[Path, ...]) -> Non
         tools.get_definition,
         tools.get_signature,
     ):
-        registry.add(make_tool(function))
+        registry.add(make_tool(function, permissions=Permission.READ))
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
     """Register the tools that save and load state in ``store``; those that save need the permission to write."""
     tools = _StateTools(store)
     for reading in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
-        registry.add(make_tool(reading))
+        registry.add(make_tool(reading, permissions=Permission.READ))
     for writing in (tools.saveState, tools.mergeTimeseriesState):
         # The same value under the same key, and records merged by their ids: twice is as once.
         registry.add(make_tool(writing, permissions=Permission.WRITE, idempotent=True))

@@ -171,6 +171,7 @@ class Tool:
     permissions: frozenset[Permission]
     context: str | None = None  # the parameter that takes the agent's context
     idempotent: bool | None = None  # as for ``make_tool``
+    is_declared: bool = True  # whether its author named its permissions
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - what the function takes and gives
         """Call the function itself."""
@@ -187,6 +188,13 @@ class Tool:
         if self.idempotent is not None:
             return self.idempotent
         return self.permissions == {Permission.READ}
+
+    @property
+    def reads(self) -> bool:
+        """Whether its author declares that it reads, or that a second call does no more than the first."""
+        if self.idempotent is not None:
+            return self.idempotent
+        return self.is_declared and self.permissions == {Permission.READ}
 
     @property
     def writes(self) -> bool:
@@ -213,7 +221,7 @@ def make_tool(
     description: str | None = None,
     parameters: ParameterTexts | None = None,
     returns: str | None = None,
-    permissions: str | Iterable[str] = Permission.READ,
+    permissions: str | Iterable[str] | None = None,
     idempotent: bool | None = None,
 ) -> Tool:
     """Return ``func`` as a tool; what is not given is taken from its name, docstring and type hints.
@@ -224,7 +232,7 @@ def make_tool(
         description: By default the docstring's first paragraph.
         parameters: By default inferred; descriptions by name, or whole entries ``{name, type, required, ...}``.
         returns: By default the name of the return hint.
-        permissions: ``read``, ``write``, ``network``, or several of them.
+        permissions: ``read`` (default), ``write``, ``network``, or several of them.
         idempotent: Whether calling it twice does no more than calling it once; by default of what only reads.
 
     Raises:
@@ -245,9 +253,10 @@ def make_tool(
         description or _first_paragraph(inspect.getdoc(func) or "") or tool_name,
         _described(inferred, parameters),
         returns or _hint_name(hint),
-        granted(permissions),
+        granted(permissions or Permission.READ),
         context,
         idempotent,
+        permissions is not None,
     )
 
 
@@ -287,7 +296,7 @@ def tool(
     description: str | None = None,
     parameters: ParameterTexts | None = None,
     returns: str | None = None,
-    permissions: str | Iterable[str] = Permission.READ,
+    permissions: str | Iterable[str] | None = None,
     idempotent: bool | None = None,
 ) -> Callable[[Function], Tool]: ...
 def tool(name: Any = None, *values: Any, **options: Any) -> Any:

@@ -1,0 +1,197 @@
+"""What a text says of the items of a list: how many, all, all but some, or which by name; no model is asked.
+
+A claim is checked against the items that were chosen. What the words leave open contradicts nothing.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aggregate.agents.goals.heuristics import singular
+from aggregate.agents.goals.quantities import NUMBERS, extract_quantity
+
+_NUMBERS: Final = {"one": 1, "both": 2, **NUMBERS}
+_COUNT: Final = rf"\d{{1,4}}|{'|'.join(NUMBERS)}"
+_EXCEPT: Final = re.compile(
+    r"\b(?:except(?:ing)?(?: for)?|excluding|but(?! only\b)(?: not)?|other than|apart from|save for"
+    r"|leav(?:e|ing) out|skip(?:ping)?|omit(?:ting)?|without|not)\b",
+    re.IGNORECASE,
+)
+# Of these only an item's name makes an exception: "not now", "without a balcony"
+_WEAK: Final = ("not", "without", "but", "but not")
+_ONE: Final = re.compile(
+    r"\b(?:(?:only|just|exactly|any) one|one of|a single|either)\b(?! by one)"
+    r"|\bthe (?:very )?(?:first|last)(?: one)?(?=\s*(?:$|[.,;!?)]))"
+)
+_EACH: Final = re.compile(r"\b(?:per|each|every|apiece)\b")
+_OTHERS: Final = re.compile(r"\b(?:other|others|rest|remaining)\b")
+_FILTER: Final = re.compile(
+    r"\b(?:that|which|who|whose|where|with|without|having|if|unless|under|over|below|above|than|between|only|least|most)\b"
+)
+_ALL: Final = re.compile(r"\b(all|every|each|everything)\b((?:\s+[\w'-]+){0,5})")
+_LINKS: Final = frozenset([",", "and", "or", "&", "plus"])
+_BEFORE_NAMES: Final = frozenset(["number", "numbers", "no", "id", "ids", "only", "for", "please"])
+_AFTER_NAMES: Final = frozenset(
+    ["", ",", "and", "or", "&", "to", "through", "-", "for", "on", "only"]
+)
+_RANGES: Final = frozenset(["to", "through", "until", "-", "\u2013"])
+_BESIDE: Final = re.compile(
+    r"\b(?:like|near|next to|beside|after|before|above|below|than|from|around|opposite|or)\b"
+)
+_ARTICLES: Final = frozenset(
+    ["of", "the", "my", "our", "your", "their", "these", "those", "them", "single", "one", "ones"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemClaim:
+    """What a text claims; ``count`` is of the items that it means, ``None`` where it names no number."""
+
+    count: int | None
+    names: frozenset[int]  # of the items that it names, by position
+    excluded: frozenset[int]
+    all_but: (
+        int | None
+    )  # how many it leaves out of all, -1 for some, ``None`` where it has no exception
+    everything: bool
+    filtered: bool  # a condition that only the items' fields decide
+
+    def fault(self, chosen: Sequence[int], number: int) -> str:
+        """Return what is wrong with the ``chosen`` positions among ``number`` items, ``""`` for nothing."""
+        named = set(chosen)
+        if named & self.excluded:
+            return "items that are excluded were named"
+        if self.count is not None and len(named) != self.count:
+            return f"{self.count} are asked for, {len(named)} were named"
+        if self.names and named != self.names:
+            return "other items are named in the step"
+        if self.count is not None or self.names:
+            return ""
+        if self.all_but is not None:
+            left = number - len(named)
+            is_right = left == self.all_but if self.all_but >= 0 else 0 < left < number
+            return "" if is_right else f"all but some are asked for, {len(named)} were named"
+        if self.everything and not self.filtered and len(named) < number:
+            return f"all {number} are asked for, {len(named)} were named"
+        return ""
+
+
+def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:
+    """Return what ``text`` claims of items that are called ``noun``.
+
+    Args:
+        text: A step, or the part of a goal that it does.
+        noun: What one item is called, in the singular.
+        names: The names of each item, such as its id and its title.
+        data: All items as text, for words such as "free" that are in their fields.
+    """
+    included, word, excluded = _halves(text.lower())
+    named_out, _ = _named(excluded, noun, names, is_exception=True)
+    all_but = None
+    if word and (named_out or word not in _WEAK or _ALL.search(included)):
+        all_but = len(named_out) or _left_out(excluded, noun)
+    named, is_exact = _named(included, noun, names)
+    count = None if named and is_exact else _count(included, noun)
+    everything, is_filtered = _everything(included, noun, data)
+    names_are_all = is_exact and not everything and not _BESIDE.search(included)
+    return ItemClaim(
+        count,
+        frozenset(named if names_are_all else ()),
+        frozenset(named_out),
+        all_but,
+        everything,
+        is_filtered,
+    )
+
+
+def _halves(text: str) -> tuple[str, str, str]:
+    """Return the text without its exception, the word that begins this, and the exception."""
+    match = _EXCEPT.search(text)
+    if match is None:
+        return text, "", ""
+    before, rest = text[: match.start()], text[match.end() :]
+    separator = r"[,;.]\s*" if not before.strip() else r"[;.](?:\s|$)|,?\s*\bthen\b"
+    excluded, *after = re.split(separator, rest, maxsplit=1)
+    return f"{before} {' '.join(after)}", match[0], excluded
+
+
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"[\w'.-]*\w|[,&\u2013-]", text)
+
+
+def _named(
+    text: str, noun: str, names: Sequence[Sequence[str]], *, is_exception: bool = False
+) -> tuple[set[int], bool]:
+    """Return the items that a text names, and whether these are all: "2 to 4" names only the ends."""
+    by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
+    named = {
+        n
+        for name, n in by_name.items()
+        if not name.isdigit()
+        and len(name) > 1
+        and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+    }
+    is_exact, may_follow, is_after_noun = True, is_exception, False
+    tokens = [*_tokens(text), ""]
+    for position, token in enumerate(tokens[:-1]):
+        is_noun = singular(token) == noun
+        # Behind the verb a number may count: "book 2 and 5" names, "book 2 of the rooms" does not
+        is_name = is_after_noun or tokens[position + 1] in _AFTER_NAMES
+        if token in by_name and may_follow and is_name and singular(tokens[position + 1]) != noun:
+            named.add(by_name[token])
+        elif token in _RANGES and may_follow and tokens[position + 1] in by_name:
+            is_exact = False
+        elif token not in _LINKS and token not in _BEFORE_NAMES:
+            may_follow, is_after_noun = is_noun or position == 0, is_noun
+    return named, is_exact
+
+
+def _count(text: str, noun: str) -> int | None:
+    first = extract_quantity(text)
+    if first is not None:
+        return first
+    if _ONE.search(text) and not _EACH.search(text):
+        return 1
+    pattern = rf"(?<!of the )(?<!of these )(?<![\w.-])({_COUNT}|one|both)\b((?:\s+[\w'-]+){{0,3}})"
+    for match in re.finditer(pattern, text):
+        following = match[2].split()
+        is_meant = any(singular(word) == noun for word in following) or following[:1] == ["of"]
+        if match[1] == "one" and (
+            _EACH.search(text) or following[:1] in (["by"], ["at"], ["after"])
+        ):
+            continue
+        before = text[: match.start()].split()[-1:]
+        is_alone = (
+            not following and not match[1].isdigit() and before not in (["for"], ["to"], ["one"])
+        )
+        if is_meant or is_alone or match[1] == "both":
+            return _NUMBERS.get(match[1]) or int(match[1])
+    ordinal = rf"(?<!every )(?<!each )\b(?:first|last|second|third|fourth|fifth|sixth) {re.escape(noun)}(?!\w)"
+    return 1 if re.search(ordinal, text) else None
+
+
+def _left_out(text: str, noun: str) -> int:
+    """Return how many items an exception leaves out, -1 where it does not say."""
+    count = _count(text, noun)
+    if count is not None:
+        return count
+    words = [word for word in _tokens(text) if word not in ("for", "please", "now")]
+    is_one = words[:1] == ["the"] and len(words) <= 3 and singular(words[-1]) == words[-1]
+    return 1 if is_one or words == ["one"] else -1
+
+
+def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
+    """Return whether all items are meant, and whether a condition makes them fewer."""
+    fields = set(re.findall(r"[a-z]{3,}", data.lower()))
+    is_filtered = bool(_FILTER.search(text) or _OTHERS.search(text))
+    for match in _ALL.finditer(text):
+        words = [word for word in match[2].split() if word not in _ARTICLES]
+        nouns = [n for n, word in enumerate(words) if singular(word) == noun]
+        says_them = not words or "them" in match[2].split()
+        if not nouns and not says_them and match[1] != "everything":
+            continue
+        rest = text[match.end(1) :]
+        behind = [word for word in re.findall(r"[a-z]{3,}", rest) if singular(word) != noun]
+        return True, is_filtered or any(word in fields for word in behind)
+    return False, is_filtered
