@@ -177,11 +177,12 @@ def _gaps(
 ) -> Iterator[tuple[int, int, str]]:
     """Yield the lines left out from ``first`` to ``last``, parted at the end of the definition that they begin in."""
     end = ends[first - 2] if ends and first > 1 else 0
+    text = next((line for line in lines[first - 1 : min(end, last)] if line.strip()), "")
+    indentation = text[: len(text) - len(text.lstrip(" \t"))][:_MOST_INDENTED]
     if first <= end <= last:
-        text = next((line for line in lines[first - 1 : end] if line.strip()), "")
         if not any(map(str.strip, lines[end:last])):
             end = last
-        yield first, end, text[: len(text) - len(text.lstrip(" \t"))][:_MOST_INDENTED]
-        first = end + 1
+        yield first, end, indentation
+        first, indentation = end + 1, ""
     if first <= last:
-        yield first, last, ""
+        yield first, last, indentation
