@@ -105,13 +105,13 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
         tmp_path, {**SHOP, "manual_slop.toml": f'[project]\nname = "shop"\n{ALL}{history}'}
     )
     assert told(folder, *TASK, "--budget", "320") == (
-        "242 tokens, 54 generated\n"
+        "243 tokens, 54 generated\n"
         "34 in project\n"
-        "168 in files\n"
+        "169 in files\n"
         "28 in history\n"
         "12 in task\n"
         "0 README.md: name of full, rank 4\n"
-        "47 shop/cart.py: focused of full, rank 2 shows Cart.total next focused\n"
+        "48 shop/cart.py: focused of full, rank 2 shows Cart.total next focused\n"
         "67 shop/prices.py: full of full, rank 1 shows total, discounted\n"
         "0 tests/test_cart.py: name of full, rank 3\n"
         "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"

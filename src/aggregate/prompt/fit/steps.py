@@ -221,8 +221,7 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 def _body_values(file: Fittable) -> list[float]:
     pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
-    frame = 0 if file.is_likely else _FRAME * CHARACTERS_PER_TOKEN
-    return [-chance * _telling(piece) / _size(piece.characters + frame) for piece, chance in pairs]
+    return [-chance * _telling(piece) / _size(piece.characters) for piece, chance in pairs]
 
 
 def _unfolding_chances(file: Fittable) -> Sequence[float]:
@@ -265,7 +264,7 @@ def _telling(piece: Piece) -> float:
 
 @lru_cache(maxsize=4_096)  # asked of thousands of pieces, most of which are shorter than that
 def _size(characters: int) -> float:
-    return float(max(1.0, characters / CHARACTERS_PER_TOKEN) ** DENSITY)
+    return float((characters / CHARACTERS_PER_TOKEN + _FRAME) ** DENSITY)
 
 
 def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float]:
