@@ -180,3 +180,28 @@ def test_a_task_behind_diff_is_no_revision(clone: Path) -> None:
 def test_a_review_of_nothing_warns(clone: Path) -> None:
     """Where no file differs, a line says so (rule T-14)."""
     assert "warning: none of the files differs from HEAD" in succeeded("--diff").err
+
+
+def test_the_folder_of_prompts_ignores_itself(clone: Path) -> None:
+    """Git sees no prompt where the program made the folder; a folder that was there stays as it was (rule M-1)."""
+    succeeded("README.md", "-q")
+    status = subprocess.run(["git", "status", "--short"], capture_output=True, check=True)
+    assert status.stdout == b""
+    ignore = clone / "md_gen/.gitignore"
+    ignore.write_text("# mine\n", encoding="utf-8")
+    succeeded("README.md", "-q")
+    assert ignore.read_text(encoding="utf-8") == "# mine\n"
+    (clone / "manual_slop.toml").write_text("[output]\noutput_dir = 'src'\n", encoding="utf-8")
+    succeeded("README.md", "-q")
+    assert not (clone / "src/.gitignore").exists()
+
+
+def test_a_preset_is_not_overwritten_by_accident(clone: Path) -> None:
+    """``save`` counts the files that its globs match, and needs ``--force`` for a name that is there."""
+    (clone / "manual_slop.toml").write_text("", encoding="utf-8")
+    assert succeeded("preset", "save", "mine", "src/*.py").err == 'saved "mine": 2 files\n'
+    again = aggregate("preset", "save", "mine", "README.md")
+    assert again.code == 2
+    assert "add --force to overwrite it" in again.err
+    forced = succeeded("preset", "save", "mine", "README.md", "--force")
+    assert forced.err == 'saved "mine": 1 file\n'
