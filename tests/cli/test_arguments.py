@@ -1,6 +1,7 @@
 """Arguments of ``run``: paths, the task, where the prompt is written, and the usual budgets."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -180,3 +181,64 @@ def test_a_task_behind_diff_is_no_revision(clone: Path) -> None:
 def test_a_review_of_nothing_warns(clone: Path) -> None:
     """Where no file differs, a line says so (rule T-14)."""
     assert "warning: none of the files differs from HEAD" in succeeded("--diff").err
+
+
+def test_the_folder_of_prompts_ignores_itself(clone: Path) -> None:
+    """Git sees no prompt where the program made the folder; a folder that was there stays as it was (rule M-1)."""
+    succeeded("README.md", "-q")
+    status = subprocess.run(["git", "status", "--short"], capture_output=True, check=True)
+    assert status.stdout == b""
+    ignore = clone / "md_gen/.gitignore"
+    ignore.write_text("# mine\n", encoding="utf-8")
+    succeeded("README.md", "-q")
+    assert ignore.read_text(encoding="utf-8") == "# mine\n"
+    (clone / "manual_slop.toml").write_text("[output]\noutput_dir = 'src'\n", encoding="utf-8")
+    succeeded("README.md", "-q")
+    assert not (clone / "src/.gitignore").exists()
+
+
+def test_a_preset_is_not_overwritten_by_accident(clone: Path) -> None:
+    """``save`` counts the files that its globs match, and needs ``--force`` for a name that is there."""
+    (clone / "manual_slop.toml").write_text("", encoding="utf-8")
+    assert succeeded("preset", "save", "mine", "src/*.py").err == 'saved "mine": 2 files\n'
+    again = aggregate("preset", "save", "mine", "README.md")
+    assert again.code == 2
+    assert "add --force to overwrite it" in again.err
+    forced = succeeded("preset", "save", "mine", "README.md", "--force")
+    assert forced.err == 'saved "mine": 1 file\n'
+
+
+def test_a_prompt_is_split_between_files(clone: Path) -> None:
+    """Each part keeps to its tokens and says what the others hold; a large file is cut alone (rule T-15)."""
+    ended = succeeded("src", "README.md", "CONDUCT.md", "--split", "300", "-q")
+    paths = ended.out.split()
+    assert len(paths) > 2
+    texts = [Path(path).read_text(encoding="utf-8") for path in paths]
+    for number, text in enumerate(texts, start=1):
+        assert text.startswith(
+            f"This is part {number} of {len(texts)} of a prompt of the project clone."
+        )
+        assert text.count("\n- part ") == len(texts) - 1
+        audit = json.loads(Path(f"md_gen/.clone_{number:03d}.audit.json").read_text())
+        assert audit["tokens"] <= 300
+        assert len(audit["cut"]) == len(texts) - 1
+    pieces = [
+        re.findall(r"### File src/core.py \(piece[^\n]*\n\n```python\n(.*?)\n```", text, re.DOTALL)
+        for text in texts
+    ]
+    whole = "\n".join(piece for found in pieces for piece in found)
+    # The blank line at the end of a piece is the end of its fence.
+    assert [*filter(None, whole.split("\n"))] == [*filter(None, FILES["src/core.py"].split("\n"))]
+    assert all(piece[0].startswith("def ") for piece in pieces if piece)
+    assert sum(text.count("### File README.md") for text in texts) == 1
+    place = next(n for n, found in enumerate(pieces, start=1) if found and "step_20" in found[0])
+    line = texts[place - 1].split("\n").index("def step_20():") + 1
+    origin = succeeded("locate", f"{place}:{line}").out
+    expected = FILES["src/core.py"].split("\n").index("def step_20():") + 1
+    assert origin.startswith(f"src/core.py:{expected}")
+
+
+@pytest.mark.parametrize("option", [["--budget", "4k"], ["--stdout"], ["-o", "x.md"]])
+def test_split_writes_numbered_prompts_alone(clone: Path, option: list[str]) -> None:
+    """It goes with no budget and no other place (rule T-15)."""
+    assert "--split writes numbered prompts" in refused("--split", "4k", *option)

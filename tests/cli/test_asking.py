@@ -317,4 +317,4 @@ def test_without_a_cache_no_log_is_written(clone: Path) -> None:
     """``--no-cache`` leaves nothing beside the prompt but its account."""
     start(clone, "fix the retry", "--budget", "2k", "--no-cache")
     names = sorted(path.name for path in (clone / "md_gen").iterdir())
-    assert names == [".my_clone_001.audit.json", "my_clone_001.md"]
+    assert names == [".gitignore", ".my_clone_001.audit.json", "my_clone_001.md"]

@@ -65,7 +65,7 @@ def test_a_run_with_neither_task_nor_budget_leaves_no_audit(tmp_path: Path) -> N
     folder = project(tmp_path, FILES)
     assert start(folder, "run", "-q").code == 0
     assert start(folder, "run", "--task", "retry", "--stdout", "-q").code == 0
-    assert names(folder) == [".demo_001.chain.json", "demo_001.md"]
+    assert names(folder) == [".demo_001.chain.json", ".gitignore", "demo_001.md"]
     said = mistake(start(folder, "locate", "1:3"))
     assert said == (
         "md_gen/demo_001.md: nothing is recorded of what this prompt is made of: "

@@ -30,9 +30,15 @@ def test_every_command_and_option_is_told() -> None:
         assert command is not None
         assert (f"\n## aggregate {name}\n" in page) is not command.hidden
     options = page.partition("\n## aggregate run\n")[2].partition("\n## ")[0]
-    for option in ("--task", "--budget", "--since", "--redact / --no-redact", "-q, --quiet"):
+    for option in (
+        "--task",
+        "--budget",
+        "--diff, --since",
+        "--redact / --no-redact",
+        "-q, --quiet",
+    ):
         assert f"\n`{option}" in options
-    assert '```text\naggregate "fix the timeout in the retry loop" --budget 32k\n```' in page
+    assert '```text\naggregate src/router README.md "fix the trailing slash"\n```' in page
     assert "\n## aggregate conduct status\n" in page
 
 

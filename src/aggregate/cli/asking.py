@@ -14,7 +14,7 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
-from aggregate.base.request import Amount, Given, Place, Task, parse_amount
+from aggregate.base.request import Amount, Given, Place, Task, parse_amount, parse_number
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say, warn_all
 from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
@@ -120,6 +120,17 @@ _POINTS_AT = "Show this file, or what is around these lines, whatever it costs, 
 def _amount(context: click.Context, parameter: click.Parameter, value: str | None) -> Amount | None:
     try:
         return None if value is None else parse_amount(value)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"it {error}, not {(value or '')[:SHOWN]!r}", ctx=context, param=parameter
+        ) from None
+
+
+def number_of_tokens(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> int | None:
+    try:
+        return None if value is None else parse_number(value)
     except ValueError as error:
         raise click.BadParameter(
             f"it {error}, not {(value or '')[:SHOWN]!r}", ctx=context, param=parameter

@@ -1,18 +1,20 @@
 """``preset``: list, show, save, apply and delete context presets."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from aggregate.base.files import FileItem
+from aggregate.base.errors import PresetError
+from aggregate.base.files import Entry, FileItem
 from aggregate.base.request import Amount
 from aggregate.cli.asking import budget_option, from_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import counted, say, warn_all, write_result, write_rows
 from aggregate.cli.program import Described
-from aggregate.project.configuration import global_config_path, load_config
+from aggregate.project.configuration import global_config_path, load_config, unconfigured
 from aggregate.project.presets import ContextPreset, ContextPresetManager, preset_toml
-from aggregate.prompt import open_project, request_for
+from aggregate.prompt import open_project, request_for, select_files
 
 
 @click.group(cls=Described)
@@ -53,6 +55,7 @@ def show(name: str, config: Path) -> None:
     is_flag=True,
     help="Store it for all projects; by default in this project's configuration.",
 )
+@click.option("--force", is_flag=True, help="Overwrite a preset of this name.")
 def save(
     name: str,
     paths: tuple[str, ...],
@@ -60,8 +63,13 @@ def save(
     budget: Amount | None,
     description: str,
     is_global: bool,
+    force: bool,
 ) -> None:
     """Save PATHS, or the project's present files and screenshots, under NAME."""
+    manager = _manager(config)
+    scope = "global" if is_global else "project"
+    if not force and name in manager.names(scope):
+        raise PresetError(f'there is a preset "{name}" already: add --force to overwrite it')
     screenshots: list[str] = []
     if paths:
         base_dir = config.parent
@@ -73,9 +81,8 @@ def save(
         files = [entry.item for entry in request.entries]
         screenshots = list(request.screenshots)
     preset = ContextPreset(name, files, screenshots, description, budget)
-    manager = _manager(config)
-    manager.save_preset(preset, scope="global" if is_global else "project")
-    say(f'saved "{name}": {counted(len(preset.files), "file")}')
+    manager.save_preset(preset, scope=scope)
+    say(f'saved "{name}": {counted(_number_of_files(preset, config), "file")}')
     warnings = manager.reload_context_presets()[1]
     warn_all([warning for warning in warnings if warning.startswith(f'preset "{name}": ')])
 
@@ -96,6 +103,14 @@ def delete(name: str, config: Path) -> None:
     """Delete NAME."""
     _manager(config).delete_preset(name)
     say(f'deleted "{name}"')
+
+
+def _number_of_files(preset: ContextPreset, config: Path) -> int:
+    """Return how many files the entries of a preset match now."""
+    project = config if config.exists() else unconfigured(config)
+    request = request_for(open_project(project), with_history=False)
+    request = replace(request, entries=tuple(map(Entry, preset.files)))
+    return sum(not (file.is_remark or file.problem) for file in select_files(request).files)
 
 
 def _manager(config: Path) -> ContextPresetManager:

@@ -30,6 +30,7 @@ from aggregate.cli.asking import (
     budget_option,
     is_named,
     looked_at,
+    number_of_tokens,
     open_asked_project,
     read_attached,
     read_task,
@@ -64,6 +65,7 @@ from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
     FOCUS_TIER,
+    NO_BUDGET,
     WITHOUT_MODEL,
     Request,
     check_focus,
@@ -118,8 +120,22 @@ class AskedRun:
     exclude: tuple[str, ...]
     paths_from: str | None
     output: str | None
+    split: int | None
 
     def __post_init__(self) -> None:
+        if self.split is not None:
+            if (
+                self.budget is not None
+                or self.to_stdout
+                or self.output
+                or self.explain
+                or self.as_json
+            ):
+                raise click.UsageError(
+                    "--split writes numbered prompts of all that is shown: leave out --budget, --stdout, -o, "
+                    "--explain and --json"
+                )
+            self.budget = NO_BUDGET
         self.to_stdout = self.to_stdout or self.output == "-"
 
     @property
@@ -304,6 +320,12 @@ class AskedRun:
     default="",
     help="First ask this model which of the likeliest files matter; it sees their names and signatures.",
 )
+@click.option(
+    "--split",
+    metavar="N",
+    callback=number_of_tokens,
+    help="Write everything in as many prompts as needed, each of at most this many tokens.",
+)
 @click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
 @click.option(
     "--attach",
@@ -372,6 +394,12 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         request = looked_at(request, asked.pick, index=index, quiet=asked.quiet)
+        if asked.split:
+            from aggregate.cli.split_prompts import write_parts  # seldom asked for
+
+            with progress("Rendering files", hidden=asked.quiet) as bar:
+                write_parts(request, asked.split, index=index, bar=bar, tells=not asked.quiet)
+            return
         if asked.explain:
             _explain(asked, request, index)
             return

@@ -70,6 +70,10 @@ class ContextPresetManager:
             _stored(self.project_path), "project"
         )
 
+    def names(self, scope: str) -> list[str]:
+        """Return the names of the presets that one scope stores."""
+        return [*_stored(self._path(scope))]
+
     def get(self, name: str) -> ContextPreset:
         presets = self.load_all()
         if name not in presets:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.sections.fitted import FittedSection
     from aggregate.prompt.selection import *
     from aggregate.prompt.sheet import *
+    from aggregate.prompt.split import *
     from aggregate.prompt.token_counts import *
 else:
     __getattr__ = door(
@@ -42,6 +43,7 @@ else:
             "request": "ALL_FILES FOCUS_TIER FocusIndex NO_BUDGET Request Strategy WITHOUT_MODEL auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",
             "sheet": "SHEET_TOKENS Sheet make_sheet read_picks",
+            "split": "cuts_of split_prompt",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
         },
     )

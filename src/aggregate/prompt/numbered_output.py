@@ -10,7 +10,13 @@ from itertools import count
 from pathlib import Path
 
 from aggregate.base.disk.reading import confined, is_file
-from aggregate.base.disk.writing import TEMPORARY_SUFFIX, replace_own, temporary_name, write_to_free
+from aggregate.base.disk.writing import (
+    TEMPORARY_SUFFIX,
+    create_private,
+    replace_own,
+    temporary_name,
+    write_to_free,
+)
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 
@@ -66,13 +72,22 @@ def write_numbered(
             f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word"
         )
     pieces = (text.encode(),) if isinstance(text, str) else text
+    is_new = not os.path.lexists(output_dir)
     try:
         paths = _free_paths(output_dir, namespace)
         path = write_to_free(paths, pieces, temporary_name(output_dir, namespace), within=project)
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
+    if is_new:
+        _ignore_folder(path.parent)
     _forget_records(path)
     return path
+
+
+def _ignore_folder(folder: Path) -> None:
+    """Let git ignore a folder that was made for prompts; what a stranger put there stays."""
+    with suppress(OSError), os.fdopen(create_private(folder / ".gitignore"), "wb") as file:
+        file.write(b"*\n")
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:

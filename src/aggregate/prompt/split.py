@@ -1,0 +1,165 @@
+"""A prompt in parts of at most so many tokens each, cut between files where that is possible (rule T-15)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from aggregate.base.errors import BudgetError
+from aggregate.base.files import Span, composed_spans
+from aggregate.base.text import fence, heading_text
+from aggregate.code.syntax import guess_statements, language_of
+from aggregate.prompt.document import SEPARATOR, Cut, Prompt, Section, Segment, Stability
+from aggregate.prompt.layout import is_fenced
+
+Count = Callable[[str], int]
+_BEFORE: Final = 3  # lines of a file's block before its content
+_FIRST_RESERVE: Final = 100  # tokens for the list of the other parts, raised where they are more
+_NOTE: Final = 40  # tokens for the heading and the fence of a piece of a file
+
+
+def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> list[Prompt]:
+    """Return a prompt in parts of at most ``tokens``, each of which says what the others hold."""
+    reserve = _FIRST_RESERVE
+    while reserve <= tokens // 2:
+        packed = _packed(prompt.segments, tokens - reserve, count)
+        parts = [_part(packed, number, title) for number in range(len(packed))]
+        over = max(count(part.markdown) for part in parts) - tokens
+        if over <= 0:
+            return parts
+        reserve += over + 1
+    raise BudgetError(
+        f"parts of {tokens:,} tokens are too small to say what the others hold: allow more",
+        smallest=tokens * 2,
+        reason="the parts are too small",
+    )
+
+
+def cuts_of(
+    parts: Sequence[Prompt], paths: Sequence[Path], number: int, count: Count
+) -> tuple[Cut, ...]:
+    """Return what the audit of a part says of the others: the set that they make (rule A-4)."""
+    return tuple(
+        Cut("parts", f"part {other} of {len(parts)}", count(part.markdown), f"it is in {path.name}")
+        for other, (part, path) in enumerate(zip(parts, paths, strict=True), start=1)
+        if other != number + 1
+    )
+
+
+def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[Segment]]:
+    """Return the segments in parts of at most ``room`` tokens; each part with files begins them with the heading."""
+    heading = next((each for each in segments if each.section is Section.FILES), None)
+    parts: list[list[Segment]] = [[]]
+    left = room
+    for segment in segments:
+        if segment is heading and not segment.source:
+            continue
+        needed = count(segment.text + SEPARATOR)
+        whole = room - (count(heading.text + SEPARATOR) if heading else 0)
+        pieces = [segment] if needed <= whole else [*_pieces(segment, whole, count)]
+        for piece in pieces:
+            needed = count(piece.text + SEPARATOR)
+            if heading and piece.section is Section.FILES and heading not in parts[-1]:
+                needed += count(heading.text + SEPARATOR)
+            if needed > left and parts[-1]:
+                parts.append([])
+                left = room
+                needed = count(piece.text + SEPARATOR) + room - whole
+            if heading and piece.section is Section.FILES and heading not in parts[-1]:
+                parts[-1].append(heading)
+            parts[-1].append(piece)
+            left -= needed
+    return parts
+
+
+def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
+    """Yield a file that is larger than a part in pieces, cut between definitions or else statements."""
+    lines = segment.text.split("\n")
+    if segment.section is not Section.FILES or not is_fenced(segment.text):
+        name = segment.source or segment.section.value
+        raise BudgetError(
+            f"{heading_text(name)} does not fit into a part and cannot be cut: allow more tokens",
+            smallest=count(segment.text) * 2,
+            reason="a section does not fit into a part",
+        )
+    content = lines[_BEFORE:-1]
+    language = language_of(segment.source)
+    statements = guess_statements(content, language.name if language else "")
+    first = 0
+    number = 1
+    while first < len(content):
+        last = _end_of_piece(content, statements, first, room - _NOTE - count(lines[0]), count)
+        if last == first:
+            raise BudgetError(
+                f"line {first + 1:,} of {heading_text(segment.source)} does not fit into a part: allow more tokens",
+                smallest=count(content[first]) * 2,
+                reason="a line does not fit into a part",
+            )
+        yield _piece(segment, lines[0], content, (first, last), number)
+        first, number = last, number + 1
+
+
+def _end_of_piece(
+    lines: Sequence[str], statements: Sequence[int], first: int, room: int, count: Count
+) -> int:
+    """Return the line behind a piece: as many lines as fit, up to a definition, a statement, or any line."""
+    end = first
+    left = room
+    while end < len(lines) and (left := left - count(lines[end] + "\n")) >= 0:
+        end += 1
+    if end == len(lines):
+        return end
+    ends = [line for line in range(first + 1, end + 1) if statements[line] != statements[line - 1]]
+    late = [line for line in ends if line - first > (end - first) // 2] or ends or [end]
+    return min(late, key=lambda line: (_depth(lines, line), -line))
+
+
+def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
+    text = lines[line]
+    indent = len(text) - len(text.lstrip()) if text.strip() else 1 << 10
+    return indent, bool(lines[line - 1].strip())
+
+
+def _piece(
+    segment: Segment, heading: str, content: Sequence[str], run: tuple[int, int], number: int
+) -> Segment:
+    first, last = run
+    while last - 1 > first and not content[last - 1].strip():  # blank lines at the end of a fence
+        last -= 1
+    text = "\n".join(content[first:last])
+    tag = segment.text.split("\n", _BEFORE)[_BEFORE - 1].lstrip("`~")
+    span = Span(1, last - first, first + 1, last)
+    shown = segment.shown
+    if shown:
+        spans = [span] if shown.spans is None else composed_spans([span], shown.spans)
+        shown = shown._replace(spans=tuple(spans))
+    label = f"{heading} (piece {number}, lines {first + 1}-{last})"
+    return replace(segment, text=fence(text, tag, before=f"{label}\n\n"), shown=shown)
+
+
+def _part(packed: Sequence[Sequence[Segment]], number: int, title: str) -> Prompt:
+    whose = f" of the project {heading_text(title)}" if title else ""
+    lines = [f"This is part {number + 1} of {len(packed)} of a prompt{whose}. The others:\n"]
+    lines += [
+        f"- part {other}: {_contents(segments)}"
+        for other, segments in enumerate(packed, start=1)
+        if other != number + 1
+    ]
+    text = "\n".join(lines) if len(packed) > 1 else f"This is all of a prompt{whose}, in one part."
+    return Prompt((Segment(Section.PROJECT, text, Stability.VOLATILE), *packed[number]))
+
+
+def _contents(segments: Sequence[Segment]) -> str:
+    paths = [
+        *dict.fromkeys(
+            each.source for each in segments if each.section is Section.FILES and each.source
+        )
+    ]
+    others = [
+        *dict.fromkeys(each.section.value for each in segments if each.section is not Section.FILES)
+    ]
+    parts = []
+    if paths:
+        ends = " to ".join(map(heading_text, dict.fromkeys((paths[0], paths[-1]))))
+        parts.append(f"{len(paths):,} file{'s' if len(paths) > 1 else ''}, {ends}")
+    return "; ".join([*parts, *others])
