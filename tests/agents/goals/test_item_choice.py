@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aggregate.agents.goals.item_words import read_claim
 from tests.fakes.models import agent, calls
 
 SIX = range(1, 7)
@@ -88,3 +89,32 @@ def test_a_step_about_something_else(tmp_path: Path) -> None:
     assert (result.success, taken) == (True, [40])
     result, taken, _ = taking(tmp_path, *SHAPES[0], items="OTHER")
     assert (result.success, taken) == (False, [])
+
+
+CLAIMS = [
+    ("Close at least two tickets", 1, 3),
+    ("Close no more than two tickets", 3, 2),
+    ("Close the tickets until one is left", 3, 3),
+    ("Close the third and the fourth ticket", 1, 2),
+    ("Close all the others except ticket 2", 2, 2),
+    ("Close none but ticket 2", 4, 1),
+    ("Close a couple of tickets", 1, 2),
+    ("Close them one by one", 1, 5),
+    ("Close the lot", 3, 5),
+    ("Close every second ticket", 2, 2),
+    ("Close the ticket about logins", 5, 1),
+    ("Close tickets 2 to 4", 3, 3),
+]
+
+
+@pytest.mark.parametrize(("text", "wrong", "right"), CLAIMS)
+def test_what_words_claim(text: str, wrong: int, right: int) -> None:
+    """A number of items that the words contradict is refused, and what they mean never is (P18)."""
+    names = [[str(number)] for number in range(1, 6)]
+    claim = read_claim(text, "ticket", names, '{"id": 1}')
+    meant = {1: [1], 2: [2, 3], 3: [1, 2, 3]}.get(right, range(5))
+    if "others" in text:
+        meant = [2, 3]
+    assert claim.fault(meant, 5) == ""
+    if wrong != right:
+        assert claim.fault([0, *range(2, 6)][:wrong], 5)

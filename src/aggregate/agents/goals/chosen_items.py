@@ -113,8 +113,7 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
         goal = read_claim(_part_of_goal(branch.goal, step), noun, names, data)
     choice = _Choice(branch, loop, names, (own, goal))
     everything = range(len(items))
-    says_all = own.everything and bool(loop.iteration.phrase) and not _has_condition(own, loop)
-    if (says_all or len(items) == 1) and not choice.fault(everything):
+    if (_is_plain(loop) or len(items) == 1) and not choice.fault(everything):
         return loop
     chosen = _asked(choice)
     if chosen is None:
@@ -123,10 +122,18 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
     return replace(loop, source=replace(loop.source, items=picked))
 
 
-def _has_condition(claim: ItemClaim, loop: Loop) -> bool:
-    """Return whether a step means fewer than all; what an item must have is looked up in its fields (rule D-32)."""
-    filtered = claim.filtered and heuristics.HAVING.search(loop.step) is None
-    return filtered or claim.count is not None or claim.all_but is not None
+def _is_plain(loop: Loop) -> bool:
+    """Return whether a step says each, every or all, and nothing that makes them fewer (rule D-21).
+
+    A field that items must have is looked up (rule D-32).
+    """
+    phrase, noun = loop.iteration.phrase, loop.iteration.noun
+    between = [word for word in heuristics.words(phrase)[1:] if word not in heuristics.STOP]
+    rest = loop.step.partition(phrase)[2].strip(" .!") if phrase else "any"
+    if between != [noun]:
+        return False
+    items = loop.source.items
+    return not rest or len(heuristics.filter_items(items, loop.step)) < len(items)
 
 
 def _part_of_goal(goal: str, step: str) -> str:

@@ -11,7 +11,8 @@ from typing import Final
 from aggregate.agents.goals.heuristics import singular
 from aggregate.agents.goals.quantities import NUMBERS, extract_quantity
 
-_NUMBERS: Final = {"one": 1, "both": 2, **NUMBERS}
+MOST: Final = 10**9
+_NUMBERS: Final = {"one": 1, "both": 2, "couple": 2, **NUMBERS}
 _COUNT: Final = rf"\d{{1,4}}|{'|'.join(NUMBERS)}"
 _EXCEPT: Final = re.compile(
     r"\b(?:except(?:ing)?(?: for)?|excluding|but(?! only\b)(?: not)?|other than|apart from|save for"
@@ -25,11 +26,22 @@ _ONE: Final = re.compile(
     r"|\bthe (?:very )?(?:first|last)(?: one)?(?=\s*(?:$|[.,;!?)]))"
 )
 _EACH: Final = re.compile(r"\b(?:per|each|every|apiece)\b")
-_OTHERS: Final = re.compile(r"\b(?:other|others|rest|remaining)\b")
+_ABOUT: Final = re.compile(
+    rf"\b(at least|(?:no |not )?more than|at most|up to|fewer than|less than)\s+({_COUNT}|one)\b"
+    r"((?:\s+[\w'-]+){0,2})"
+)
+_ORDINAL: Final = "first|last|second|third|fourth|fifth|sixth"
+_OTHERS: Final = re.compile(r"\b(?:other(?! than)|others|rest|remaining)\b")
+_EVERY_OTHER: Final = re.compile(rf"\bevery (?:{_ORDINAL})\b")
+_SEVERAL: Final = re.compile(
+    r"\b(?<!of )(?:them|these|those)\b|\bone (?:by one|at a time|after (?:another|the other))\b"
+)
 _FILTER: Final = re.compile(
     r"\b(?:that|which|who|whose|where|with|without|having|if|unless|under|over|below|above|than|between|only|least|most)\b"
 )
-_ALL: Final = re.compile(r"\b(all|every|each|everything)\b((?:\s+[\w'-]+){0,5})")
+_ALL: Final = re.compile(
+    r"\b(all|every|each|everything|whole list|entire list|the lot)\b((?:\s+[\w'-]+){0,5})"
+)
 _LINKS: Final = frozenset([",", "and", "or", "&", "plus"])
 _BEFORE_NAMES: Final = frozenset(["number", "numbers", "no", "id", "ids", "only", "for", "please"])
 _AFTER_NAMES: Final = frozenset(
@@ -49,12 +61,14 @@ class ItemClaim:
     """What a text claims; ``count`` is of the items that it means, ``None`` where it names no number."""
 
     count: int | None
+    bounds: tuple[int, int] | None  # the least and the most of them
     names: frozenset[int]  # of the items that it names, by position
     excluded: frozenset[int]
     all_but: (
         int | None
     )  # how many it leaves out of all, -1 for some, ``None`` where it has no exception
     everything: bool
+    several: bool  # "them", "one by one"
     filtered: bool  # a condition that only the items' fields decide
 
     def fault(self, chosen: Sequence[int], number: int) -> str:
@@ -64,6 +78,8 @@ class ItemClaim:
             return "items that are excluded were named"
         if self.count is not None and len(named) != self.count:
             return f"{self.count} are asked for, {len(named)} were named"
+        if self.bounds and not self.bounds[0] <= len(named) <= self.bounds[1]:
+            return f"{len(named)} were named"
         if self.names and named != self.names:
             return "other items are named in the step"
         if self.count is not None or self.names:
@@ -74,6 +90,8 @@ class ItemClaim:
             return "" if is_right else f"all but some are asked for, {len(named)} were named"
         if self.everything and not self.filtered and len(named) < number:
             return f"all {number} are asked for, {len(named)} were named"
+        if self.several and len(named) < 2 <= number:
+            return "several are meant, one was named"
         return ""
 
 
@@ -87,20 +105,29 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
         data: All items as text, for words such as "free" that are in their fields.
     """
     included, word, excluded = _halves(text.lower())
+    if re.search(r"\b(?:none|nothing|no \w+)\s*$", included):
+        included, word, excluded = f"{included} {excluded}", "", ""
     named_out, _ = _named(excluded, noun, names, is_exception=True)
     all_but = None
-    if word and (named_out or word not in _WEAK or _ALL.search(included)):
+    if (
+        word
+        and not _OTHERS.search(text.lower())
+        and (named_out or word not in _WEAK or _ALL.search(included))
+    ):
         all_but = len(named_out) or _left_out(excluded, noun)
     named, is_exact = _named(included, noun, names)
     count = None if named and is_exact else _count(included, noun)
     everything, is_filtered = _everything(included, noun, data)
+    everything = everything and is_exact  # "all rooms from 2 to 4"
     names_are_all = is_exact and not everything and not _BESIDE.search(included)
     return ItemClaim(
         count,
+        _bounds(included, noun),
         frozenset(named if names_are_all else ()),
         frozenset(named_out),
         all_but,
         everything,
+        _SEVERAL.search(included) is not None,
         is_filtered,
     )
 
@@ -125,6 +152,8 @@ def _named(
 ) -> tuple[set[int], bool]:
     """Return the items that a text names, and whether these are all: "2 to 4" names only the ends."""
     by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
+    # "Tickets 101 and 102" are ABC-101 and ABC-102
+    by_name = {re.sub(r"^[a-z]+-", "", name): n for name, n in by_name.items()} | by_name
     named = {
         n
         for name, n in by_name.items()
@@ -140,7 +169,7 @@ def _named(
         is_name = is_after_noun or tokens[position + 1] in _AFTER_NAMES
         if token in by_name and may_follow and is_name and singular(tokens[position + 1]) != noun:
             named.add(by_name[token])
-        elif token in _RANGES and may_follow and tokens[position + 1] in by_name:
+        elif token in _RANGES and {tokens[position - 1], tokens[position + 1]} <= by_name.keys():
             is_exact = False
         elif token not in _LINKS and token not in _BEFORE_NAMES:
             may_follow, is_after_noun = is_noun or position == 0, is_noun
@@ -148,12 +177,16 @@ def _named(
 
 
 def _count(text: str, noun: str) -> int | None:
+    if _bounds(text, noun) or re.search(r"\buntil\b", text):
+        return None
     first = extract_quantity(text)
     if first is not None:
         return first
     if _ONE.search(text) and not _EACH.search(text):
         return 1
-    pattern = rf"(?<!of the )(?<!of these )(?<![\w.-])({_COUNT}|one|both)\b((?:\s+[\w'-]+){{0,3}})"
+    pattern = (
+        rf"(?<!of the )(?<!of these )(?<![\w.-])({_COUNT}|one|both|couple)\b((?:\s+[\w'-]+){{0,3}})"
+    )
     for match in re.finditer(pattern, text):
         following = match[2].split()
         is_meant = any(singular(word) == noun for word in following) or following[:1] == ["of"]
@@ -162,13 +195,40 @@ def _count(text: str, noun: str) -> int | None:
         ):
             continue
         before = text[: match.start()].split()[-1:]
+        if before == ["all"] and not following:
+            return _NUMBERS.get(match[1]) or int(match[1])
         is_alone = (
             not following and not match[1].isdigit() and before not in (["for"], ["to"], ["one"])
         )
         if is_meant or is_alone or match[1] == "both":
             return _NUMBERS.get(match[1]) or int(match[1])
-    ordinal = rf"(?<!every )(?<!each )\b(?:first|last|second|third|fourth|fifth|sixth) {re.escape(noun)}(?!\w)"
-    return 1 if re.search(ordinal, text) else None
+    if re.search(rf"(?<!every )(?<!each )\b(?:{_ORDINAL}) {re.escape(noun)}(?!\w)", text):
+        return len(re.findall(rf"\b(?:{_ORDINAL})\b", text))
+    return 1 if _is_one(text, noun) else None
+
+
+def _is_one(text: str, noun: str) -> bool:
+    """Return whether a text speaks of a single item: "a ticket", "the ticket about logins", "it"."""
+    if _EACH.search(text) or re.search(r"\band\b|,", text):
+        return False
+    article = r"(?:a|an|any|the|this|that|another)"
+    behind = r"(?=\s*(?:$|[.;!?)])|\s+(?:for|about|with|that|which|on|in|at|from|to|of|named|called|now|please)\b)"
+    phrase = rf"\b{article}(?:\s+[\w'-]+){{0,2}}?\s+{re.escape(noun)}{behind}"
+    return bool(re.search(phrase, text) or re.match(r"(?:please )?\w+ it\b", text))
+
+
+def _bounds(text: str, noun: str) -> tuple[int, int] | None:
+    """Return the least and the most items of "at least two rooms"; ``None`` where a text names no bound."""
+    match = _ABOUT.search(text)
+    if match is None:
+        return None
+    behind = match[3].split()
+    if behind and behind[0] != "of" and noun not in map(singular, behind):
+        return None  # "rooms with more than one bed"
+    number, word = _NUMBERS.get(match[2]) or int(match[2]), match[1]
+    if word in ("at least", "more than"):
+        return (number + (word == "more than"), MOST)
+    return (1, number - word.endswith("r than") - (word == "less than"))
 
 
 def _left_out(text: str, noun: str) -> int:
@@ -184,12 +244,12 @@ def _left_out(text: str, noun: str) -> int:
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
     """Return whether all items are meant, and whether a condition makes them fewer."""
     fields = set(re.findall(r"[a-z]{3,}", data.lower()))
-    is_filtered = bool(_FILTER.search(text) or _OTHERS.search(text))
+    is_filtered = any(pattern.search(text) for pattern in (_FILTER, _OTHERS, _EVERY_OTHER))
     for match in _ALL.finditer(text):
         words = [word for word in match[2].split() if word not in _ARTICLES]
         nouns = [n for n, word in enumerate(words) if singular(word) == noun]
         says_them = not words or "them" in match[2].split()
-        if not nouns and not says_them and match[1] != "everything":
+        if not nouns and not says_them and match[1] in ("all", "every", "each"):
             continue
         rest = text[match.end(1) :]
         behind = [word for word in re.findall(r"[a-z]{3,}", rest) if singular(word) != noun]
