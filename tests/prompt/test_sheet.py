@@ -153,3 +153,17 @@ def test_picks_are_evidence_and_pin_nothing(folder: Path) -> None:
     assert reasons["picked definition"].matched == f"{other}_upper"
     assert not any(choice.pinned for choice in sure.choices)
     assert composed(folder, Pick("gone.py")).prompt.markdown == plain.prompt.markdown
+
+
+def test_a_pick_leaves_other_likely_files_their_signatures(folder: Path) -> None:
+    """Which files are unlikely follows from their scores before a pick: none that was shown disappears (rule B-6)."""
+    plain = shown_paths(composed(folder))
+    sure = shown_paths(
+        composed(folder, Pick("src/lantern.py"), Pick("src/lantern.py", "lantern_upper"))
+    )
+    assert len(plain) > 3
+    assert sure == plain
+
+
+def shown_paths(composition: Composition) -> set[str]:
+    return {choice.path for choice in composition.choices if choice.tokens}
