@@ -2,9 +2,10 @@
 
 ``sheets`` prints each task with its sheet; whoever picks sees nothing else, and writes a line of each::
 
-    KEY 1:.9 4:.3 1/url_for 4/App.run
+    KEY 1:.9 4:.3 1/url_for 4/App.run +src/unseen.py +parse_header
 
-that is files by their numbers with a confidence, and definitions. ``oracle`` prints such lines from the answers.
+that is files by their numbers with a confidence, definitions, and names that are expected but not on the sheet.
+``oracle`` prints such lines from the answers.
 ``python -m simulation recall --picks FILE`` measures a file of them. The commits are those of ``recall``.
 """
 
@@ -20,12 +21,13 @@ from simulation.task_commits import COMMITS, TaskCommit, Tree, task_commits
 
 if TYPE_CHECKING:
     from aggregate.prompt import Request
+    from aggregate.prompt.ranked_files import RankedFiles
     from aggregate.prompt.sheet import Sheet
 
 SHORT = 10
 """Digits of a commit's name that stand for it."""
-SHEET = 2_500
-"""Tokens of a sheet: what an agent would spend on a look."""
+SHEET = 6_000
+"""Tokens of a sheet at most, as ``--pick`` shows."""
 
 
 def main(parser: ArgumentParser) -> None:
@@ -56,18 +58,19 @@ def _sheets(clone: Path, commits: Iterator[TaskCommit]) -> Iterator[tuple[TaskCo
             files = {"base_dir": str(tree.folder), "paths": ["**/*"]}
             task, budget = Task(commit.message), Budget(8_000)
             request = request_for(open_project({"files": files}), task=task, budget=budget)
-            yield commit, sheet_of(request)
+            yield commit, sheet_of(request)[0]
 
 
-def sheet_of(request: "Request") -> "Sheet":
-    """Return the sheet of a request's likeliest files."""
+def sheet_of(request: "Request") -> tuple["Sheet", "RankedFiles"]:
+    """Return the sheet of a request's likeliest files, and the files it is from."""
     from aggregate.project.index import user_index
     from aggregate.prompt import SavedCounts
     from aggregate.prompt.ranked_files import rank_files
     from aggregate.prompt.sheet import make_sheet
 
     index = user_index()
-    return make_sheet(rank_files(request, index=index), SavedCounts(index), most=SHEET)
+    ranked = rank_files(request, index=index)
+    return make_sheet(ranked, SavedCounts(index), most=SHEET), ranked
 
 
 def _true_picks(commit: TaskCommit, sheet: "Sheet") -> Iterator[str]:
@@ -85,8 +88,10 @@ def read_answers(file: Path) -> Mapping[str, str]:
     answers: dict[str, str] = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         key, *picks = line.split()
-        files = [pick.split(":") for pick in picks if "/" not in pick]
-        names = [pick.replace("/", " ", 1) for pick in picks if "/" in pick]
+        expected = [pick[1:] for pick in picks if pick.startswith("+")]
+        seen = [pick for pick in picks if not pick.startswith("+")]
+        files = [pick.split(":") for pick in seen if "/" not in pick]
+        names = [pick.replace("/", " ", 1) for pick in seen if "/" in pick]
         rows = [{"file": int(number), "confidence": float(sure)} for number, sure in files]
-        answers[key] = json.dumps({"files": rows, "definitions": names})
+        answers[key] = json.dumps({"files": rows, "definitions": names, "expected": expected})
     return answers

@@ -86,7 +86,7 @@ class Ours:
         from aggregate.base.request import Budget, Task
         from aggregate.project.index import user_index
         from aggregate.prompt import compose_within_budget, open_project, request_for
-        from aggregate.prompt.sheet import read_picks
+        from aggregate.prompt.sheet import read_answer, with_answer
         from aggregate.ranking import WEIGHTS
         from simulation.picks import SHORT, sheet_of
 
@@ -100,7 +100,8 @@ class Ours:
             request = request_for(open_project({"files": files}), task=task, budget=Budget(budget))
             if self.answers is not None:
                 answer = self.answers.get(ask.commit[:SHORT], "")
-                task = replace(task, picks=read_picks(sheet_of(request), answer))
+                sheet, ranked = sheet_of(request)
+                task = with_answer(task, read_answer(sheet, answer), ranked)
                 request = replace(request, task=task)
             composition = compose_within_budget(request, index=user_index(), weights=weights)
         except AggregateError as error:

@@ -66,7 +66,7 @@ def test_a_silly_answer_is_a_warning_and_is_asked_for_again(folder: Path) -> Non
     for pick in ([], ["--pick", "scripted"], ["--pick", "scripted"]):
         ended = start(folder, *TASK, *pick)
         assert ended.code == 0
-        warning = "warning: second look: scripted:claude-sonnet-5 names none of the likeliest files"
+        warning = "warning: second look: scripted:claude-sonnet-5 names nothing of the project"
         assert (warning in ended.err) is bool(pick)
     texts = {path.read_text() for path in (folder / "md_gen").glob("demo_*.md")}
     assert len(texts) == 1

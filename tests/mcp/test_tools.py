@@ -467,7 +467,7 @@ def test_a_task_finds_a_sheet_to_pick_from(tmp_path: Path) -> None:
         said = ask("find", task="fix the timeout").text
         assert said.startswith("1. src/")
         assert "\n20. src/" in said
-        assert "\n21. " not in said
+        assert "\n41. " not in said
         assert "   def timeout_3(retry, attempts):\n" in said
         assert "focus by paths, symbols by names]\n" in said
         assert 300 < count(said) <= 2_500

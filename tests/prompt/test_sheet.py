@@ -16,7 +16,8 @@ from aggregate.prompt import (
     compose_prompt,
     make_sheet,
     open_project,
-    read_picks,
+    read_answer,
+    with_answer,
 )
 from aggregate.prompt.ranked_files import rank_files
 from tests.fakes.topics import TOPICS, module_about
@@ -66,7 +67,7 @@ def test_the_likeliest_files_stand_with_signatures(folder: Path) -> None:
     """Files are numbered by their scores, definitions stand in the file's order with their signature (rule T-10)."""
     sheet = sheet_of(folder)
     assert sheet.text.startswith("1. src/lantern.py\n   def lantern_upper(value):\n")
-    assert len(sheet.names) == min(20, len(TOPICS) + 1)
+    assert len(sheet.names) == len(TOPICS) + 1
     assert next(iter(sheet.names)) == "src/lantern.py"
     assert "lantern_upper" in sheet.names["src/lantern.py"]
 
@@ -120,7 +121,7 @@ SHEET = Sheet("", {"a.py": ("f", "C", "C.run"), "b.py": ("run", "D.run")}, ())
 )
 def test_an_answer_picks_what_the_sheet_names(answer: str, picks: tuple[Pick, ...]) -> None:
     """Numbers and names of the sheet are picked, all else is passed over, and no answer is an error (rule T-10)."""
-    assert read_picks(SHEET, answer) == picks
+    assert read_answer(SHEET, answer).picks == picks
 
 
 def test_at_most_five_files_and_eight_definitions_are_picked() -> None:
@@ -128,9 +129,42 @@ def test_at_most_five_files_and_eight_definitions_are_picked() -> None:
     names = {f"{number}.py": tuple(f"f{each}" for each in range(9)) for number in range(9)}
     files = [{"file": number, "confidence": 1} for number in range(1, 10)]
     answer = {"files": files, "definitions": [f"1 f{each}" for each in range(9)]}
-    picks = read_picks(Sheet("", names, ()), json.dumps(answer))
+    picks = read_answer(Sheet("", names, ()), json.dumps(answer)).picks
     assert [pick.path for pick in picks if not pick.definition] == [f"{n}.py" for n in range(5)]
     assert len(picks) == 5 + 8
+
+
+def test_forty_files_stand_with_five_definitions_each(tmp_path: Path) -> None:
+    """A sheet has up to 40 files and five definitions of each (rule T-10)."""
+    text = "".join(f"def lantern_{n}(value):\n    return {n}\n\n\n" for n in range(7))
+    files = {f"src/lantern_{n}.py": text for n in range(43)}
+    sheet = sheet_of(project(tmp_path, {"manual_slop.toml": CONFIG} | files))
+    assert len(sheet.names) == 40
+    assert {len(names) for names in sheet.names.values()} == {5}
+    assert count(sheet.text) <= 6_000
+
+
+def test_an_answer_may_expect_names_that_the_sheet_lacks(folder: Path) -> None:
+    """Unseen files and definitions are weaker picks, words of the project join the task's, others are ignored (T-10)."""
+    ranked = rank_files(asked(folder), index=open_index(use=False))
+    sheet = make_sheet(ranked, count, most=40)
+    other = next(topic for topic in TOPICS if f"src/{topic}.py" not in sheet.names)
+    expected = [
+        f"src/{other}.py",
+        f"{other}_upper()",
+        "step makes",
+        "src/gone.py",
+        "unheard_of",
+        "",
+    ]
+    answer = read_answer(sheet, json.dumps({"files": [], "expected": expected}))
+    task = with_answer(Task(WORDS), answer, ranked)
+    assert task.picks == (
+        Pick(f"src/{other}.py", "", 0.4, "expected"),
+        Pick(f"src/{other}.py", f"{other}_upper", 0.4),
+    )
+    assert task.expected == ("step makes",)
+    assert task.text == WORDS
 
 
 def test_picks_are_evidence_and_pin_nothing(folder: Path) -> None:
@@ -153,3 +187,17 @@ def test_picks_are_evidence_and_pin_nothing(folder: Path) -> None:
     assert reasons["picked definition"].matched == f"{other}_upper"
     assert not any(choice.pinned for choice in sure.choices)
     assert composed(folder, Pick("gone.py")).prompt.markdown == plain.prompt.markdown
+
+
+def test_a_pick_leaves_other_likely_files_their_signatures(folder: Path) -> None:
+    """Which files are unlikely follows from their scores before a pick: none that was shown disappears (rule B-6)."""
+    plain = shown_paths(composed(folder))
+    sure = shown_paths(
+        composed(folder, Pick("src/lantern.py"), Pick("src/lantern.py", "lantern_upper"))
+    )
+    assert len(plain) > 3
+    assert sure == plain
+
+
+def shown_paths(composition: Composition) -> set[str]:
+    return {choice.path for choice in composition.choices if choice.tokens}

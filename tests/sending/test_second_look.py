@@ -79,8 +79,8 @@ def test_a_model_is_asked_once_for_a_task_and_its_files(folder: Path, index: Ind
     ("script", "reason"),
     [
         ([ProviderError("it is out of order")], "it is out of order"),
-        ([""], "scripted:claude-sonnet-5 names none of the likeliest files"),
-        (["I cannot say."], "scripted:claude-sonnet-5 names none of the likeliest files"),
+        ([""], "scripted:claude-sonnet-5 names nothing of the project"),
+        (["I cannot say."], "scripted:claude-sonnet-5 names nothing of the project"),
         ([], "the script has no answer to request 1: add one"),
     ],
 )

@@ -73,6 +73,7 @@ class Task:
     since: str = ""  # A git revision: what has changed since then is a seed
     # What a second look names of the likeliest files, which pins nothing; and who was asked, for how much (rule T-10).
     picks: tuple[Pick, ...] = ()
+    expected: tuple[str, ...] = ()  # words of the project that a second look adds to the task's
     look: tuple[str, ...] = ()
     is_strict: bool = False  # nothing is composed where no focus or no symbol matches anything
 

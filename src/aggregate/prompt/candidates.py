@@ -193,7 +193,8 @@ class Candidates:
 
     def _least(self, score: float) -> float:
         """Return a least score, ``0`` for a prompt that is to show something of everything."""
-        return score if self.has_least else 0.0
+        # Scores before a second look count: after it all others together score little.
+        return score / self.ranked.ranking.unpicked if self.has_least else 0.0
 
     @cached_property
     def has_least(self) -> bool:

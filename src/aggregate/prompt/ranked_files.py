@@ -60,7 +60,7 @@ def question_for(
     changes = changed_lines(folder, task.since) if task.since else ()
     question = Question(
         is_overview=request.is_structural,
-        task=read_task(task.text),
+        task=read_task("\n\n".join(filter(None, (task.text, " ".join(task.expected))))),
         focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
         # What is no candidate is never shown (T-6).

@@ -201,6 +201,8 @@ class Ranking:
     companions: Mapping[int, str] = field(default_factory=dict)
     guess: Guess | None = None  # why it is one; without a task there is none
     is_broad: bool = False  # whether names of many files are worth more than some bodies
+    # Times a score: the score without a second look, at least for files that it did not pick (rule B-6).
+    unpicked: float = 1.0
 
 
 _MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place

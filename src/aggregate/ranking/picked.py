@@ -1,7 +1,13 @@
 """What a second look at the likeliest files has picked, as evidence of its own kind (rule T-10)."""
 
-from aggregate.ranking.evidence import Evidence, PieceKey, lift
+from collections.abc import Mapping, Sequence
+from math import exp, fsum
+from typing import Final
+
+from aggregate.ranking.evidence import Evidence, PieceKey, add_to_pieces, lift
 from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
+
+_KINDS: Final = ("picked", "picked definition")
 
 
 def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
@@ -22,6 +28,27 @@ def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence
                 lift(pieces, keys(file, pieces_of(analysis, place, inner=True)), confidence)
                 names[file] = ", ".join(filter(None, (names.get(file), name)))
     return (
-        Evidence("picked", files=files, matched=whys),
-        Evidence("picked definition", pieces=pieces, matched=names),
+        Evidence(_KINDS[0], files=files, matched=whys),
+        Evidence(_KINDS[1], pieces=pieces, matched=names),
     )
+
+
+def unpicked_scale(
+    chances: Mapping[int, Sequence[float]],
+    evidences: Sequence[Evidence],
+    weights: Mapping[str, float],
+) -> float:
+    """Return by how much picks lowered the scores of other files.
+
+    All chances sum to 1, so the others lose what picked files gain, all by one factor.
+    """
+    picks = [evidence for evidence in evidences if evidence.kind in _KINDS]
+    files = {file for evidence in picks for file in evidence.files}
+    files.update(file for evidence in picks for file, _ in evidence.pieces)
+    zeros = {file: [0.0] * len(chances[file]) for file in sorted(files) if file in chances}
+    gained = fsum(
+        chance * (1 - exp(-value))
+        for file, values in add_to_pieces(zeros, picks, weights).items()
+        for chance, value in zip(chances[file], values, strict=True)
+    )
+    return 1 / (1 - gained)

@@ -55,7 +55,7 @@ from aggregate.ranking.mentions import (
     used_identifiers,
 )
 from aggregate.ranking.paths import PathKind
-from aggregate.ranking.picked import picked
+from aggregate.ranking.picked import picked, unpicked_scale
 from aggregate.ranking.references import Resolver, near_seeds
 from aggregate.ranking.text_evidence import file_text, piece_texts
 
@@ -367,4 +367,6 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     guess = guess_of(inquiry, evidences, candidates=candidates, files=files)
     # A chore that changes settings is not helped by names: it edits a line here and there, and all settings are shown.
     is_chore = kind_of_chore(chore_of(question.task)) is PathKind.SETTINGS
-    return Ranking(files, missing, by_share, guess, is_broad=guess is not None and not is_chore)
+    is_broad = guess is not None and not is_chore
+    unpicked = unpicked_scale(pieces, evidences, weights)
+    return Ranking(files, missing, by_share, guess, is_broad, unpicked)
