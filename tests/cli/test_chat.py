@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,8 +95,8 @@ def test_a_session_writes_what_send_writes(folder: Path) -> None:
     names = sorted(path.name for path in Path("md_gen").iterdir())
     kept = {name: (Path("md_gen") / name).read_bytes() for name in names}
     history = Path("manual_slop_history.toml").read_bytes()
-    for path in (*Path("md_gen").iterdir(), Path("manual_slop_history.toml")):
-        path.unlink()
+    shutil.rmtree("md_gen")
+    Path("manual_slop_history.toml").unlink()
     for message in ("One?", "Two?"):
         options = ["--provider", "scripted", "--discussion", "default", "--budget", "3k"]
         aggregate("send", message, *options)
