@@ -27,6 +27,10 @@ CONFIG = """
 BUDGET = 3_000
 
 
+EVERYTHING = f"What do {', '.join(TOPICS)} do?"
+"""A question that is about every file, so that a budget is filled."""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a project of a file for each topic, of a user who has sent nothing yet."""
@@ -69,7 +73,7 @@ def test_without_a_budget_all_is_as_before(folder: Path) -> None:
 
 def test_the_providers_count_holds(folder: Path) -> None:
     """The first send goes by the table, the next by what was reported; both numbers are known (rule B-10)."""
-    message = "What does the lantern do?"
+    message = EVERYTHING
     first = ready(folder, message, provider="anthropic", model="claude-sonnet-4-5")
     assert first.client.ratio.value == 1.25
     assert first.plan.total <= 0.8 * BUDGET
@@ -89,7 +93,7 @@ def test_a_lower_count_does_not_exceed_the_budget_by_ours(folder: Path) -> None:
 
 def test_instructions_count(folder: Path) -> None:
     """A persona's budget holds with its system prompt; an option goes before it (rules B-1 and B-10)."""
-    made = ready(folder, "What does the lantern do?", budget=None, persona="small")
+    made = ready(folder, EVERYTHING, budget=None, persona="small")
     assert made.plan.system.startswith("Be brief")
     assert 1_800 < made.plan.total <= made.budget == 2_000  # type: ignore[operator]
     assert ready(folder, "And the kettle?", budget=1_500, persona="small").budget == 1_500
@@ -181,9 +185,10 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     tools = ["anvil", "drill", *(f"tool{number}" for number in range(20))]
     big = "".join(map(module_about, tools))
     (folder / "src" / "a_tools.py").write_text(big, encoding="utf-8")
-    say(folder, "What does anvil_upper do in the upper part of the anvil?", budget=4_000)
+    others = " ".join(TOPICS)  # what else is shown behind that file
+    say(folder, f"What does anvil_upper do in the upper part of the anvil? {others}", budget=4_000)
     made, done = say(
-        folder, "What does drill_lower do in the lower part of the drill?", budget=4_000
+        folder, f"What does drill_lower do in the lower part of the drill? {others}", budget=4_000
     )
     assert "len('drill lower')" in made.prompt.markdown
     assert "src/a_tools.py" in made.ordered.older
