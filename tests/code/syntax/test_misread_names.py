@@ -47,3 +47,36 @@ def test_no_blank_stays_of_a_comment_in_a_signature() -> None:
     """A row leaves a comment inside a parameter list out with the blank before it (M-34)."""
     text = "int f(int a /* one */,\n      int b /* two */)\n{\n    return a;\n}\n"
     assert outline_of("a.c", text) == "1-5  int f(int a, int b)\n"
+
+
+DRIVER = """cfg_rt! {
+    /// Opens.
+    pub(crate) struct Handle {
+        a: u8,
+    }
+
+    impl Handle {
+        fn open(a: u8) -> u8 { let b = a + 1; match b { 1 => '}', _ => '{' } }
+    }
+
+    cfg_time! { pub mod clock; }
+}
+
+bitflags! { pub struct Flags: u32 { const A = 1; } }
+
+pub fn outside() -> impl Trait { quote! { pub fn #inner() { let a = 12345; } } }
+"""
+
+
+def test_items_in_macros_of_rust() -> None:
+    """Items inside of a macro have rows and lose their bodies; a macro in a body stays one (M-33, M-34)."""
+    assert outline_of("a.rs", DRIVER) == (
+        "3-5    pub(crate) struct Handle\n7-9    impl Handle\n8-8      fn open(a: u8) -> u8\n"
+        "11-11  pub mod clock\n16-16  pub fn outside() -> impl Trait\n"
+    )
+    skeleton = skeleton_of("a.rs", DRIVER)
+    assert (
+        "fn open(a: u8) -> u8 { /* ... */ }\n    }\n\n    cfg_time! { pub mod clock; }\n}"
+        in skeleton
+    )
+    assert skeleton.endswith("pub fn outside() -> impl Trait { /* ... */ }\n")

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 
 from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components
-from aggregate.code.syntax.unreadable import kotlin_with_plain_names
+from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_open_macros
 
 
 class LanguageKind(StrEnum):
@@ -78,7 +78,8 @@ LANGUAGES = (
         function="language_typescript", interpreters=("deno", "bun", "ts-node", "tsx")),
     Language("tsx", (".tsx",), "tree_sitter_typescript", function="language_tsx"),
     Language("go", (".go",), "tree_sitter_go"),
-    Language("rust", (".rs",), "tree_sitter_rust", interpreters=("rust-script", "cargo")),
+    Language("rust", (".rs",), "tree_sitter_rust", interpreters=("rust-script", "cargo"),
+        disguise=rust_with_open_macros),
     Language("java", (".java",), "tree_sitter_java"),
     Language("csharp", (".cs", ".csx"), "tree_sitter_c_sharp"),
     Language("ruby", (".rb", ".rake", ".gemspec", ".ru"), "tree_sitter_ruby", placeholder="# ...",
