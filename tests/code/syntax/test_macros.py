@@ -76,6 +76,26 @@ def test_no_condition_loses_its_end(suffix: str) -> None:
     assert skeleton_of(f"a.{suffix}", opened) == opened
 
 
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("if (a > 1) {\n    go(a);", "if (a > 2) {"),
+        ("while (a) {", "for (;;) {"),
+        ("if (a) { go(a); } else {", "if (b) {"),
+    ],
+)
+def test_halves_of_a_statement_cost_nothing_behind_it(one: str, other: str, suffix: str) -> None:
+    """Two heads of a statement over one body keep what follows in rows and skeleton (M-33, M-X19)."""
+    text = f"int f(int a) {{\n#if A\n  {one}\n#else\n  {other}\n#endif\n    stop(a);\n  }}\n  return a;\n}}\n"
+    behind = "int g(int a) { int b = a; return b + 1; }\n"
+    assert skeleton_of(f"a.{suffix}", text + behind) == (
+        "int f(int a) { /* ... */ }\nint g(int a) { /* ... */ }\n"
+    )
+    rows = outline_of(f"a.{suffix}", text + behind).splitlines()
+    assert [row.split()[-1] for row in rows] == ["a)", "a)"]
+
+
 def test_a_class_with_conditions_is_listed() -> None:
     """Conditions around a base class or a specifier do not cost the class or its members."""
     text = (

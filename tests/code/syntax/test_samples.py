@@ -57,6 +57,14 @@ def test_every_view(name: str) -> None:
         ("#!/usr/bin/env -Sruby -w", "ruby"),
         ("#!/usr/bin/env -i LANG=C php8.2", "php"),
         ("#!/usr/bin/env pypy3\r", "python"),
+        ("#!/usr/bin/env -S uv run --script", "python"),
+        ("#!/usr/bin/env -S uv run --quiet python3", "python"),
+        ("#!/usr/bin/env -S poetry run python", "python"),
+        ("#!/usr/bin/env -S pipx run", "python"),
+        ("#!/usr/bin/env -S npx tsx", "typescript"),
+        ("#!/usr/bin/env -S deno run --allow-read", "typescript"),
+        ("#!/usr/bin/swift", "swift"),
+        ("#!/usr/bin/env rust-script", "rust"),
     ],
 )
 def test_the_first_line_tells(line: str, language: str) -> None:

@@ -97,7 +97,9 @@ class Module:
             pieces.append(self.text(position, remark_start))
             position = remark_end
         pieces.append(self.text(position, definition.header_end))
-        header = "".join(pieces)
+        header = pieces[0]
+        for piece in pieces[1:]:
+            header = (header.rstrip(" \t") if piece[:1] in tuple(",)];") else header) + piece
         if "\n" in header:
             header = _AFTER_OPENING.sub("", header)
             header = _BEFORE_CLOSING.sub(

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 
 from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components
+from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_open_macros
 
 
 class LanguageKind(StrEnum):
@@ -40,6 +41,8 @@ class Language:
     lists: str = ""
     # Yields the spans, in order and apart, that the parser must not see.
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
+    # Returns as many bytes, which only the parser sees: names are read from the text.
+    disguise: Callable[[bytes], bytes] | None = None
 
     @property
     def fence(self) -> str:
@@ -64,7 +67,7 @@ def _is_installed(module: str) -> bool:
 
 LANGUAGES = (
     Language("python", (".py", ".pyi", ".pyw"), "tree_sitter_python", placeholder="...",
-        interpreters=("python", "pypy"), comment="#"),
+        interpreters=("python", "pypy", "uv", "pipx"), comment="#"),
     Language("c", (".c", ".h"), "tree_sitter_c", hidden=hidden_in_c),
     Language("cpp",
         (".cpp", ".hpp", ".cc", ".hh", ".cxx", ".hxx", ".c++", ".h++", ".ipp", ".tpp", ".inl",
@@ -75,7 +78,8 @@ LANGUAGES = (
         function="language_typescript", interpreters=("deno", "bun", "ts-node", "tsx")),
     Language("tsx", (".tsx",), "tree_sitter_typescript", function="language_tsx"),
     Language("go", (".go",), "tree_sitter_go"),
-    Language("rust", (".rs",), "tree_sitter_rust"),
+    Language("rust", (".rs",), "tree_sitter_rust", interpreters=("rust-script", "cargo"),
+        disguise=rust_with_open_macros),
     Language("java", (".java",), "tree_sitter_java"),
     Language("csharp", (".cs", ".csx"), "tree_sitter_c_sharp"),
     Language("ruby", (".rb", ".rake", ".gemspec", ".ru"), "tree_sitter_ruby", placeholder="# ...",
@@ -88,10 +92,11 @@ LANGUAGES = (
         names=(".bashrc", ".bash_profile", ".profile"),
         interpreters=("bash", "sh", "dash", "ash", "ksh", "zsh"), comment="#",
         lists="if_statement elif_clause else_clause"),
-    Language("kotlin", (".kt", ".kts"), "tree_sitter_kotlin"),
-    Language("swift", (".swift",), "tree_sitter_swift"),
-    Language("scala", (".scala", ".sc"), "tree_sitter_scala"),
-    Language("dart", (".dart",), "tree_sitter_dart"),
+    Language("kotlin", (".kt", ".kts"), "tree_sitter_kotlin",
+        interpreters=("kotlin",), disguise=kotlin_with_plain_names),
+    Language("swift", (".swift",), "tree_sitter_swift", interpreters=("swift",)),
+    Language("scala", (".scala", ".sc"), "tree_sitter_scala", interpreters=("scala", "scala-cli")),
+    Language("dart", (".dart",), "tree_sitter_dart", interpreters=("dart",)),
     Language("lua", (".lua",), "tree_sitter_lua", placeholder="--[[ ... ]]", mark="-- ...",
         interpreters=("lua", "luajit"), comment="--"),
     Language("elixir", (".ex", ".exs"), "tree_sitter_elixir", placeholder="do ... end",
@@ -173,7 +178,8 @@ _COMMENTS = {
 HOW_TO_INSTALL = "pip install 'manual-slop[languages]'"
 
 _HEADER_IS_CPP = re.compile(
-    r"^[ \t]*(?:namespace\b|template[ \t]*<|class[ \t]+\w|(?:public|private|protected)[ \t]*:|using[ \t]+\w)",
+    r"^[ \t]*(?:(?:inline[ \t]+)?namespace\b|template[ \t]*<|class[ \t]+\w"
+    r"|(?:public|private|protected)[ \t]*:|using[ \t]+\w)",
     re.MULTILINE,
 )
 
@@ -266,12 +272,19 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
+    """Return the last program in the first line that names a language, else the first one."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
-        rest = (word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:])
-        words = [word for word in rest if word and word[0] != "-" and "=" not in word]
-    program = words[0].replace("\\", "/").rpartition("/")[2].lower() if words else ""
-    return program.removesuffix(".exe").rstrip(".0123456789")
+        words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]
+    programs = [_program(word) for word in words if word and word[0] != "-" and "=" not in word]
+    _, _, by_interpreter = _index()
+    named = [name for name in programs if name in by_interpreter or name in TAG_BY_INTERPRETER]
+    return (named or programs or [""])[-1 if named else 0]
+
+
+def _program(word: str) -> str:
+    name = word.replace("\\", "/").rpartition("/")[2].lower()
+    return name.removesuffix(".exe").rstrip(".0123456789")
 
 
 def _name_and_suffix(path: str) -> tuple[str, str]:

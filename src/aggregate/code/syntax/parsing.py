@@ -192,6 +192,8 @@ def _parse(
     if parser is None:
         parser = parsers[language.name] = Parser(grammar_of(language))
     text = without_macros(source, macros_by_end(source, language) if macros is None else macros)
+    if language.disguise is not None:
+        text = language.disguise(text)
     if len(text) < _WATCHED_FROM:
         return parser.parse(text)
     report = (deadline or Deadline(len(text))).report

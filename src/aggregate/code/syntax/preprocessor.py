@@ -96,6 +96,7 @@ _LABEL = re.compile(rb"\b(?:public|protected|private|default|case\b[^\n]*|[A-Z][
 # Bytes that are looked at to tell a label from another colon: a bound for ``case`` and its value.
 _LONGEST_LABEL = 80
 _TAIL = re.compile(rb"(?:const|volatile|noexcept|override|final|requires|throw|try)\b|[^\w~:]")
+_STATEMENT_PART = re.compile(rb"\}|(?:if|else|for|while|switch|do)\b")
 _REQUIRES = re.compile(rb"requires\b")
 _NONE = -1
 
@@ -184,8 +185,16 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
 
 def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
     branches = [branch for branch in condition.branches if branch.last != _NONE]
-    if not branches or any(branch.depth or branch.lowest < 0 for branch in branches):
+    if not branches:
         return False
+    if any(branch.depth or branch.lowest < 0 for branch in branches):
+        # The halves of one statement, such as two heads of an ``if``; heads of functions each keep their names.
+        depths = {branch.depth for branch in branches}
+        return (
+            len(branches) > 1
+            and len(depths) == 1
+            and all(_STATEMENT_PART.match(source, branch.first) for branch in branches)
+        )
     behind = _BLANKS.match(source, end)
     following = source[behind.end() : behind.end() + len(b"else")] if behind else b""
     if following == b"else":

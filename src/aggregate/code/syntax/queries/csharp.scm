@@ -50,6 +50,8 @@
 (event_declaration
   name: (identifier) @name
   accessors: (accessor_list) @members @scope) @definition.event
+(event_field_declaration
+  (variable_declaration (variable_declarator name: (identifier) @name))) @definition.event
 (accessor_declaration body: (block) @body)
 
 ; Lambdas stand outside methods in what fields and properties are set to.
@@ -59,6 +61,7 @@
 (anonymous_method_expression (block) @body)
 
 (file_scoped_namespace_declaration name: (_) @package)
+(file_scoped_namespace_declaration name: (_) @name) @definition.namespace
 (compilation_unit (comment) @doc.module . (using_directive))
 (_ (comment) @doc.module .
   [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration) (struct_declaration)])

@@ -27,6 +27,7 @@
 (method_declaration
   name: (identifier) @name
   !body) @definition.method
+(annotation_type_element_declaration name: (identifier) @name) @definition.method
 (constructor_declaration
   name: (identifier) @name
   body: (constructor_body) @body) @definition.constructor

@@ -1,0 +1,82 @@
+"""Constructs that a grammar misreads, and members that are declared without a body."""
+
+import pytest
+
+from tests.viewing import outline_of, skeleton_of
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "in1.close()", "as_x.y()", "is1.y()", "else_b = 1", "get1()", "set_a(1)", "where1.a()",
+        "open().close()", "internal = 2", "override.run()", "get(3)", 'set("a", 1)',
+    ],
+)  # fmt: skip
+def test_a_line_of_kotlin_may_begin_like_a_keyword(line: str) -> None:
+    """A name that begins like a keyword costs no definition, and bodies still go (M-33, M-34)."""
+    text = (
+        f"class A {{\n  fun first(): Int {{\n    val a = b()\n    {line}\n    return 1\n  }}\n\n"
+        "  val c: Int\n    get() = 1\n\n  fun second() { val longer = 12345 }\n}\n"
+    )
+    rows = outline_of("a.kt", text)
+    assert "2-6      fun first(): Int\n" in rows
+    assert "11-11    fun second()" in rows
+    assert line not in skeleton_of("a.kt", text)
+
+
+def test_members_without_bodies() -> None:
+    """C# events and the namespace of a file, and elements of Java annotations have rows (M-34)."""
+    text = "namespace Demo.Shop;\n\nclass A\n{\n    public event Action B, C;\n}\n"
+    assert outline_of("a.cs", text) == (
+        "1-1  namespace Demo.Shop\n3-6  class A\n5-5    public event Action B, C\n"
+    )
+    text = '@interface Ann {\n  String value() default "x";\n}\n'
+    assert outline_of("A.java", text) == (
+        '1-3  @interface Ann\n2-2    String value() default "x"\n'
+    )
+
+
+def test_an_inline_namespace_makes_a_header_cpp() -> None:
+    """A header with nothing else of C++ than an inline namespace lists it (M-34)."""
+    assert outline_of("a.h", "inline namespace v1 {\nint f();\n}\n") == (
+        "1-3  inline namespace v1\n2-2    int f()\n"
+    )
+
+
+def test_no_blank_stays_of_a_comment_in_a_signature() -> None:
+    """A row leaves a comment inside a parameter list out with the blank before it (M-34)."""
+    text = "int f(int a /* one */,\n      int b /* two */)\n{\n    return a;\n}\n"
+    assert outline_of("a.c", text) == "1-5  int f(int a, int b)\n"
+
+
+DRIVER = """cfg_rt! {
+    /// Opens.
+    pub(crate) struct Handle {
+        a: u8,
+    }
+
+    impl Handle {
+        fn open(a: u8) -> u8 { let b = a + 1; match b { 1 => '}', _ => '{' } }
+    }
+
+    cfg_time! { pub mod clock; }
+}
+
+bitflags! { pub struct Flags: u32 { const A = 1; } }
+
+pub fn outside() -> impl Trait { quote! { pub fn #inner() { let a = 12345; } } }
+"""
+
+
+def test_items_in_macros_of_rust() -> None:
+    """Items inside of a macro have rows and lose their bodies; a macro in a body stays one (M-33, M-34)."""
+    assert outline_of("a.rs", DRIVER) == (
+        "3-5    pub(crate) struct Handle\n7-9    impl Handle\n8-8      fn open(a: u8) -> u8\n"
+        "11-11  pub mod clock\n16-16  pub fn outside() -> impl Trait\n"
+    )
+    skeleton = skeleton_of("a.rs", DRIVER)
+    assert (
+        "fn open(a: u8) -> u8 { /* ... */ }\n    }\n\n    cfg_time! { pub mod clock; }\n}"
+        in skeleton
+    )
+    assert skeleton.endswith("pub fn outside() -> impl Trait { /* ... */ }\n")
