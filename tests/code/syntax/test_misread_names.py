@@ -80,3 +80,32 @@ def test_items_in_macros_of_rust() -> None:
         in skeleton
     )
     assert skeleton.endswith("pub fn outside() -> impl Trait { /* ... */ }\n")
+
+
+def test_what_a_module_of_cpp_exports() -> None:
+    """An exported class, template or namespace of C++20 has rows with its word, and its bodies go (M-33, M-34)."""
+    text = (
+        "export module shapes;\n\nexport class Box {\n  int area() { int a = 1; return a; }\n};\n\n"
+        "export template <class T> void show(T t) { int a = 1; use(a); }\n\n"
+        "export namespace geo {\nstruct Point { int x; };\n}\n"
+    )
+    assert outline_of("a.cpp", text) == (
+        "3-5    export class Box\n4-4      int area()\n7-7    export template <class T> void show(T t)\n"
+        "9-11   export namespace geo\n10-10    struct Point\n"
+    )
+    assert "use(a)" not in skeleton_of("a.cpp", text)
+
+
+def test_a_project_s_macro_behind_a_method() -> None:
+    """A macro with a project's prefix joins no method of Objective-C with the next one (M-33, M-34)."""
+    text = (
+        "@implementation A\n@property (copy) B *c XY_AVAILABLE(ios(10), macos(10.12));\n"
+        "- (void)finish:(int)a XY_AVAILABLE(ios(10), macos(10.12)) {\n    self.m = a + 12345;\n}\n"
+        "- (void)stop {\n    [self y:12345];\n}\n@end\n"
+    )
+    rows = outline_of("a.m", text)
+    assert (
+        "3-5    - (void)finish:(int)a XY_AVAILABLE(ios(10), macos(10.12))\n6-8    - (void)stop\n"
+        in rows
+    )
+    assert "12345" not in skeleton_of("a.m", text)
