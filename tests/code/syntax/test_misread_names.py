@@ -109,3 +109,17 @@ def test_a_project_s_macro_behind_a_method() -> None:
         in rows
     )
     assert "12345" not in skeleton_of("a.m", text)
+
+
+def test_constants_that_calls_make_of_functions() -> None:
+    """A constant of a call, or of two, or an object with a type behind it has a row with its members (M-34)."""
+    text = (
+        "const a = debounce((e: Event) => { go(e, 12345); }, 300);\n"
+        "export const B = memo(forwardRef((p) => { go(p, 12345); }));\n"
+        "const c = { load() { go(12345); } } as const;\n"
+        "export const d = { save() { go(12345); } } satisfies D;\n"
+    )
+    assert outline_of("a.ts", text) == (
+        "1-1  const a = debounce((e: Event) =>\n2-2  export const B = memo(forwardRef((p) =>\n"
+        "3-3  const c =\n3-3    load()\n4-4  export const d =\n4-4    save()\n"
+    )
