@@ -80,3 +80,46 @@ def test_items_in_macros_of_rust() -> None:
         in skeleton
     )
     assert skeleton.endswith("pub fn outside() -> impl Trait { /* ... */ }\n")
+
+
+def test_what_a_module_of_cpp_exports() -> None:
+    """An exported class, template or namespace of C++20 has rows with its word, and its bodies go (M-33, M-34)."""
+    text = (
+        "export module shapes;\n\nexport class Box {\n  int area() { int a = 1; return a; }\n};\n\n"
+        "export template <class T> void show(T t) { int a = 1; use(a); }\n\n"
+        "export namespace geo {\nstruct Point { int x; };\n}\n"
+    )
+    assert outline_of("a.cpp", text) == (
+        "3-5    export class Box\n4-4      int area()\n7-7    export template <class T> void show(T t)\n"
+        "9-11   export namespace geo\n10-10    struct Point\n"
+    )
+    assert "use(a)" not in skeleton_of("a.cpp", text)
+
+
+def test_a_project_s_macro_behind_a_method() -> None:
+    """A macro with a project's prefix joins no method of Objective-C with the next one (M-33, M-34)."""
+    text = (
+        "@implementation A\n@property (copy) B *c XY_AVAILABLE(ios(10), macos(10.12));\n"
+        "- (void)finish:(int)a XY_AVAILABLE(ios(10), macos(10.12)) {\n    self.m = a + 12345;\n}\n"
+        "- (void)stop {\n    [self y:12345];\n}\n@end\n"
+    )
+    rows = outline_of("a.m", text)
+    assert (
+        "3-5    - (void)finish:(int)a XY_AVAILABLE(ios(10), macos(10.12))\n6-8    - (void)stop\n"
+        in rows
+    )
+    assert "12345" not in skeleton_of("a.m", text)
+
+
+def test_constants_that_calls_make_of_functions() -> None:
+    """A constant of a call, or of two, or an object with a type behind it has a row with its members (M-34)."""
+    text = (
+        "const a = debounce((e: Event) => { go(e, 12345); }, 300);\n"
+        "export const B = memo(forwardRef((p) => { go(p, 12345); }));\n"
+        "const c = { load() { go(12345); } } as const;\n"
+        "export const d = { save() { go(12345); } } satisfies D;\n"
+    )
+    assert outline_of("a.ts", text) == (
+        "1-1  const a = debounce((e: Event) =>\n2-2  export const B = memo(forwardRef((p) =>\n"
+        "3-3  const c =\n3-3    load()\n4-4  export const d =\n4-4    save()\n"
+    )

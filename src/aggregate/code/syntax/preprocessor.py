@@ -42,6 +42,9 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
             continue  # passed over
         starts = [(match.start(group), match[group]) for group in range(1, match.lastindex + 1)]
         macros += [(start, start + len(text.rstrip())) for start, text in starts if start >= 0]
+    if b"export" in source:
+        macros += [match.span() for match in _EXPORT.finditer(source)]
+    macros += [match.span(1) for match in _BEHIND_METHOD.finditer(source)]
     spans = [*macros, *_broken_conditions(without(source, macros))]
     if b"\\" in source:  # a grammar takes the first comment in a macro of several lines for its end
         for macro in _MACRO_OF_LINES.finditer(b"\n" + source):
@@ -62,6 +65,17 @@ def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     return bytes(blanked)
 
 
+# Before what a module of C++20 exports: `export class Name {`.
+_EXPORT = re.compile(
+    rb"^export(?=[ \t]++(?:class|struct|union|enum|template|namespace|inline|using|typedef|constexpr|concept)\b)",
+    re.MULTILINE,
+)
+# Behind a method of Objective-C: `- (void)stop:(int)a XY_AVAILABLE(ios(10)) {`.
+_BEHIND_METHOD = re.compile(
+    rb"^(?:[-+][ \t]*+\(|@property\b|typedef\b)[^{};\"]{0,1000}?[\w)]\s++"
+    rb"((?:_*+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+(?:\((?:[^(){};]++|\([^(){};]*+\))*+\))?\s*+)+)(?=[{;])",
+    re.MULTILINE,
+)
 # Behind a line break, which is looked for fifty times as quickly as a line's beginning.
 _MACRO_OF_LINES = re.compile(
     rb"\n[ \t]*+\#[ \t]*+define\b[^\n\\]*+(?=\\)(?:[^\n\\]++|\\\r?\n|\\.)++"

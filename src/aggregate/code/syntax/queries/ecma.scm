@@ -278,6 +278,25 @@
     ]) @members)))
   .) @definition.object)
 
+; Constants of a file that are made of a function by one call or two, such as ``debounce(f)`` or ``memo(forwardRef(f))``.
+(program (lexical_declaration
+  .
+  (variable_declarator
+    name: (identifier) @name
+    value: (call_expression arguments: [
+        (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+        (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)] .)
+        (arguments . (call_expression arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
+      ]))
+  .) @definition.function)
+(export_statement declaration: (lexical_declaration
+  .
+  (variable_declarator
+    name: (identifier) @name
+    value: (call_expression
+      arguments: (arguments . (call_expression arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))))
+  .)) @definition.function
+
 ; Tests.
 (call_expression
   function: [

@@ -66,6 +66,38 @@
 (export_statement
   declaration: (ambient_declaration (internal_module name: (_) @name body: (_) @members))) @definition.namespace
 
+; Objects that hold functions, with a type behind them.
+(lexical_declaration
+  .
+  (variable_declarator
+    name: (identifier) @name
+    value: [
+      (as_expression . (object [
+        (method_definition)
+        (pair value: [(function_expression) (generator_function) (arrow_function)])
+      ]) @members)
+      (satisfies_expression . (object [
+        (method_definition)
+        (pair value: [(function_expression) (generator_function) (arrow_function)])
+      ]) @members)
+    ])
+  .) @definition.object
+(export_statement declaration: (lexical_declaration
+  .
+  (variable_declarator
+    name: (identifier) @name
+    value: [
+      (as_expression . (object [
+        (method_definition)
+        (pair value: [(function_expression) (generator_function) (arrow_function)])
+      ]) @members)
+      (satisfies_expression . (object [
+        (method_definition)
+        (pair value: [(function_expression) (generator_function) (arrow_function)])
+      ]) @members)
+    ])
+  .)) @definition.object
+
 (import_require_clause source: (string (string_fragment) @import))
 
 (program (lexical_declaration
