@@ -51,7 +51,7 @@ def test_a_run_and_another(tmp_path: Path) -> None:
     report = Path(first.out.strip())
     assert report == folder / "md_gen" / f"{TRACK}_001" / "report.md"
     assert first.err == "started  a\ndone     a\nstarted  b\ndone     b\n"
-    assert "```text\na: one is 1\n```" in report.read_text()
+    assert "#### a\n\n```text\none is 1\n```" in report.read_text()
     ended = conducted(folder, "run", TRACK, "--places", "2")
     second = Path(ended.out.strip())
     assert second.parent.name == f"{TRACK}_002"

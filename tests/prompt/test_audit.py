@@ -258,5 +258,6 @@ def test_prune_deletes_audits(tmp_path: Path) -> None:
     assert prune_outputs(tmp_path / "out", "demo", keep=1) == [first]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         ".demo_002.audit.json",
+        ".gitignore",
         "demo_002.md",
     ]

@@ -391,20 +391,3 @@ def test_what_tells_less_of_a_change_enters_later() -> None:
     file = Fittable(1, pieces=pieces, chances=(0.2,) * len(pieces))
     entered = [step.runs[-1][0] + 1 for step in StepOrder([Share([[file]])], signatures=0)]
     assert entered == [5, 2, 4, 3, 1]
-
-
-def test_steps_into_one_statement_ask_for_its_lines_once() -> None:
-    """A statement of a whole file, which each step wants, is looked through as often in a longer file (B-6)."""
-    looks = []
-    for lines in (2_000, 4_000):
-        text = "word\n" * lines
-        pieces = tuple((first, first + 24, 0.01) for first in range(1, lines, 25))
-        counted: list[int] = []
-
-        def count_words(text: str, counted: list[int] = counted) -> int:
-            counted.append(len(text))
-            return words(text)
-
-        new_fit([Source(text, pieces, statements=(1,) * lines)], count=count_words).advance(100)
-        looks.append(sum(counted))
-    assert looks[1] <= 2.2 * looks[0]

@@ -102,8 +102,6 @@ class ShownLines:
 
     lines: FileLines
     marks: bytearray = field(init=False)
-    # First lines of the statements of postponed steps.
-    waiting: set[int] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self.marks = bytearray(len(self.lines.texts))
@@ -121,33 +119,13 @@ class ShownLines:
     def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
         if self.lines.is_whole:
             return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
-        numbers = self.lines.whole(self._numbers(wanted))
-        return as_runs(sorted(number for number in numbers if not self.marks[number - 1]))
-
-    def is_waiting(self, wanted: Iterable[Run]) -> bool:
-        """Return whether postponed steps will show all new lines of ``wanted``.
-
-        It does not look at all lines of a statement, which may be half a file that each step wants.
-        """
-        if self.lines.is_whole or not self.waiting:
-            return bool(self.waiting)
-        return all(
-            self.marks[number - 1] or self.lines.statement(number)[0] in self.waiting
-            for number in self._numbers(wanted)
-        )
-
-    def wait_for(self, runs: Iterable[Run]) -> None:
-        for first, last in runs:
-            numbers = range(first, last + 1)
-            self.waiting.update(self.lines.statement(number)[0] for number in numbers)
-
-    def _numbers(self, wanted: Iterable[Run]) -> set[int]:
         numbers: set[int] = set()
         leads = [self.lines.leads[first] for first, _ in wanted if first in self.lines.leads]
         for run in (*wanted, *leads):
             for first, last in self.lines.find(run):
                 numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
-        return numbers
+        numbers = self.lines.whole(numbers)
+        return as_runs(sorted(number for number in numbers if not self.marks[number - 1]))
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
         """Return ``runs``, which are not shown yet, with the lines around them that fill a gap and are hardly any.
@@ -264,15 +242,12 @@ class Fit:
             step, patience = due
             is_last = patience > self.spent
             state = self._state(step.file)
-            if state and not patience and state.is_waiting(step.runs):
-                continue
             runs = state.with_small_gaps(state.new_runs(step.runs)) if state else []
             if state is None or not runs:
                 continue
             wait = 0 if patience else self._patience(state, runs)
             if wait > self.spent:
                 heappush(self._postponed, (wait, len(self._postponed), step))
-                state.wait_for(runs)
             elif not self._try(_Entering(step, state, runs, state.is_empty, is_last), limit):
                 return
         self.is_exhausted = True
