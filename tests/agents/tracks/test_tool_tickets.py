@@ -434,6 +434,21 @@ def test_a_loop_that_is_stuck_ends(root: Path, made: list[Any], reason: str) -> 
     assert reason in attempted.text
 
 
+def test_a_repeated_call_with_a_long_result_is_known(root: Path) -> None:
+    """Results that are shown in part count as equal where they are (K-6)."""
+    (root / "notes.txt").write_text("a line of notes\n" * (SHOWN // 8), encoding="utf-8")
+    made = attempt(root, Turns([*[calls(READ)] * 3, ANSWER]))
+    assert made.status is RunStatus.ERROR
+    assert "it made the same call of read_file 3 times in a row" in made.text
+
+
+def test_an_offer_is_no_announcement(root: Path) -> None:
+    """An answer that ends with an offer is taken as it is (K-7)."""
+    offer = "It holds forty-two. Let me know if you want me to check more."
+    model = Turns([offer])
+    assert attempt(root, model).text == offer
+
+
 def test_calls_that_differ_go_on(root: Path) -> None:
     """Two equal calls, or four malformed ones before a good one, are no reason to end (K-6)."""
     odd = [call("fly", height=height) for height in range(4)]

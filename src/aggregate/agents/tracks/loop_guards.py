@@ -21,7 +21,8 @@ ACT_OR_SAY: Final = (
     "needed."
 )
 _ANNOUNCED: Final = re.compile(
-    r"\b(?:i will|i'll|i’ll|i am going to|i'm going to|i’m going to|let me|let's|let’s|i(?: first)? need to|next,? i)\b"
+    r"\b(?:i will|i'll|i’ll|i am going to|i'm going to|i’m going to"
+    r"|let me(?! know)|let's|let’s|i(?: first)? need to|next,? i)\b"
     r"[^.!?\n]{0,120}\b(?:call|use|run|read|open|look|check|search|inspect|examine|edit|replace|write|update|fix|create)",
     re.IGNORECASE,
 )

@@ -342,6 +342,8 @@ class ToolLoop:
     def _shown(self, text: str, reference: str) -> str:
         if len(text) <= SHOWN:
             return text
+        # Equal results share a reference; the guard compares what is shown.
+        reference = next((name for name, whole in self._whole.items() if whole == text), reference)
         self._whole[reference] = text
         head = SHOWN - _TAIL
         left = len(text) - SHOWN
