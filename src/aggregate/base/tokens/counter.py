@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from threading import Semaphore
 from typing import TYPE_CHECKING, Self
 
+from aggregate.base.tokens import toktok
 from aggregate.base.tokens.byte_pairs import are_few, count_few
 from aggregate.base.tokens.vocabulary import END_OF_TEXT, END_OF_TEXT_RANK, is_loaded, tokenizer
 
@@ -24,8 +25,28 @@ _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    if not is_loaded() and are_few(texts) and (counts := count_few(texts)) is not None:
+    """Return the o200k tokens of each text, by the fastest counter that is exact for it."""
+    if not toktok.is_loaded() and (counts := _count_if_few(texts)) is not None:
         return counts
+    exact = [text for text in texts if toktok.counts_exactly(text)]
+    exact_counts = toktok.count_exact(exact)
+    if exact_counts is None:
+        return _count_by_tiktoken(texts)
+    if len(exact) == len(texts):
+        return exact_counts
+    others = [text for text in texts if not toktok.counts_exactly(text)]
+    other_counts = _count_if_few(others)
+    if other_counts is None:
+        other_counts = _count_by_tiktoken(others)
+    in_order = {True: iter(exact_counts), False: iter(other_counts)}
+    return [next(in_order[toktok.counts_exactly(text)]) for text in texts]
+
+
+def _count_if_few(texts: Sequence[str]) -> list[int] | None:
+    return count_few(texts) if not is_loaded() and are_few(texts) else None
+
+
+def _count_by_tiktoken(texts: Sequence[str]) -> list[int]:
     joined = END_OF_TEXT.join(texts)
     if joined.count(END_OF_TEXT) != len(texts) - 1:  # it stands in one of them, or there is none
         return [len(_encode(text, set())) // _RANK_BYTES for text in texts]
