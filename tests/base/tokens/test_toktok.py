@@ -1,7 +1,9 @@
 """Counts by the optional fast library equal tiktoken's, or are left to tiktoken."""
 
+import json
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from textwrap import dedent
 
@@ -69,6 +71,32 @@ def test_any_text_counts_exactly(texts: list[str]) -> None:
     ]
     assert count_batch(texts) == [plain_count(text) for text in replaced]
     assert_equal_counts(texts)
+
+
+def test_characters_that_python_lacks() -> None:
+    """A text of new and of undefined characters is counted exactly without tiktoken."""
+    numbers = [
+        number
+        for number in range(0x300, 0x1F000)
+        if unicodedata.category(chr(number)) == "Cn"
+        and (number % 9 == 0 or not counts_exactly(chr(number)))
+    ]
+    rows = [map(chr, numbers[start : start + 8]) for start in range(0, len(numbers), 8)]
+    texts = [context.format("-'s".join(row)) for row in rows for context in CONTEXTS]
+    script = """
+        import json, sys
+        from aggregate.base.tokens import count_batch
+        counts = count_batch(["word größe " * 50_000, *json.load(sys.stdin)])[1:]
+        print(json.dumps([counts, "tiktoken" in sys.modules]))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(script)],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == [[plain_count(text) for text in texts], False]
 
 
 @pytest.mark.parametrize(

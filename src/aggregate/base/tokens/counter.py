@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _RANK_BYTES = 4
+# Parts of a text that toktok-rs refuses: the smaller, the less is left to slower counters.
+_REFUSED_CHARACTERS = 1_000
 # No other four bytes of a buffer are these, also where they begin inside of a rank: ranks are below 2**18, so that
 # their high bytes are 0 and at most 3, where this one has 0x3f and 0x0d.
 _END_BYTES = END_OF_TEXT_RANK.to_bytes(_RANK_BYTES, sys.byteorder)
@@ -25,25 +27,31 @@ _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    """Return the o200k tokens of each text, by the fastest counter that is exact for it."""
+    """Return the o200k tokens of each text, by the cheapest counter that is exact for it."""
     if not toktok.is_loaded() and (counts := _count_if_few(texts)) is not None:
         return counts
-    exact = [text for text in texts if toktok.counts_exactly(text)]
-    exact_counts = toktok.count_exact(exact)
-    if exact_counts is None:
-        return _count_by_tiktoken(texts)
-    if len(exact) == len(texts):
-        return exact_counts
-    others = [text for text in texts if not toktok.counts_exactly(text)]
-    other_counts = _count_if_few(others)
-    if other_counts is None:
-        other_counts = _count_by_tiktoken(others)
-    in_order = {True: iter(exact_counts), False: iter(other_counts)}
-    return [next(in_order[toktok.counts_exactly(text)]) for text in texts]
+    return _count_by_toktok(texts) if toktok.is_available() else _count_by_tiktoken(texts)
 
 
 def _count_if_few(texts: Sequence[str]) -> list[int] | None:
     return count_few(texts) if not is_loaded() and are_few(texts) else None
+
+
+def _count_by_toktok(texts: Sequence[str]) -> list[int]:
+    exact: list[tuple[int, str]] = []  # positions, and the texts there or parts of them
+    refused: list[tuple[int, str]] = []
+    for position, text in enumerate(texts):
+        for part in [text] if toktok.counts_exactly(text) else cut(text, _REFUSED_CHARACTERS):
+            (exact if toktok.counts_exactly(part) else refused).append((position, part))
+    refused_texts = [part for _, part in refused]
+    refused_counts = _count_if_few(refused_texts)
+    if refused_counts is None:
+        refused_counts = _count_by_tiktoken(refused_texts)
+    counts = [0] * len(texts)
+    exact_counts = toktok.count_exact([part for _, part in exact])
+    for (position, _), tokens in zip(exact + refused, exact_counts + refused_counts, strict=True):
+        counts[position] += tokens
+    return counts
 
 
 def _count_by_tiktoken(texts: Sequence[str]) -> list[int]:
