@@ -74,16 +74,13 @@ def write_piece(piece: str) -> None:
         _write(piece.encode("utf-8", "backslashreplace"))
 
 
-def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
-    waiting, last = bytearray(), b""
+def write_pieces(pieces: Iterable[bytes]) -> None:
+    waiting = bytearray()
     for piece in pieces:
         waiting += piece
-        last = piece or last
         if len(waiting) >= _BLOCK_BYTES:
             write_piece(waiting.decode())
             waiting = bytearray()
-    if last and not last.endswith(b"\n") and (not exactly or is_terminal()):
-        waiting += b"\n"
     write_piece(waiting.decode())
 
 

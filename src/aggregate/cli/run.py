@@ -433,8 +433,7 @@ def _compose(
             edited=_edited(context.obj and context.obj.earlier, request, counts=counts),
         )
         if asked.to_stdout:
-            # A line break more could be a token more than the budget.
-            write_pieces(written.pieces, exactly=request.budget is not None)
+            write_pieces(written.pieces)
         elif request.output_file:
             has_records = write_named(request.output_file, written.pieces)
             path = request.output_file if has_records else None

@@ -54,7 +54,7 @@ def send_turn(
     if project.path is not None and request.discussion != NO_DISCUSSION:
         history = confined(history_file(project.path, request.discussion), request.written_in)
     path = write_numbered(
-        request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
+        request.output_dir, request.namespace, prepared.prompt.pieces(), project=request.written_in
     )
     if request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
