@@ -397,7 +397,10 @@ def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
     )
     assert "event: text" in sent
     assert "event: done" in sent
-    assert "what is delta?" in (panel.folder / "manual_slop.scripted_history.toml").read_text()
+    assert (
+        "what is delta?"
+        in (panel.folder / "md_gen" / "manual_slop.scripted_history.toml").read_text()
+    )
     assert "was sent already" in again
 
 

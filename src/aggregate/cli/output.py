@@ -101,8 +101,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def say(*lines: str) -> None:
-    _write_error("".join(f"{printable(line)}\n" for line in lines))
+def say(*lines: str, is_repeated: bool = True) -> None:
+    """Write lines to standard error; a run that is remembered says those again that are repeated."""
+    _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 
 def say_body(text: str) -> None:
@@ -184,8 +185,9 @@ def _write(data: str | bytes) -> None:
         raise OutputError(_unwritable(error)) from None
 
 
-def _write_error(text: str) -> None:
-    _recorded(2, text)
+def _write_error(text: str, *, is_repeated: bool = True) -> None:
+    if is_repeated:
+        _recorded(2, text)
     try:
         click.echo(text, nl=False, err=True)
     except (OSError, ValueError):
