@@ -20,6 +20,8 @@ BEGUN_BY_SEND: Final = 'begun_by = "send"\n'
 DEFAULT: Final = "default"
 # Names no discussion: a question that knows of no turn and is kept in none.
 NO_DISCUSSION: Final = "none"
+# The discussion in which no model answers; it lies among the prompts, so that a trial leaves nothing elsewhere.
+SCRIPTED_DISCUSSION: Final = "scripted"
 # A part of a file name on every system: no capitals, since some tell them from small letters and some do not.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 
@@ -41,26 +43,36 @@ def discussion_name(name: str) -> str:
     return name
 
 
-def named_history_file(config_path: Path, name: str) -> Path:
-    return config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
+def named_history_file(config_path: Path, name: str, prompts: Path | None = None) -> Path:
+    path = config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
+    if name != SCRIPTED_DISCUSSION or prompts is None:
+        return path
+    note((str(path),))
+    return path if os.path.lexists(path) else prompts / path.name
 
 
-def named_discussions(config_path: Path) -> list[str]:
+def named_discussions(config_path: Path, prompts: Path) -> list[str]:
     form = re.compile(rf"{re.escape(config_path.stem)}\.({_NAME.pattern})_history\.toml")
     try:
         files = [path.name for path in config_path.parent.iterdir()]
     except OSError:
         return []
-    return sorted(match[1] for file in files if (match := form.fullmatch(file)))
+    names = {match[1] for file in files if (match := form.fullmatch(file))}
+    if named_history_file(config_path, SCRIPTED_DISCUSSION, prompts).is_file():
+        names.add(SCRIPTED_DISCUSSION)
+    return sorted(names)
 
 
-def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
+def find_history_file(
+    config_path: Path, discussion: str = "", prompts: Path | None = None
+) -> Path | None:
     """Return the file of a discussion, ``None`` where there is none.
 
-    That of the default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``.
+    That of the default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``; ``prompts`` is
+    the folder of prompts.
     """
     if discussion:
-        path = named_history_file(config_path, discussion)
+        path = named_history_file(config_path, discussion, prompts)
         note((str(path),))
         return path if os.path.lexists(path) else None
     # Also what is no regular file: reading it says so, and a discussion that is passed over would be missing silently.
