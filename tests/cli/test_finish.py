@@ -42,7 +42,7 @@ def test_a_prompt_says_project_and_task_unless_it_is_bare(folder: Path) -> None:
     """``--bare`` and ``[prompt] frame`` leave the first line and the task out (rule T-7)."""
     framed = printed(folder)
     assert framed.startswith("Parts of the project demo. ")
-    assert framed.endswith("\n\nretry once more")
+    assert framed.endswith("\n\nretry once more\n")
     bare = printed(folder, "--bare")
     assert bare.startswith("## Files\n")
     assert "## Task" not in bare

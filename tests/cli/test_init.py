@@ -105,7 +105,7 @@ def test_what_tools_have_filled_is_excluded(
         text = config.read_text(encoding="utf-8")
         exclude = 'exclude = ["/odd/", "build/", "node_modules/", "venv/"]'
         assert (exclude in text) is make_repository
-        assert ended.err.startswith("it takes 2 files, 30 tokens (o200k); next: aggregate run\n")
+        assert ended.err.startswith("it takes 2 files, 31 tokens (o200k); next: aggregate run\n")
         ended = succeeded("run", "--stdout", "-q")
         assert ended.out.count("### File ") == 2
         config.unlink()

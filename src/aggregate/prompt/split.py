@@ -24,7 +24,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
     while reserve <= tokens // 2:
         packed = _packed(prompt.segments, tokens - reserve, count)
         parts = [_part(packed, number, title) for number in range(len(packed))]
-        over = max(count(part.markdown) for part in parts) - tokens
+        over = max(count(part.written) for part in parts) - tokens
         if over <= 0:
             return parts
         reserve += over + 1
@@ -40,7 +40,7 @@ def cuts_of(
 ) -> tuple[Cut, ...]:
     """Return what the audit of a part says of the others: the set that they make (rule A-4)."""
     return tuple(
-        Cut("parts", f"part {other} of {len(parts)}", count(part.markdown), f"it is in {path.name}")
+        Cut("parts", f"part {other} of {len(parts)}", count(part.written), f"it is in {path.name}")
         for other, (part, path) in enumerate(zip(parts, paths, strict=True), start=1)
         if other != number + 1
     )

@@ -120,6 +120,6 @@ def test_what_words_claim(text: str, wrong: int, right: int) -> None:
     meant = {1: [1], 2: [2, 3], 3: [1, 2, 3]}.get(right, range(5))
     if "others" in text:
         meant = [2, 3]
-    assert claim.fault(meant, 5) == ""
+    assert claim.fault(meant) == ""
     if wrong != right:
-        assert claim.fault([0, *range(2, 6)][:wrong], 5)
+        assert claim.fault([0, *range(2, 6)][:wrong])

@@ -289,14 +289,15 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the step with what it goes through replaced by one item: ``Get kudos for activity {id}``.
+    """Return the goal of one item by rule: ``Get kudos for activity {id}``.
 
-    ``None`` where items have nothing to tell them apart.
+    ``None`` if nothing tells items apart.
     """
     field = naming_field(item, iteration.noun)
     if not field:
         return None
-    return step.replace(iteration.phrase, f"{iteration.noun} {{{field}}}", 1)
+    place = f"{iteration.noun} {{{field}}}"
+    return step.replace(iteration.phrase, place, 1) if iteration.phrase else f"{step} ({place})"
 
 
 def item_goal(template: str, item: Value, number: int) -> str:

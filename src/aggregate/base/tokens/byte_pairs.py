@@ -12,15 +12,15 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
+from heapq import heappop, heappush
 
+from aggregate.base.tokens import toktok
+from aggregate.base.tokens.unicode_17 import NEW_CHARACTER
 from aggregate.base.tokens.vocabulary import FILE, SHA256
 
 # Above a hundred milliseconds, or so many cached pieces, loading the tokenizer is faster.
 _MOST_CHARACTERS = 200_000
 _MOST_PIECES = 20_000
-# Merging takes quadratic time: a line of a thousand dashes is left to the tokenizer.
-_LONGEST_PIECE = 200
 
 # Python's expressions lack character properties. So each non-ASCII character is replaced by a private character for
 # its property; private characters of a text itself count as "other".
@@ -40,7 +40,9 @@ _LONG_S = "\u017f"  # equals "s" if case is ignored, as in the rule's suffixes
 class _Properties(dict[int, str]):
     def __missing__(self, character: int) -> str:
         text = chr(character)
-        category = unicodedata.category(text)
+        category = "So" if NEW_CHARACTER.match(text) else unicodedata.category(text)
+        if category == "Cn" and toktok.is_loaded():
+            category = toktok.category(text)
         # Unassigned (a newer Unicode may differ) or a surrogate. ``translate`` would ignore a LookupError.
         if category in ("Cn", "Cs"):
             raise ValueError(text)
@@ -104,19 +106,31 @@ def _tokens_of(piece: str, rank_of: "_RankOf") -> int:
     data = piece.encode()
     if rank_of(data) is not None:
         return 1
-    if len(data) > _LONGEST_PIECE:
-        raise ValueError(piece)
-    parts = [data[i : i + 1] for i in range(len(data))]
-    ranks = [rank_of(first + second) for first, second in pairwise(parts)]
-    while mergeable := [rank for rank in ranks if rank is not None]:
-        at = ranks.index(min(mergeable))
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        del ranks[at]
-        if at:
-            ranks[at - 1] = rank_of(parts[at - 1] + parts[at])
-        if at < len(ranks):
-            ranks[at] = rank_of(parts[at] + parts[at + 1])
-    return len(parts)
+    ends = list(range(1, len(data) + 1))  # end of each part by its start, 0 if merged
+    previous = list(range(-1, len(data) - 1))
+    pairs: list[tuple[int, int, int]] = []  # rank, start and end
+
+    def add_pair(start: int) -> None:
+        if start >= 0 and ends[start] < len(data):
+            end = ends[ends[start]]
+            if (rank := rank_of(data[start:end])) is not None:
+                heappush(pairs, (rank, start, end))
+
+    for start in range(len(data)):
+        add_pair(start)
+    tokens = len(data)
+    while pairs:
+        _, start, end = heappop(pairs)
+        middle = ends[start]
+        if not middle or middle == len(data) or ends[middle] != end:
+            continue  # a part has been merged since
+        ends[start], ends[middle] = end, 0
+        if end < len(data):
+            previous[end] = start
+        tokens -= 1
+        add_pair(previous[start])
+        add_pair(start)
+    return tokens
 
 
 _RankOf = Callable[[bytes], int | None]

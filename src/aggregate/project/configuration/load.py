@@ -50,6 +50,11 @@ class Project:
     allow_secrets: bool | None = None
     is_bare: bool = False
 
+    @property
+    def prompts(self) -> Path:
+        """The folder of the numbered prompts."""
+        return self.folder / self.config.output.output_dir
+
 
 def load_config(path: Path) -> Project:
     """Read and validate the configuration at ``path``.

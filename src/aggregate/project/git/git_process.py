@@ -55,17 +55,21 @@ _FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
 
 
 _SETTINGS: Final = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
+# The same change is the same commit, whoever makes it and when.
+IDENTITY: Final = {
+    f"GIT_{who}_{field}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for field, value in (
+        ("NAME", "aggregate"),
+        ("EMAIL", "aggregate@localhost"),
+        ("DATE", "@0 +0000"),
+    )
+}
 _OWN_VARIABLES: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_ATTR_NOSYSTEM": "1",
-    # Equal changes become equal commits, independent of user and time.
-    "GIT_AUTHOR_NAME": "aggregate",
-    "GIT_AUTHOR_EMAIL": "aggregate@localhost",
-    "GIT_AUTHOR_DATE": "@0 +0000",
-    "GIT_COMMITTER_NAME": "aggregate",
-    "GIT_COMMITTER_EMAIL": "aggregate@localhost",
-    "GIT_COMMITTER_DATE": "@0 +0000",
+    **IDENTITY,
 }
 
 
@@ -87,8 +91,8 @@ class GitLimits:
         )
 
 
-# For our own repositories: packing a large project takes some seconds.
-_OWN = GitLimits(elapsed=600, processor=120)
+# For packs and trees, of which large ones take some seconds.
+OWN_LIMITS: Final = GitLimits(elapsed=600, processor=120)
 _ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
 _CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _USUAL = GitLimits()
@@ -111,6 +115,7 @@ def git(
     stdin: bytes = b"",
     may_say_no: bool = False,
     limits: GitLimits = _USUAL,
+    variables: Mapping[str, str] | None = None,
     tells_stop: bool = False,
 ) -> bytes | None:
     """Return the output of ``git ARGUMENTS`` in ``folder``; None if it fails or without git or repository.
@@ -123,7 +128,7 @@ def git(
         limits: Time limits.
         tells_stop: Raise ``StoppedError`` for a killed command.
     """
-    answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits)
+    answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits, variables=variables)
     if answer is None:
         return None
     if answer.code < 0 and tells_stop:
@@ -178,7 +183,7 @@ def own_git(
     environment = guarded_environment(repository, os.environ) | _OWN_VARIABLES
     environment |= {"GIT_DIR": repository, **(variables or {})}
     answer = _run(
-        [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=_OWN
+        [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=OWN_LIMITS
     )
     if answer is None or answer.code not in ((0, 1) if may_say_no else (0,)):
         raise OSError(f"git {arguments[0]} failed")

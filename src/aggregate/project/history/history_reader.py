@@ -16,6 +16,8 @@ CONTINUES = "continues"  # key of a fork, naming the original discussion
 BEGUN_BY_SEND: Final = 'begun_by = "send"\n'
 DEFAULT: Final = "default"  # the unnamed discussion, whose turns may also be in the configuration
 NO_DISCUSSION: Final = "none"  # ask without previous turns, and store none
+# The discussion without a model, stored among the prompts, so that a trial leaves no other files.
+SCRIPTED_DISCUSSION: Final = "scripted"
 # Valid in file names of all systems; no capitals, since some systems ignore case.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 
@@ -37,26 +39,36 @@ def discussion_name(name: str) -> str:
     return name
 
 
-def named_history_file(config_path: Path, name: str) -> Path:
-    return config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
+def named_history_file(config_path: Path, name: str, prompts: Path | None = None) -> Path:
+    path = config_path.with_name(f"{config_path.stem}.{discussion_name(name)}_history.toml")
+    if name != SCRIPTED_DISCUSSION or prompts is None:
+        return path
+    note((str(path),))
+    return path if os.path.lexists(path) else prompts / path.name
 
 
-def named_discussions(config_path: Path) -> list[str]:
+def named_discussions(config_path: Path, prompts: Path) -> list[str]:
     form = re.compile(rf"{re.escape(config_path.stem)}\.({_NAME.pattern})_history\.toml")
     try:
         files = [path.name for path in config_path.parent.iterdir()]
     except OSError:
         return []
-    return sorted(match[1] for file in files if (match := form.fullmatch(file)))
+    names = {match[1] for file in files if (match := form.fullmatch(file))}
+    if named_history_file(config_path, SCRIPTED_DISCUSSION, prompts).is_file():
+        names.add(SCRIPTED_DISCUSSION)
+    return sorted(names)
 
 
-def find_history_file(config_path: Path, discussion: str = "") -> Path | None:
+def find_history_file(
+    config_path: Path, discussion: str = "", prompts: Path | None = None
+) -> Path | None:
     """Return the file of a discussion, if it exists.
 
-    The default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``.
+    The default one is ``<stem>_history.toml`` beside ``config_path``, else ``history.toml``. ``prompts`` is the folder
+    of prompts.
     """
     if discussion:
-        path = named_history_file(config_path, discussion)
+        path = named_history_file(config_path, discussion, prompts)
         note((str(path),))
         return path if os.path.lexists(path) else None
     # Not only regular files: reading another one fails visibly instead of silently omitting the discussion.

@@ -28,9 +28,9 @@ from aggregate.project.history.history_reader import (
 _KEY = "history"
 
 
-def history_file(config_path: Path, discussion: str = "") -> Path:
+def history_file(config_path: Path, discussion: str = "", prompts: Path | None = None) -> Path:
     if discussion:
-        return named_history_file(config_path, discussion)
+        return named_history_file(config_path, discussion, prompts)
     return find_history_file(config_path) or config_path.with_name(
         f"{config_path.stem}_history.toml"
     )
