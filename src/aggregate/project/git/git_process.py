@@ -126,6 +126,7 @@ def git(
         stdin: Its input.
         may_say_no: Exit code 1 is success too.
         limits: Time limits.
+        variables: Added to the environment.
         tells_stop: Raise ``StoppedError`` for a killed command.
     """
     answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits, variables=variables)
