@@ -88,7 +88,9 @@ def test_a_configuration_that_was_named_must_be_there(clone: Path) -> None:
     """Nothing else is taken in its place (rule T-6)."""
     for arguments in (["-c", "manual_slop.toml"], ["-c", "manual_slop.toml", "--task", "x"]):
         said = mistake(start(clone, *arguments))
-        assert said.startswith("manual_slop.toml: there is no manual_slop.toml here: write it with")
+        assert said.startswith(
+            "manual_slop.toml: there is no manual_slop.toml here: create it with"
+        )
 
 
 def test_a_home_folder_is_no_project(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,7 +156,7 @@ def test_delete(config: Path) -> None:
         (["discussion", "fork", "a", "default"], 'there is a discussion "default" already'),
         (["discussion", "fork", "none", "b"], '"none" is no discussion'),
         (["discussion", "delete", "default", "-y"], 'the discussion "default" has no file of its own'),
-        (["send", "x", "--provider", "scripted", "--discussion", "a b"], "cannot be called 'a b'"),
+        (["send", "x", "--provider", "scripted", "--discussion", "a b"], "invalid name of a discussion 'a b'"),
     ],
 )  # fmt: skip
 def test_mistakes(config: Path, arguments: list[str], said: str) -> None:

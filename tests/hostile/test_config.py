@@ -62,7 +62,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
     ),
     "a name that validation uses": ("text = 1", ':1: unknown key "text": the keys of the file: '),
     "a path that no system call takes": (
-        '[files]\nbase_dir = "a\\u0000b"', ':2: "files.base_dir": must be a path, which holds no null character'
+        '[files]\nbase_dir = "a\\u0000b"', ':2: "files.base_dir": must be a path, without null characters'
     ),
     "a path that no file system takes": (
         f"[screenshots]\npaths = ['{'n' * 300}']",

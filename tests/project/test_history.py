@@ -68,7 +68,7 @@ def test_no_turns(tmp_path: Path, text: str) -> None:
         (b"histroy = []", "history", "history is missing; add history = "),
         (b"[discussion]\nturns = []", "history", "history is missing; add history = "),
         (b"history = 'x'", "history", "history is not a list; write it as a list"),
-        (b"[discussion]\nhistory = 5", "discussion.history", "discussion.history is no list"),
+        (b"[discussion]\nhistory = 5", "discussion.history", "discussion.history is not a list"),
         (b"history = ['a', 5]", "history", "entry 2 of history is a int; write a string or a table"),
         (b"history = []\n[discussion]\nhistory = []", "history", "both at the top level and under"),
         (b"x = " + b"[" * 5000, "", "the history is not TOML"),
@@ -176,7 +176,7 @@ def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
     """The error names the file, whose bytes stay."""
     path = tmp_path / "history.toml"
     path.write_text("other = 1\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="there is no history"):
+    with pytest.raises(ConfigError, match="history is missing"):
         append_turns(path, [ASKED])
     assert path.read_text(encoding="utf-8") == "other = 1\n"
 

@@ -270,7 +270,7 @@ class TestChoice:
         (tmp_path / ".beads/dolt").mkdir()
         board = read_board(tmp_path, environ={})
         assert board is not None
-        assert [warning[:78] for warning in board.warnings] == [
+        assert [warning[:61] for warning in board.warnings] == [
             ".beads/issues.jsonl may be older than the Dolt database; inst"
         ]
         board = read_board(tmp_path, environ=install_bd(programs))

@@ -240,7 +240,7 @@ def test_what_is_not_ours_is_named_and_stays(
         assert place(folder).stat().st_mode & 0o777 == 0o600
         assert place(folder).parent.stat().st_mode & 0o777 == 0o700
     else:
-        assert 'nothing is kept for the next run: try "aggregate cache clear"' in said
+        assert 'nothing is cached for the next run: try "aggregate cache clear"' in said
 
 
 def test_a_log_without_its_database_is_removed(cache: tuple[Path, list[str]]) -> None:
@@ -334,7 +334,7 @@ def test_a_folder_that_cannot_be_written_is_named(open_folder: Path) -> None:
             with opened(folder) as index:
                 index.put_many(VIEW, [(key(99), payload(99))])
                 index.flush()
-                assert "nothing is kept for the next run" in index.warning
+                assert "nothing is cached for the next run" in index.warning
         assert list(place(cache).parent.iterdir()) == [place(cache)]
 
     assert in_a_fork(task) == 0
@@ -364,7 +364,7 @@ def test_a_full_disk_is_named_and_what_is_there_stays(tmp_path: Path) -> None:
             assert check(index) == 80
             index.put_many(VIEW, ((key(n), os.urandom(5_000)) for n in range(100, 200)))
             index.flush()
-            assert index.warning.count("nothing is kept for the next run") <= 1
+            assert index.warning.count("nothing is cached for the next run") <= 1
 
     assert in_a_fork(task) == 0
     with opened(tmp_path) as index:

@@ -270,7 +270,7 @@ def test_a_relative_cache_folder_is_refused(monkeypatch: pytest.MonkeyPatch, pat
     """It would lie in whatever project is the current folder, which may bring an index of its own (rule I-1)."""
     monkeypatch.setenv("AGGREGATE_CACHE_DIR", path)
     with pytest.raises(
-        ConfigError, match=r'is "\S+", a relative path, .* set it to an absolute one'
+        ConfigError, match=r'is "\S+", a relative path, .* set it to an absolute path'
     ):
         index_path()
 
