@@ -197,7 +197,7 @@ def changed_lines(
 
     Lines that were removed count by the line before them; files that are no more do not count.
     """
-    commit = _commit(folder, revision)
+    commit = find_commit(folder, revision)
     changes = [
         *_tracked(folder, commit, most_bytes),
         *(ChangedRange(path) for path in other_files(folder)),
@@ -205,7 +205,8 @@ def changed_lines(
     return sorted(changes[:_MOST_CHANGES])
 
 
-def _commit(folder: str, revision: str) -> str:
+def find_commit(folder: str, revision: str) -> str:
+    """Return the id of a revision's commit; a ``ConfigError`` says that there is none."""
     if reason := why_no_history(folder):
         shown = revision[:_LONGEST_REVISION]
         raise ConfigError(f"{shown!r} is no revision to compare with, as {reason}: leave it out")
@@ -263,7 +264,7 @@ def _changed_paths(folder: str, commit: str, known: Container[str]) -> list[str]
 
 def read_changes(folder: str, revision: str) -> list[FileChange]:
     """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths."""
-    commit = _commit(folder, revision)
+    commit = find_commit(folder, revision)
     output = _diff_index(folder, commit, *_WITH_RENAMES, "-U3", most=_MOST_SHOWN)
     changes = [*changes_in(output.data)] if output else []
     if output and not output.is_complete:
