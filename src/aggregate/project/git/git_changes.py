@@ -189,7 +189,7 @@ def changed_lines(
 
     A removal counts as the line before it; deleted files do not count.
     """
-    commit = _commit(folder, revision)
+    commit = find_commit(folder, revision)
     changes = [
         *_tracked(folder, commit, most_bytes),
         *(ChangedRange(path) for path in other_files(folder)),
@@ -197,7 +197,8 @@ def changed_lines(
     return sorted(changes[:_MOST_CHANGES])
 
 
-def _commit(folder: str, revision: str) -> str:
+def find_commit(folder: str, revision: str) -> str:
+    """Return the id of a revision's commit, or raise ``ConfigError``."""
     if reason := why_no_history(folder):
         shown = revision[:_LONGEST_REVISION]
         raise ConfigError(f"cannot compare with revision {shown!r}, since {reason}: omit it")
@@ -255,7 +256,7 @@ def _changed_paths(folder: str, commit: str, excluded: Container[str]) -> list[s
 
 def read_changes(folder: str, revision: str) -> list[FileChange]:
     """Return changes since a revision, also uncommitted, by path."""
-    commit = _commit(folder, revision)
+    commit = find_commit(folder, revision)
     output = _diff_index(folder, commit, *_WITH_RENAMES, "-U3", most=_MOST_SHOWN)
     changes = [*changes_in(output.data)] if output else []
     if output and not output.is_complete:
