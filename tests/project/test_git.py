@@ -65,7 +65,7 @@ def test_a_revision_that_there_is_not(tmp_path: Path) -> None:
     Repository(tmp_path).commit("begin", {"a.py": LINES})
     assert changed_lines(str(tmp_path), "HEAD") == []
     for revision in REVISIONS:
-        with pytest.raises(ConfigError, match="git revision|with revision") as caught:
+        with pytest.raises(ConfigError, match="revision") as caught:
             changed_lines(str(tmp_path), revision)
         assert len(str(caught.value)) < 400
         assert "\n" not in str(caught.value)
@@ -77,7 +77,7 @@ def test_no_repository_to_compare_with(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(ConfigError, match="not in a git repository"):
         changed_lines(str(tmp_path), "HEAD")
     git(tmp_path, "init", "-q")
-    with pytest.raises(ConfigError, match="git revision|with revision"):
+    with pytest.raises(ConfigError, match="revision"):
         changed_lines(str(tmp_path), "HEAD")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConfigError, match="not installed"):
