@@ -21,6 +21,7 @@ from aggregate.cli.arguments import (
     path_entries,
     read_arguments,
     read_paths_from,
+    warn_of_revision,
 )
 from aggregate.cli.asking import (
     KEEP,
@@ -397,6 +398,8 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     request = asked.request(project)
     if asked.diff and not (request.task and request.budget):
         raise click.UsageError("--diff shows what fits into a budget: leave out --budget all")
+    if asked.diff and not asked.quiet:
+        warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         request = looked_at(request, asked.pick, index=index, quiet=asked.quiet)
