@@ -233,7 +233,7 @@ def test_discussions(folder: Path) -> None:
         ("/focus 'a\n", 2, "a quotation mark has no other one"),
         ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),
         ("/persona nobody\n", 2, 'there is no persona "nobody"'),
-        ("/discussion A/B\n", 2, "cannot be called 'A/B'"),
+        ("/discussion A/B\n", 2, "invalid name of a discussion 'A/B'"),
         ("/fork\n", 2, "name the new discussion"),
         ("/retry\n", 2, "nothing was asked yet"),
         ("/focus b.py\nWhat?\n", 2, "add a budget"),

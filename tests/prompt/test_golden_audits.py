@@ -94,7 +94,7 @@ def test_a_task_without_a_budget_lowers_nothing(tmp_path: Path) -> None:
         "82 shop/cart.py: full of full, rank 2\n"
         "67 shop/prices.py: full of full, rank 1\n"
         "38 tests/test_cart.py: full of full, rank 3\n"
-        "no history: the files lie in no git repository\n"
+        "no history: the files are not in a git repository\n"
     )
 
 
@@ -115,7 +115,7 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
         "67 shop/prices.py: full of full, rank 1 shows total, discounted\n"
         "0 tests/test_cart.py: name of full, rank 3\n"
         "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"
-        "no history: the files lie in no git repository\n"
+        "no history: the files are not in a git repository\n"
     )
 
 

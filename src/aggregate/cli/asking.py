@@ -264,7 +264,9 @@ def read_input() -> str:
         raise click.UsageError("there is no standard input to read: it is closed")
     data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)
     if len(data) > SETTINGS_BYTES:
-        raise click.UsageError(f"standard input is too large: the most is {SETTINGS_BYTES:,} bytes")
+        raise click.UsageError(
+            f"standard input is too large: the limit is {SETTINGS_BYTES:,} bytes"
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Git: what it tracks, has changed and remembers, asked so that a stranger's repository starts no program."""
+"""Read git repositories without starting programs that an untrusted one configures."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Discussions in files of their own: found, read, and written so that all else in them stays."""
+"""Find, read and write discussion files, keeping the rest of their text."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
