@@ -304,7 +304,10 @@ AUDIT = {
     "generated": 100,
     "bytes": 0,
     "missing": [{"evidence": "history", "reason": "there is no repository"}],
-    "guess": {"reason": "no word of the task names a place", "proposals": ["f in a.py", "b.py"]},
+    "guess": {
+        "reason": "nothing in the task points at specific code",
+        "proposals": ["f in a.py", "b.py"],
+    },
     "cut": [
         {"section": "history", "what": "turns 1 to 2", "tokens": 300, "reason": "its share is full"}
     ],
@@ -342,7 +345,7 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         "      100 in headings of the files' section and in what it lists as not shown\n"
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
-        "a guess: no word of the task names a place; likely areas: f in a.py, b.py\n"
+        "a guess: nothing in the task points at specific code; likely areas: f in a.py, b.py\n"
         "no evidence of history: there is no repository\n"
     )
     assert start(folder, "explain", "1", "b.py").out == (

@@ -135,5 +135,5 @@ def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
         "30 guide.md: full of full, rank None shows Guide, Guide.Install, Guide.Use\n"
         "40 data.json: outline of outline, rank None\n"
         "10 todo.txt: none of none, rank None\n"
-        "no text: there is no text of a task\n"
+        "no text: the task has no text\n"
     )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from aggregate.agents.goals.goal_result import Neuron
 from aggregate.agents.goals.quantities import counted_noun, extract_quantity
 from aggregate.agents.goals.result_texts import (
     DENDRITES,
@@ -100,6 +101,12 @@ def select_answer(
             map(_shortened, copies) if is_large else map(isolated_copy, results)
         ),
     )
+
+
+def answer_of(goal: str, neurons: Sequence[Neuron], missing: str = "") -> Answer:
+    results = [neuron.result for neuron in neurons]
+    descriptions = [neuron.description for neuron in neurons]
+    return select_answer(goal, results, descriptions=descriptions, missing=missing)
 
 
 _NO_SOURCE: Final = AnswerSource(0, AnswerKind.NONE, "no usable result")

@@ -149,6 +149,7 @@ ATTACHED: Final = "_dendrite_result"
 NEURON: Final = "neuron_"
 # Keys of lists that say nothing of their items
 USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
+_DEPTH: Final = 5  # of objects in which lists are looked for
 # Items whose fields stand for those of all: items of one list mostly have the same
 _SAMPLE: Final = 5
 HAVING: Final = re.compile(
@@ -163,6 +164,7 @@ class ItemList:
     name: str
     items: tuple[Value, ...]
     named: bool
+    is_nested: bool = False  # in an object of the result
 
     @property
     def digest(self) -> str:
@@ -193,14 +195,15 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
 
     What sub-tasks gave is none: it was gone through already (rule D-34).
     """
-    newest: ItemList | None = None
+    filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
             if item_list.named:
                 return item_list
-            if newest is None and item_list.items:
-                newest = item_list
-    return newest
+            if item_list.items:
+                filled.append(item_list)
+    # A field of one object, such as its tags, does not hide an older list.
+    return min(filled, key=lambda item_list: item_list.is_nested, default=None)
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
@@ -210,9 +213,8 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
         return
     if not isinstance(value, Mapping):
         return
-    lists = {
-        str(key): item for key, item in value.items() if isinstance(item, list) and key != DENDRITES
-    }
+    lists = _lists_by_key([value])
+    outer = {key for key in lists if isinstance(value.get(key), list)}
     named: list[str] = []
     if noun:
         named = [key for key in lists if words(key)[-1:] == [singular(noun)]]
@@ -220,7 +222,24 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
             named.append("items")
     usual = [key for key in USUAL if key in lists]
     for key in dict.fromkeys((*named, *usual, *lists)):
-        yield ItemList(key, tuple(lists[key]), named=key in named)
+        yield ItemList(key, tuple(lists[key]), named=key in named, is_nested=key not in outer)
+
+
+def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dict[str, list[Value]]:
+    """Return the lists in objects and in the objects within them; outer ones hide inner ones of the same key.
+
+    Lists of one key in several objects are one list: rooms by floor are all rooms.
+    """
+    lists: dict[str, list[Value]] = {}
+    inner: list[Mapping[str, Value]] = []
+    for key, value in (pair for each in objects for pair in each.items()):
+        if isinstance(value, list) and key != DENDRITES:
+            lists.setdefault(str(key), []).extend(value)
+        elif isinstance(value, Mapping) and not str(key).startswith("_") and depth < _DEPTH:
+            inner.append(value)
+    for key, items in (_lists_by_key(inner, depth + 1) if inner else {}).items():
+        lists.setdefault(key, items)
+    return lists
 
 
 def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
@@ -270,14 +289,15 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the step with what it goes through replaced by one item: ``Get kudos for activity {id}``.
+    """Return the goal of one item by rule: ``Get kudos for activity {id}``.
 
-    ``None`` where items have nothing to tell them apart.
+    ``None`` if nothing tells items apart.
     """
     field = naming_field(item, iteration.noun)
     if not field:
         return None
-    return step.replace(iteration.phrase, f"{iteration.noun} {{{field}}}", 1)
+    place = f"{iteration.noun} {{{field}}}"
+    return step.replace(iteration.phrase, place, 1) if iteration.phrase else f"{step} ({place})"
 
 
 def item_goal(template: str, item: Value, number: int) -> str:

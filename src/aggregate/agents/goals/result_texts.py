@@ -153,5 +153,9 @@ def is_failure(result: Value) -> bool:
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
+def errors_of(results: Sequence[Value]) -> list[str]:
+    return [failure_message(result) for result in results if is_failure(result)]
+
+
 def failure_message(failure: Mapping[str, Any]) -> str:
     return str(failure.get("error") or "no reason given")

@@ -5,7 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
-from threading import Condition, RLock
+from threading import Condition, Lock, get_ident
+from time import monotonic
 from typing import Any, Final, Self, TypeVar, overload
 
 from aggregate.agents.results import CustomFunction, LabelledOutput
@@ -28,6 +29,10 @@ from aggregate.prompt.results import AggregatedResult, MergeStrategy, result_tex
 logger: Final = logging.getLogger(__name__)
 _T = TypeVar("_T")
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
+_MERGE_SECONDS: Final = 60.0  # for which a reader waits for another thread's custom function
+# Of the time of ``wait``, so that a function whose thread reads its own variable fails within it.
+_OF_WAIT: Final = 0.8
+_LEAST_WAIT: Final = 0.1
 
 
 class ByVariable(Mapping[str, _T]):
@@ -141,9 +146,9 @@ class SubagentSession:
         self._late: dict[str, RunRecord] = {}
         self._call_off: dict[Hashable, Callable[[], None]] = {}  # timeouts, by what they end
         self._spawned = self._ended = 0
-        # Reentrant: a custom function may read other variables.
-        self._merging = RLock()
-        self._merging_names: set[str] = set()
+        # Of each variable with a custom function: its lock, and who holds it until when.
+        self._merge_locks: dict[str, Lock] = {}
+        self._merging: dict[str, tuple[int, float]] = {}
         self._merged: dict[str, tuple[int, AggregatedResult]] = {}  # what custom functions gave
 
     # Spawning
@@ -336,8 +341,12 @@ class SubagentSession:
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
         """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
+        seconds = _MERGE_SECONDS if timeout is None else min(timeout, MOST_SECONDS)
+        end = monotonic() + seconds
         self.wait_for(self._names() if name is None else (name,), timeout)
-        return dict(self.subagent_results) if name is None else self.subagent_results[name]
+        if name is not None:
+            return self._result(name, end)
+        return {each: self._result(each, end) for each in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Wait until these runs and groups are over, or the time is; tell which."""
@@ -382,7 +391,11 @@ class SubagentSession:
         with self._changed:
             return tuple(self._groups)
 
-    def _result(self, name: str) -> AggregatedResult:
+    def _result(self, name: str, end: float | None = None) -> AggregatedResult:
+        """Return a variable; a custom function runs once (rule O-53).
+
+        Other threads wait for that, but no longer than until shortly before ``end``, by default for a minute.
+        """
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -393,19 +406,24 @@ class SubagentSession:
         if group.strategy is not MergeStrategy.CUSTOM:
             # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
             return _aggregate(group, runs)
-        with self._merging:  # other readers wait for the merge (rule O-53)
-            if name in self._merging_names:
-                raise AggregateError(
-                    f"the custom function of {name} reads {name} itself: use its argument"
-                )
+        lock = self._merge_locks.setdefault(name, Lock())
+        owner, until = self._merging.get(name, (0, monotonic() + _MERGE_SECONDS))
+        # Bounded: the function may wait for the thread that reads here.
+        if owner == get_ident() or not lock.acquire(timeout=max(until - monotonic(), 0)):
+            raise AggregateError(
+                f"the custom function of {name} has not ended: if it reads {name} itself, use its argument"
+            )
+        try:
             sequence, result = self._merged.get(name, (0, None))
             if result is None or sequence != group.last_sequence:
-                self._merging_names.add(name)
-                try:
-                    result = _aggregate(group, runs)
-                finally:
-                    self._merging_names.remove(name)
+                now = monotonic()
+                seconds = (end or now + _MERGE_SECONDS) - now
+                self._merging[name] = get_ident(), now + max(seconds * _OF_WAIT, _LEAST_WAIT)
+                result = _aggregate(group, runs)
                 self._merged[name] = group.last_sequence, result
+        finally:
+            self._merging.pop(name, None)
+            lock.release()
         return replace(result, value=isolated_copy(result.value))
 
     # Ending

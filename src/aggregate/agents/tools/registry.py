@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
-from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -34,11 +33,14 @@ from aggregate.base.errors import AggregateError, ToolError
 from aggregate.base.json_forms import JsonCopy, failure_text
 from aggregate.base.messages import shorten
 
-_TRUTH: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_MEGABYTE: Final = 1_000_000
+MOST_MEGABYTES: Final = 5  # of one output as JSON (rule D-10)
+MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end
+SECONDS: Final = 60.0  # of one call: ten that hang fit into the time of a goal
 
 
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that ``tool`` declares, cast to simple types; ``None`` and undeclared ones are dropped."""
+    """Cast the arguments that ``tool`` declares; drop ``None`` and undeclared ones (rule P4)."""
     values = {name: value for name, value in arguments.items() if value is not None}
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
@@ -46,70 +48,14 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any
         raise ToolError(f"missing {len(missing)} required argument(s) of {tool.name}: {names}")
     checked: dict[str, Any] = {}
     for parameter in tool.parameters:
-        if parameter.name not in values:
-            continue
-        value = values[parameter.name]
-        cast = _CASTS.get(parameter.type)
-        try:
-            checked[parameter.name] = cast(value) if cast else value
-        except (ValueError, KeyError, OverflowError, RecursionError):
-            raise ToolError(
-                f"{parameter.name} must be {parameter.type}, not {value!r:.80}"
-            ) from None
+        if parameter.name in values:
+            value = values[parameter.name]
+            try:
+                checked[parameter.name] = parameter.cast(value)
+            except ValueError:
+                reason = f"must be {parameter.type}, not {value!r:.80}"
+                raise ToolError(f"{parameter.name} {reason}") from None
     return checked
-
-
-def _truth(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
-    return value if isinstance(value, bool) else _TRUTH[_text(value).strip().lower()]
-
-
-def _whole(value: Any) -> int:  # noqa: ANN401 - whatever JSON holds
-    real = _real(value)
-    if not real.is_integer():
-        raise ValueError
-    try:
-        return int(value)  # every digit of a long number
-    except ValueError:
-        return int(real)  # "7.0"
-
-
-def _real(value: Any) -> float:  # noqa: ANN401 - whatever JSON holds
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError
-    real = float(value)
-    if not isfinite(real):
-        raise ValueError
-    return real
-
-
-def _text(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError
-    text = str(value)
-    text.encode()  # half a surrogate pair is no text
-    return text
-
-
-def _structure(value: Any, kind: type) -> Any:  # noqa: ANN401 - a list or an object
-    structure = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(structure, kind):
-        raise ValueError
-    return structure
-
-
-_CASTS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "int": _whole,
-    "float": _real,
-    "str": _text,
-    "bool": _truth,
-    "list": lambda value: _structure(value, list),
-    "dict": lambda value: _structure(value, dict),
-}
-
-_MEGABYTE: Final = 1_000_000
-MOST_MEGABYTES: Final = 5  # the largest output as JSON (rule D-10)
-MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end; no output may hold more
-SECONDS: Final = 60.0  # of a call: ten that hang fit into the time of a goal
 
 
 def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from aggregate.agents.script_file import ScriptedReply, load_replies
+from aggregate.agents.script_file import Replies, ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
@@ -139,39 +139,45 @@ class ModelWorker:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedWorker:
-    """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
+    """Answers by ticket id; describes its context where it has no answer."""
 
-    answers: Mapping[str, ScriptedReply]
+    answers: Mapping[str, Replies]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Make the scripted calls and answer; a ticket without a script is described."""
-        script = self.answers.get(assignment.ticket)
-        if script is None:
-            script = ScriptedReply(text=_description(assignment, assignment.tokens))
-        if error := script.failure(assignment.attempt):
-            raise WorkerError(error, again=not script.refuse)
-        client = metered(scripted_client(partial(_follow, script)))
+        """Make the scripted calls, then answer."""
+        reply = self._reply(assignment)
+        if reply is None:
+            reply = ScriptedReply(text=_description(assignment, assignment.tokens))
+        client = metered(scripted_client(partial(_follow, reply)))
         limits = self.terms.limits
         return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
+        """Answer after the scripted time."""
         begun()
         tokens = assignment.tokens
-        answer = self.answers.get(assignment.ticket)
-        if answer is None:
+        reply = self._reply(assignment)
+        if reply is None:
             return WorkerReply(_description(assignment, tokens), tokens, cost=0.0)
-        time.sleep(answer.seconds)
-        if error := answer.failure(assignment.attempt):
-            raise WorkerError(error, again=not answer.refuse)
-        return WorkerReply(answer.text, tokens + count(answer.text), cost=answer.cost)
+        return WorkerReply(reply.text, tokens + count(reply.text), cost=reply.cost)
+
+    def _reply(self, assignment: Assignment) -> ScriptedReply | None:
+        replies = self.answers.get(assignment.ticket)
+        if replies is None:
+            return None
+        reply = replies[: assignment.attempt][-1]
+        time.sleep(reply.seconds)
+        if error := reply.failure(assignment.attempt):
+            raise WorkerError(error, again=not reply.refuse)
+        return reply
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
     """Make the calls of a script, one a turn, and then answer."""
-    time.sleep(script.seconds)
     number = sum(bool(turn.results) for turn in request.turns or ())
+    if number:  # the reply itself has waited for the first turn
+        time.sleep(script.seconds)
     if number >= len(script.calls):
         return Reply(script.text, Usage())
     scripted = script.calls[number]

@@ -12,15 +12,15 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
+from heapq import heappop, heappush
 
+from aggregate.base.tokens import toktok
+from aggregate.base.tokens.unicode_17 import NEW_CHARACTER
 from aggregate.base.tokens.vocabulary import FILE, SHA256
 
 # A hundred milliseconds; from there on loading the tokenizer pays. So it does once as many pieces were looked up.
 _MOST_CHARACTERS = 200_000
 _MOST_PIECES = 20_000
-# Merging takes the square of a piece's length: a line of a thousand dashes is left to the tokenizer.
-_LONGEST_PIECE = 200
 
 # Python's expressions know no properties of characters. So each character beyond ASCII is replaced by one that stands
 # for its property; the private ones that a text may hold itself are "other" like all of theirs.
@@ -40,8 +40,10 @@ _LONG_S = "\u017f"  # A small letter that is an s where case does not count: the
 class _Properties(dict[int, str]):
     def __missing__(self, character: int) -> str:
         text = chr(character)
-        category = unicodedata.category(text)
-        # A newer Unicode may know it; half a pair is no character. A LookupError would be taken for "as it is".
+        category = "So" if NEW_CHARACTER.match(text) else unicodedata.category(text)
+        if category == "Cn" and toktok.is_loaded():
+            category = toktok.category(text)
+        # A newer Unicode may define it; half a pair is not a character. A LookupError would keep the character.
         if category in ("Cn", "Cs"):
             raise ValueError(text)
         is_kept = character < 0x80 or text == _LONG_S
@@ -102,19 +104,31 @@ def _tokens_of(piece: str, rank_of: "_RankOf") -> int:
     data = piece.encode()
     if rank_of(data) is not None:
         return 1
-    if len(data) > _LONGEST_PIECE:
-        raise ValueError(piece)
-    parts = [data[i : i + 1] for i in range(len(data))]
-    ranks = [rank_of(first + second) for first, second in pairwise(parts)]
-    while known := [rank for rank in ranks if rank is not None]:
-        at = ranks.index(min(known))
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        del ranks[at]
-        if at:
-            ranks[at - 1] = rank_of(parts[at - 1] + parts[at])
-        if at < len(ranks):
-            ranks[at] = rank_of(parts[at] + parts[at + 1])
-    return len(parts)
+    ends = list(range(1, len(data) + 1))  # by where a part begins: where it ends, 0 for merged ones
+    previous = list(range(-1, len(data) - 1))
+    pairs: list[tuple[int, int, int]] = []  # rank, begin and end
+
+    def add_pair(start: int) -> None:
+        if start >= 0 and ends[start] < len(data):
+            end = ends[ends[start]]
+            if (rank := rank_of(data[start:end])) is not None:
+                heappush(pairs, (rank, start, end))
+
+    for start in range(len(data)):
+        add_pair(start)
+    tokens = len(data)
+    while pairs:
+        _, start, end = heappop(pairs)
+        middle = ends[start]
+        if not middle or middle == len(data) or ends[middle] != end:
+            continue  # One of its parts has been merged since.
+        ends[start], ends[middle] = end, 0
+        if end < len(data):
+            previous[end] = start
+        tokens -= 1
+        add_pair(previous[start])
+        add_pair(start)
+    return tokens
 
 
 _RankOf = Callable[[bytes], int | None]

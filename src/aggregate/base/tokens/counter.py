@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from threading import Semaphore
 from typing import TYPE_CHECKING, Self
 
+from aggregate.base.tokens import toktok
 from aggregate.base.tokens.byte_pairs import are_few, count_few
 from aggregate.base.tokens.vocabulary import END_OF_TEXT, END_OF_TEXT_RANK, is_loaded, tokenizer
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _RANK_BYTES = 4
+# Parts of a text that toktok-rs refuses: the smaller, the less is left to slower counters.
+_REFUSED_CHARACTERS = 1_000
 # No other four bytes of a buffer are these, also where they begin inside of a rank: ranks are below 2**18, so that
 # their high bytes are 0 and at most 3, where this one has 0x3f and 0x0d.
 _END_BYTES = END_OF_TEXT_RANK.to_bytes(_RANK_BYTES, sys.byteorder)
@@ -24,8 +27,34 @@ _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    if not is_loaded() and are_few(texts) and (counts := count_few(texts)) is not None:
+    """Return the o200k tokens of each text, by the cheapest counter that is exact for it."""
+    if not toktok.is_loaded() and (counts := _count_if_few(texts)) is not None:
         return counts
+    return _count_by_toktok(texts) if toktok.is_available() else _count_by_tiktoken(texts)
+
+
+def _count_if_few(texts: Sequence[str]) -> list[int] | None:
+    return count_few(texts) if not is_loaded() and are_few(texts) else None
+
+
+def _count_by_toktok(texts: Sequence[str]) -> list[int]:
+    exact: list[tuple[int, str]] = []  # positions, and the texts there or parts of them
+    refused: list[tuple[int, str]] = []
+    for position, text in enumerate(texts):
+        for part in [text] if toktok.counts_exactly(text) else cut(text, _REFUSED_CHARACTERS):
+            (exact if toktok.counts_exactly(part) else refused).append((position, part))
+    refused_texts = [part for _, part in refused]
+    refused_counts = _count_if_few(refused_texts)
+    if refused_counts is None:
+        refused_counts = _count_by_tiktoken(refused_texts)
+    counts = [0] * len(texts)
+    exact_counts = toktok.count_exact([part for _, part in exact])
+    for (position, _), tokens in zip(exact + refused, exact_counts + refused_counts, strict=True):
+        counts[position] += tokens
+    return counts
+
+
+def _count_by_tiktoken(texts: Sequence[str]) -> list[int]:
     joined = END_OF_TEXT.join(texts)
     if joined.count(END_OF_TEXT) != len(texts) - 1:  # it stands in one of them, or there is none
         return [len(_encode(text, set())) // _RANK_BYTES for text in texts]
