@@ -56,13 +56,13 @@ messages: text content blocks must contain non-whitespace text""".splitlines()
 @pytest.mark.parametrize("message", REFUSALS)
 @pytest.mark.parametrize("status", [400, 404, 422, 500])
 def test_what_refuses_tools(message: str, status: int) -> None:
-    """The words of real servers, with whatever status (K-8)."""
+    """The words of real servers, with whatever status (K-9)."""
     assert refuses_tools(ProviderError(f"compatible answered {status}: {message}", status=status))
 
 
 @pytest.mark.parametrize("message", OTHER_ERRORS)
 def test_what_names_tools_and_does_not_refuse_them(message: str) -> None:
-    """A prompt that is too long, a schema, the order of messages (K-8)."""
+    """A prompt that is too long, a schema, the order of messages (K-9)."""
     assert not refuses_tools(ProviderError(f"compatible answered 400: {message}", status=400))
 
 
@@ -85,7 +85,7 @@ def calling() -> dict[str, Any]:
 @pytest.mark.parametrize("status", [400, 500])
 @pytest.mark.parametrize("after", [0, 1])
 def test_a_fall_back_on_the_wire(tmp_path: Path, status: int, after: int) -> None:
-    """Also in the midst of a loop: earlier calls and results go as text, and the outcome warns (K-8)."""
+    """Also in the midst of a loop: earlier calls and results go as text, and the outcome warns (K-9)."""
 
     def reply(path: str, body: Any) -> dict[str, Any]:
         if not body.get("tools"):
@@ -115,7 +115,7 @@ def test_a_fall_back_on_the_wire(tmp_path: Path, status: int, after: int) -> Non
 
 
 def test_no_fall_back_for_other_errors(tmp_path: Path) -> None:
-    """A refusal of something else is the ticket's failure, and is said as it is (K-8)."""
+    """A refusal of something else is the ticket's failure, and is said as it is (K-9)."""
     error = {"error": {"message": OTHER_ERRORS[0]}, "http_status": 400}
     with chat_server(reply=lambda *_: error) as server:
         attempt = made(tmp_path, server.url)
