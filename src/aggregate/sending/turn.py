@@ -52,9 +52,11 @@ def send_turn(
         check_limit(prepared)
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
-        history = confined(history_file(project.path, request.discussion), request.written_in)
+        history = confined(
+            history_file(project.path, request.discussion, request.output_dir), request.written_in
+        )
     path = write_numbered(
-        request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
+        request.output_dir, request.namespace, prepared.prompt.pieces(), project=request.written_in
     )
     if request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)

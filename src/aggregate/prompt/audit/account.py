@@ -150,7 +150,7 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
     from aggregate.prompt.token_counts import count_prompt
 
     size = sum(map(len, prompt.pieces()))
-    source_map = map_sources(prompt.segments)
+    source_map = map_sources(prompt.segments, is_written=True)
     audit = audit_of(request, decided, count_prompt(prompt), size=size, source_map=source_map)
     write_audit(path, audit)
 

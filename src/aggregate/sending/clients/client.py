@@ -167,7 +167,7 @@ class Client:
         )
 
     def _plan(self, request: ChatRequest, model: str) -> RequestPlan:
-        tokens, system = count_prompt(request.prompt).segments, request.system
+        tokens, system = count_prompt(request.prompt, end="").segments, request.system
         return plan_request(
             HashedPrompt.of(request.prompt, tokens, system=system, system_tokens=count(system)),
             cache_policy(self.provider, model),
