@@ -27,7 +27,7 @@ from aggregate.prompt import (
     files_of_sections,
     own_output_filter,
 )
-from aggregate.prompt.document import Origin, OriginKind, Section, Segment
+from aggregate.prompt.document import END, Origin, OriginKind, Section, Segment
 
 _MOST_LINES: Final = 2_000  # per request: many screens
 # Title of each section, and the kind of its parts.
@@ -169,7 +169,7 @@ def compose_draft(
     """Compose a draft; the caller holds the composer's lock."""
     request = draft.request(project)
     composition, selected = composer.compose(request, disk=disk)
-    tokens = count_prompt(composition.prompt, index=composer.index)
+    tokens = count_prompt(composition.prompt, index=composer.index, end=END)
     composer.index.flush()
     return ComposedDraft(
         draft,
