@@ -157,8 +157,8 @@ def test_what_cannot_be_replaced_is_told(project: Path) -> None:
     made = act(project, packs, model)
     nearest, twice, exists, outside, hook, secret, reminder = model.told
     assert nearest.endswith("the nearest lines are:\n    return a - b")
-    assert "old stands there 2 times, from lines 2, 6: give more lines around it" in twice
-    assert "is there already: change it with replace_text" in exists
+    assert "old occurs 2 times, from lines 2, 6: give more lines around it" in twice
+    assert "exists: change it with replace_text" in exists
     assert all("error: " in each for each in (outside, hook, secret))
     assert reminder.startswith("You have changed no file.")
     assert (made.status, made.commit, made.unchanged) == (RunStatus.SUCCESS, "", True)
