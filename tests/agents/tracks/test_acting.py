@@ -312,9 +312,7 @@ class Scripts:
     told: list[str] = field(default_factory=list)
 
     def run(self, **options: Any) -> Any:
-        worker = ScriptedWorker(
-            {name: (reply,) for name, reply in self.answers.items()}, terms_of(self.folder)
-        )
+        worker = ScriptedWorker(self.answers, terms_of(self.folder))
         chosen = RunOptions(database=self.database, terms=terms_of(self.folder), **options)
         return conduct(self.project, TRACK, worker, options=chosen, tell=self.told.append)
 
@@ -434,9 +432,7 @@ def test_a_conflict_runs_again_on_the_merged_tree(tmp_path: Path) -> None:
         {name: edit("    return 1", f"    # {name}\n    return 1") for name in names},
     )
     events: list[str] = []
-    worker = ScriptedWorker(
-        {name: (reply,) for name, reply in run.answers.items()}, terms_of(run.folder)
-    )
+    worker = ScriptedWorker(run.answers, terms_of(run.folder))
     options = RunOptions(database=run.database, terms=terms_of(run.folder))
     result = conduct(
         run.project,

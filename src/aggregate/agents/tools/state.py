@@ -114,8 +114,8 @@ def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
     tools = _StateTools(store)
     for function in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
         registry.add(make_tool(function, permissions=Permission.READ))
-    for function in (tools.saveState, tools.mergeTimeseriesState):
-        registry.add(make_tool(function, permissions=Permission.WRITE, idempotent=True))
+    for writing in (tools.saveState, tools.mergeTimeseriesState):
+        registry.add(make_tool(writing, permissions=Permission.WRITE, idempotent=True))
 
 
 @dataclass(frozen=True, slots=True)
