@@ -71,8 +71,8 @@ def _paragraphs(command: click.Command) -> str:
 CONFIGURATION_HEAD = """# Configuration
 
 Every key of `manual_slop.toml`, from the [schema](../manual_slop.schema.json) that `aggregate schema` prints. Examples:
-[guide](../guide.md#which-keys-has-the-configuration). An unknown key or a wrong type is refused with file, line and the
-nearest known key.
+[guide](../guide.md#which-keys-does-the-configuration-have). An unknown key or a wrong type is refused with file, line
+and the nearest known key.
 """
 
 Node = Mapping[str, Any]

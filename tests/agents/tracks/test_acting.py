@@ -389,15 +389,6 @@ def test_changes_are_merged_and_applied(tmp_path: Path) -> None:
         run.run(retry=("one",))  # on a state that was dropped
 
 
-def test_what_is_not_committed_is_told(tmp_path: Path) -> None:
-    """A run says how many files work trees have otherwise; one that was only touched is the same."""
-    run = scripts(tmp_path, [{"id": "one"}], {"one": edit("return 1", "return 10")})
-    (run.folder / "src/one.py").touch()
-    (run.folder / "src/two.py").write_text(TWO.replace("2", "3"))
-    assert run.run().succeeded
-    assert run.told == ["work trees lack what is not committed; changed files: 1"]
-
-
 def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:
     """A file that is not as the run has found it refuses all of it; nothing is written, in a project without git too."""
     run = scripts(

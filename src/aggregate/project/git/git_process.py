@@ -60,20 +60,21 @@ _FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
 
 
 _SETTINGS: Final = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
+# The same change is the same commit, whoever makes it and when.
+IDENTITY: Final = {
+    f"GIT_{who}_{field}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for field, value in (
+        ("NAME", "aggregate"),
+        ("EMAIL", "aggregate@localhost"),
+        ("DATE", "@0 +0000"),
+    )
+}
 _OWN_VARIABLES: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_ATTR_NOSYSTEM": "1",
-    # The same change is the same commit, whoever makes it and when.
-    **{
-        f"GIT_{who}_{what}": value
-        for who in ("AUTHOR", "COMMITTER")
-        for what, value in (
-            ("NAME", "aggregate"),
-            ("EMAIL", "aggregate@localhost"),
-            ("DATE", "@0 +0000"),
-        )
-    },
+    **IDENTITY,
 }
 
 
@@ -95,8 +96,8 @@ class GitLimits:
         )
 
 
-# Of git on a repository of ours: the pack of a large project is made and read in some seconds.
-_OWN = GitLimits(elapsed=600, processor=120)
+# For packs and trees: those of a large project are made and read in some seconds.
+OWN_LIMITS: Final = GitLimits(elapsed=600, processor=120)
 _ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
 _CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _USUAL = GitLimits()
@@ -120,6 +121,7 @@ def git(
     stdin: bytes = b"",
     may_say_no: bool = False,
     limits: GitLimits = _USUAL,
+    variables: Mapping[str, str] | None = None,
     tells_stop: bool = False,
 ) -> bytes | None:
     """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
@@ -127,7 +129,7 @@ def git(
     The exit code 1 is an answer too where git ``may_say_no``; a command that was ended is a ``StoppedError`` where that
     is asked for.
     """
-    answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits)
+    answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits, variables=variables)
     if answer is None:
         return None
     if answer.code < 0 and tells_stop:
@@ -182,7 +184,7 @@ def own_git(
     environment = guarded_environment(repository, os.environ) | _OWN_VARIABLES
     environment |= {"GIT_DIR": repository, **(variables or {})}
     answer = _run(
-        [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=_OWN
+        [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=OWN_LIMITS
     )
     if answer is None or answer.code not in ((0, 1) if may_say_no else (0,)):
         raise OSError(f"git {arguments[0]} has failed")
