@@ -352,11 +352,10 @@ class ModelTable(Table):
 
 
 class ConductTable(Table):
-    """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
+    """Maxima of a ticket; a project's own file can only lower what the user's allows."""
 
     max_tokens: TokenNumber | None = key(
-        "The most tokens of all requests and answers of one attempt; 200,000 by default.",
-        default=None,
+        "The most tokens of all requests and answers of a ticket; 500,000 by default.", default=None
     )
     max_seconds: float | None = key(
         "The most seconds of one attempt; what the ticket says by default.", default=None, gt=0
