@@ -158,6 +158,10 @@ def test_a_line_of_a_prompt_leads_to_its_origin(asked: Path) -> None:
     assert located("## Files") == Ended(0, "generated: heading of the section files\n", "")
     assert located("### File src/retry.py") == Ended(0, "generated: heading of src/retry.py\n", "")
     assert located("User: hello") == Ended(0, "turn 1\n", "")
+    number = len(lines) - 1  # the empty line behind the last line feed
+    assert lines[number] == ""
+    assert start(asked, "locate", f"1:{number}") == Ended(0, "generated: blank line\n", "")
+    assert "there is no line" in start(asked, "locate", f"1:{number + 1}").err
     number = lines.index("    return times")
     assert start(asked, "locate", f"md_gen/demo_001.md:{number}").out == "src/retry.py:8\n"
     assert start(asked, "locate", "src/retry.py:8").out == f"md_gen/demo_001.md:{number}\n"

@@ -90,6 +90,17 @@ def test_pages_repeat_measured_figures() -> None:
         assert f" {min(read)} to {max(read)} % of the input" in _text(page)
 
 
+def test_pages_stay_short() -> None:
+    """Pages for users have at most 25,000 words, their examples included; the contract and example projects do not count."""
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if "examples" not in page.parts]
+    words = sum(
+        len(page.read_text(encoding="utf-8").split())
+        for page in pages
+        if page.name not in FOR_CONTRIBUTORS
+    )
+    assert words <= 25_000
+
+
 def _text(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 

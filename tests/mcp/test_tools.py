@@ -316,8 +316,8 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
         (
             "compose",
             {"task": "retry", "focus": ["src/retry.py:1-7"], "budget": 45},
-            "compose: what must be shown has 100 tokens, more than the budget of 5; the largest: src/retry.py (47), "
-            "project (46), the task (4); with up to 240 tokens of the answer's own a budget of 340 would do, or focus "
+            "compose: what must be shown has 101 tokens, more than the budget of 5; the largest: src/retry.py (47), "
+            "project (46), the task (5); with up to 240 tokens of the answer's own a budget of 341 would do, or focus "
             "on less",
         ),
         ("read", {"path": "src"}, "src is a folder: outline lists its files"),

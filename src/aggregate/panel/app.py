@@ -166,7 +166,7 @@ def _discussion(
                 "on": is_on,
             }
         )
-    names = named_discussions(project.path) if project.path else []
+    names = named_discussions(project.path, project.prompts) if project.path else []
     return {"name": draft.discussion, "names": names, "turns": rows}
 
 

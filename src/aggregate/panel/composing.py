@@ -27,7 +27,7 @@ from aggregate.prompt import (
     files_of_sections,
     own_output_filter,
 )
-from aggregate.prompt.document import Origin, OriginKind, Section, Segment
+from aggregate.prompt.document import END, Origin, OriginKind, Section, Segment
 
 _MOST_LINES: Final = 2_000  # Lines that are given at once: many screens
 # What each is called, and of what kind its parts are, if it has some.
@@ -166,7 +166,7 @@ def compose_draft(
     """Return a draft with its prompt; hold the composer's lock."""
     request = draft.request(project)
     composition, selected = composer.compose(request, disk=disk)
-    tokens = count_prompt(composition.prompt, index=composer.index)
+    tokens = count_prompt(composition.prompt, index=composer.index, end=END)
     composer.index.flush()
     return ComposedDraft(
         draft,

@@ -101,6 +101,11 @@ class Sender:
                 stop()
         try:
             completed = send_turn(replace(turn, client=client), on_text=on_text)
+        except BaseException:
+            if bill := turn.stopped_bill:
+                with self._lock:
+                    self._spent = self._spent.with_one(bill)
+            raise
         finally:
             with self._lock:
                 del self._sent[plan]

@@ -32,20 +32,24 @@ def companions(
 ) -> list[Evidence]:
     """Return the tests and documents of the likeliest sources.
 
-    A task can exclude either ("without tests").
+    A task can exclude either ("without tests"). A review has companions of the changed files only.
 
     Args:
         inquiry: The question and its corpus.
         sums: Score by file.
         against: Penalty of tests and documents by file, 0 to 1; low if the task asks for them.
     """
+    question = inquiry.question
+    changed = {change.path for change in question.changes if not question.task.text.strip()}
     likely = {
-        file: sums[file] for file, kind in enumerate(inquiry.kinds) if kind is PathKind.SOURCE
+        file: sums[file]
+        for file, kind in enumerate(inquiry.kinds)
+        if kind is PathKind.SOURCE and (not changed or inquiry.files[file].path in changed)
     }
     sources = [inquiry.files[file].path for file in best_keys(likely, _SOURCES)]
     names = {path: term_list(_stem(path))[:1] for path in sources}  # the first is the whole name's
     inquiry.corpus.look_up([*chain.from_iterable(names.values())])
-    excluded = {match.lastgroup for match in _EXCLUDED.finditer(inquiry.question.task.text)}
+    excluded = {match.lastgroup for match in _EXCLUDED.finditer(question.task.text)}
     evidences: list[Evidence] = []
     for kind, (name, most) in _KINDS.items():
         files = [

@@ -104,7 +104,7 @@ class ProjectFiles:
 def text_of(path: Path, name: str) -> str:
     size = path.stat().st_size
     if size > MOST_BYTES:
-        raise ToolError(f"{name}: too large: {size:,} bytes, the most is {MOST_BYTES:,}")
+        raise ToolError(f"{name}: too large: {size:,} bytes, the limit is {MOST_BYTES:,}")
     source = read_file(path)
     if source.error:
         raise ToolError(f"{name}: {source.error}")

@@ -106,7 +106,7 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool return
             retry=False,
         )
     if len(text) > MOST_MEGABYTES * _MEGABYTE:
-        size = f"{len(text) / _MEGABYTE:.1f} MB, the most is {MOST_MEGABYTES} MB"
+        size = f"{len(text) / _MEGABYTE:.1f} MB, the limit is {MOST_MEGABYTES} MB"
         return failure_envelope(
             f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields."
         )

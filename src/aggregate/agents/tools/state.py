@@ -70,7 +70,7 @@ class StateStore:
                 raise ToolError(f'the value of "{key}" cannot be saved as JSON: {error}') from None
             if len(text) > MOST_BYTES:
                 raise ToolError(
-                    f'the value of "{key}" has {len(text):,} bytes, the most is {MOST_BYTES:,}'
+                    f'the value of "{key}" has {len(text):,} bytes, the limit is {MOST_BYTES:,}'
                 )
             row = key, text, datetime.now(UTC).isoformat()
             connection.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", row)

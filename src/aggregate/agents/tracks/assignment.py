@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from aggregate.agents.subagents import RunStatus
 from aggregate.base.tokens import count
-from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
+from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import ProducedText
 
 # As it is read again: less than nothing in a database would leave a run more than its limit.
@@ -72,11 +72,9 @@ class Assignment:
         return tokens
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield ``text`` piece by piece, for the reason that ``Prompt.pieces`` has."""
-        yield from self.prompt.pieces()
-        if self.prompt.segments and self.message:
-            yield SEPARATOR.encode()
-        yield self.message.encode()
+        """Yield ``text`` as it is written, piece by piece as ``Prompt.pieces`` does."""
+        yield from self.prompt.pieces(SEPARATOR if self.message else "")
+        yield f"{self.message}{END}".encode()
 
     def to_json(self) -> str:
         data = asdict(replace(self, prompt=Prompt(())))

@@ -1,4 +1,4 @@
-"""The files of a project: what a path or a glob stands for, and what one file holds."""
+"""The files of a project: resolve paths and globs, read and decode files."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
