@@ -258,7 +258,6 @@ class Client:
             reply,
             text=_join(_new_joiner(), reply.text, is_last=True),
             price=cost(reply.usage, model, provider=self.provider) if is_known else Decimal(0),
-            read_price=plan.policy.read,
             first_piece=forwarder.first - begun if forwarder and forwarder.first else None,
         )
 
