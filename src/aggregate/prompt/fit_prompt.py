@@ -12,7 +12,7 @@ from aggregate.base.request import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition
-from aggregate.prompt.candidates import RELEVANT, Candidates
+from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.changed_files import changes_for
 from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.fit import Fit
@@ -26,6 +26,7 @@ from aggregate.prompt.layout import (
     files_section,
     rendered_segment,
 )
+from aggregate.prompt.opened_candidates import RELEVANT
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
