@@ -65,7 +65,7 @@ def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownR
 
 
 def edited_blocks(request: Request, rows: Sequence[KnownRow]) -> Mapping[str, str] | None:
-    """Return the blocks of files by their paths, rendered anew; ``None`` where anything else may differ by them."""
+    """Render the blocks of files by path; ``None`` if they may affect other parts."""
     files = [
         ResolvedFile(row.path, row.file, request.entries[row.entry], row.by_glob) for row in rows
     ]
