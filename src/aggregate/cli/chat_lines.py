@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
+from aggregate.cli.asking import decoded
 from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import is_terminal
@@ -37,14 +38,7 @@ class PipedLines:
         data = sys.stdin.buffer.readline(SETTINGS_BYTES + 1)
         if not data:
             raise EOFError
-        if len(data) > SETTINGS_BYTES:
-            raise click.UsageError(f"a message is too large: the limit is {SETTINGS_BYTES:,} bytes")
-        try:
-            return data.decode("utf-8-sig").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise click.UsageError(
-                f"a message is not UTF-8 (byte {error.start}): write it as UTF-8"
-            ) from None
+        return decoded(data, "a message").rstrip("\r\n")
 
     def keep_typed(self) -> None:
         """Let what was typed while a message was answered be a part of the next one, and none of its own."""
