@@ -49,7 +49,7 @@ _OTHER_THAN_PIPES = re.compile(r"[<>;&$`]|\|\|")
 _QUOTED = re.compile(r"""'[^']*'|"[^"$`]*\"""")
 """Words in which no character means anything to a shell."""
 _CHANGE_OF_FOLDER = re.compile(r"cd (?P<folder>[^|;&]+)")
-_SECONDS = 60
+_SECONDS = 300
 """For one command: far more than any takes, so that a hanging one ends the run."""
 _GIT = {
     "GIT_AUTHOR_DATE": "2026-01-31T12:00:00Z",

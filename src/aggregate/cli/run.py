@@ -478,6 +478,7 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     from aggregate.cli.explain import print_audit
     from aggregate.prompt import count_prompt
     from aggregate.prompt.audit import audit_data, audit_of
+    from aggregate.prompt.document import END
 
     if request.task is None and request.budget is None:
         raise click.UsageError(
@@ -485,7 +486,8 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
         )
     with progress("Rendering files", hidden=asked.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-    audit = audit_of(request, composition, count_prompt(composition.prompt, index=index))
+    tokens = count_prompt(composition.prompt, index=index, end=END)
+    audit = audit_of(request, composition, tokens)
     if not asked.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if asked.as_json:

@@ -343,10 +343,10 @@ class ModelTable(Table):
 
 
 class ConductTable(Table):
-    """Limits of one attempt at a ticket; a project's own file can only lower the user's."""
+    """Limits of a ticket; a project's own file can only lower the user's."""
 
     max_tokens: TokenNumber | None = key(
-        "Token limit of all requests and answers of one attempt; 200,000 by default.", default=None
+        "Token limit of all requests and answers of a ticket; 500,000 by default.", default=None
     )
     max_seconds: float | None = key(
         "Limit of one attempt in seconds; the ticket's by default.", default=None, gt=0

@@ -15,7 +15,7 @@ from struct import Struct
 from aggregate.base.monitor import get_monitor
 from aggregate.base.tokens import TokenCounter, count_batch
 from aggregate.project.index import Index, Kind, code_version, user_index
-from aggregate.prompt.document import END, SEPARATOR, Prompt, Section
+from aggregate.prompt.document import SEPARATOR, Prompt, Section
 
 _LOOKED_UP = 500  # Segments that the index is asked for at once
 _WAITING_CHARACTERS = 1_000_000  # The most text for which the index is asked at once
@@ -100,10 +100,10 @@ class PromptTokens:
 
 
 @get_monitor().scope("count_prompt")
-def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = END) -> PromptTokens:
+def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -> PromptTokens:
     """Return the exact counts of a prompt, its sections and its files.
 
-    ``index`` keeps them, by default the user's. ``end`` stands behind the last segment: nothing where it is sent.
+    ``index`` keeps them, by default the user's. ``end`` follows the last segment: ``END`` where the prompt is written.
     """
     counter = SegmentCounter(index or user_index())
     last = len(prompt.segments) - 1

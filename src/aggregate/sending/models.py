@@ -220,7 +220,6 @@ class Reply:
     calls: tuple[ToolCall, ...] = ()  # the tools that the model wants called before it answers
     native: Any = field(default=None, repr=False)  # what a request with their results sends back
     price: Decimal | None = None  # US dollars, ``None`` where that is not known
-    read_price: float = 1.0  # of a token that a cache gave, in prices of an input token
     first_piece: float | None = None  # seconds until the first piece came, ``None`` where none did
 
 

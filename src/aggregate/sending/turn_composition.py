@@ -289,7 +289,7 @@ class TurnComposer:
         parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
         hashed = HashedPrompt.of(
             prompt,
-            count_prompt(prompt, end="").segments,
+            count_prompt(prompt).segments,
             system=self.asked.system,
             system_tokens=count(self.asked.system),
             images=self.images,

@@ -314,7 +314,9 @@ def open_folder(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     folder.chmod(0o777)
     yield folder
-    subprocess.run(["chmod", "-R", "u+rwx", str(folder)], check=True)
+    for below, _, files in os.walk(folder):
+        for path in (Path(below), *(Path(below, name) for name in files)):
+            path.chmod(0o700)
     shutil.rmtree(folder)
 
 

@@ -41,7 +41,8 @@ class Assignment:
     provider: str = ""
     model: str = ""
     base_url: str = ""
-    max_tokens: int | None = None  # of one attempt; else what the worker allows
+    max_tokens: int | None = None  # of all attempts; else what the worker allows
+    used_tokens: int = 0  # by earlier attempts in the process that works on it
     max_turns: int | None = None
     title: str = ""  # of the ticket, for its commit
     base: str = (
@@ -83,8 +84,9 @@ class Assignment:
         ]
         data["prompt"] = {"segments": segments}
         # A worker of an earlier version need not know a field that says nothing.
-        said = {name: value for name, value in data.items() if value not in (None, "", {})}
-        return json.dumps(said)  # ASCII: a database holds no half of a surrogate pair
+        del data["used_tokens"]
+        filled = {name: value for name, value in data.items() if value not in (None, "", {})}
+        return json.dumps(filled)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "Assignment":

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
-from math import ceil
 from typing import Any, Final, Protocol
 
 from aggregate.agents.tools import EDITS, Tool, ToolRegistry
@@ -112,7 +111,6 @@ class ToolLoop:
     begun: Callable[[], None] = lambda: None  # called when the first answer is there
     turns: list[LoopTurn] = field(default_factory=list)
     tokens: int = 0
-    charged: int = 0  # tokens against their limit: those from a cache count at their price
     cost: float | None = None
     seconds: float = 0.0
     _as_text: bool = False
@@ -179,24 +177,29 @@ class ToolLoop:
 
     def _is_last(self) -> bool:
         """Return whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
-        growth = max(self._size, self.charged // max(len(self.turns), 1))
+        growth = max(self._size, self.tokens // max(len(self.turns), 1))
         left = self._left
         if left < LEAST_ANSWER:
             raise self._over(
-                f"used {self.charged:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
-                f"{self._expected:,},"
+                f"used {self._used:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
+                f"{self._expected:,},",
+                again=False,
             )
         most = self.assignment.max_cost
         is_spent = most is not None and (self.cost or 0.0) >= most
         return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < growth
 
     @property
+    def _used(self) -> int:
+        return self.assignment.used_tokens + self.tokens
+
+    @property
     def _left(self) -> int:
         """Tokens for the next answer, whatever of its request a cache holds."""
-        return self.limits.max_tokens - self.charged - self._expected
+        return self.limits.max_tokens - self._used - self._expected
 
-    def _over(self, reason: str) -> WorkerError:
-        return self._failed(f"it {reason} before it answered", again=True)
+    def _over(self, reason: str, *, again: bool = True) -> WorkerError:
+        return self._failed(f"it {reason} before it answered", again=again)
 
     def _failed(self, reason: str, *, again: bool = False) -> WorkerError:
         return WorkerError(reason, again=again, tokens=self.tokens, cost=self.cost)
@@ -219,7 +222,6 @@ class ToolLoop:
         if "timeout" in said:
             raise self._over(f"took {self.assignment.timeout:g} s")
         self.tokens += said["tokens"]
-        self.charged += said["charged"]
         self.cost = None if said["cost"] is None else (self.cost or 0.0) + said["cost"]
         if said["error"]:
             raise self._failed(said["error"], again=said["again"])
@@ -268,7 +270,6 @@ class ToolLoop:
                 f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
                 f"{request.max_output:,} were allowed"
             )
-        tokens = reply.usage.input + reply.usage.output
         return _said(
             text=text,
             calls=[asdict(call) for call in calls],
@@ -276,8 +277,7 @@ class ToolLoop:
             error="" if calls else fault_of(reply),
             again=reply.stop is not FinishReason.REFUSED,
             warnings=warnings,
-            tokens=tokens,
-            charged=ceil(tokens - reply.usage.cache_read * (1 - reply.read_price)),
+            tokens=reply.usage.input + reply.usage.output,
             cost=None if reply.price is None else float(reply.price),
         )
 
@@ -403,7 +403,7 @@ _BROKEN_OFF: Final = (
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
     """Return the record of a turn: what the model said, what it took, and what was wrong."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
-    taken = {"refuses_tools": False, "warnings": [], "tokens": 0, "charged": 0, "cost": 0.0}
+    taken = {"refuses_tools": False, "warnings": [], "tokens": 0, "cost": 0.0}
     return {**nothing, **taken, **said}
 
 

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from aggregate.agents.script_file import Replies, ScriptedReply, load_replies
+from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
@@ -62,6 +62,13 @@ class ActingWorker(Protocol):
 AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], WorkerReply | str]
 
 
+def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
+    """Return an assignment and its limits: a database, too, can only lower those of the worker's user."""
+    limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
+    seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
+    return replace(assignment, timeout=seconds), limits
+
+
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
     """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
@@ -74,12 +81,18 @@ class ModelWorker:
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Send the context with the task behind it."""
-        assignment, limits = self._lowered(assignment)
+        assignment, limits = _lowered(assignment, self.terms)
         client = self._client(assignment)
         size = size_of(client, assignment.text, assignment.persona)
-        if size >= limits.max_tokens:
+        left = limits.max_tokens - assignment.used_tokens
+        if size >= left:
+            rest = (
+                f" (attempts before used {assignment.used_tokens:,})"
+                if left < limits.max_tokens
+                else ""
+            )
             raise WorkerError(
-                f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
+                f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}{rest}: "
                 "allow more, or lower its budget",
                 again=False,
             )
@@ -87,7 +100,7 @@ class ModelWorker:
             assignment.prompt,
             assignment.message,
             system=assignment.persona,
-            max_output=min(ChatRequest().max_output, limits.max_tokens - size),
+            max_output=min(ChatRequest().max_output, left - size),
             # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
             seconds=assignment.timeout + _GRACE_SECONDS,
             schema=enforced_schema(assignment.answer),
@@ -108,15 +121,9 @@ class ModelWorker:
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Let the model call tools until it answers."""
-        assignment, limits = self._lowered(assignment)
+        assignment, limits = _lowered(assignment, self.terms)
         client = self._client(assignment)
         return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
-
-    def _lowered(self, assignment: Assignment) -> tuple[Assignment, TicketLimits]:
-        # A database, too, can only lower what this worker's user allows.
-        limits = self.terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
-        seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
-        return replace(assignment, timeout=seconds), limits
 
     def _client(self, assignment: Assignment) -> Client:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
@@ -141,7 +148,7 @@ class ModelWorker:
 class ScriptedWorker:
     """Answers by ticket id; describes its context where it has no answer."""
 
-    answers: Mapping[str, Replies]
+    answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
@@ -150,7 +157,7 @@ class ScriptedWorker:
         if reply is None:
             reply = ScriptedReply(text=_description(assignment, assignment.tokens))
         client = metered(scripted_client(partial(_follow, reply)))
-        limits = self.terms.limits
+        assignment, limits = _lowered(assignment, self.terms)
         return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
@@ -163,10 +170,10 @@ class ScriptedWorker:
         return WorkerReply(reply.text, tokens + count(reply.text), cost=reply.cost)
 
     def _reply(self, assignment: Assignment) -> ScriptedReply | None:
-        replies = self.answers.get(assignment.ticket)
-        if replies is None:
+        reply = self.answers.get(assignment.ticket)
+        if reply is None:
             return None
-        reply = replies[: assignment.attempt][-1]
+        reply = reply.at(assignment.attempt)
         time.sleep(reply.seconds)
         if error := reply.failure(assignment.attempt):
             raise WorkerError(error, again=not reply.refuse)

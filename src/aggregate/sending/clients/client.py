@@ -181,7 +181,7 @@ class Client:
         )
 
     def _plan(self, request: ChatRequest, model: str) -> RequestPlan:
-        tokens, system = count_prompt(request.prompt, end="").segments, request.system
+        tokens, system = count_prompt(request.prompt).segments, request.system
         return plan_request(
             HashedPrompt.of(request.prompt, tokens, system=system, system_tokens=count(system)),
             cache_policy(self.provider, model),
@@ -258,7 +258,6 @@ class Client:
             reply,
             text=_join(_new_joiner(), reply.text, is_last=True),
             price=cost(reply.usage, model, provider=self.provider) if is_known else Decimal(0),
-            read_price=plan.policy.read,
             first_piece=forwarder.first - begun if forwarder and forwarder.first else None,
         )
 
