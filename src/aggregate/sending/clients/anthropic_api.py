@@ -90,9 +90,8 @@ class _Blocks:
             kind = "tool_use" if "partial_json" in piece else "thinking"
             kind = "text" if "text" in piece or "citation" in piece else kind
         index = fields["index"] if type(fields.get("index")) in (int, str) else None
-        block = None if begun else self.by_index.get(index)
-        if block is None and not begun and self.all and self.all[-1]["type"] == kind:
-            block = self.all[-1]
+        near = [] if begun else [self.by_index.get(index), *self.all[-1:]]
+        block = next((one for one in near if one and one["type"] == kind), None)
         if block is None and piece:
             block = self.by_index[index] = {"type": kind}
             self.all.append(block)
