@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from docs_build.english import message_reference
 from docs_build.pages import SiteError, stage
 from docs_build.reference import command_reference, configuration_reference, python_reference
 
@@ -29,6 +30,7 @@ _FOREIGN_STYLE = re.compile(r"""url\(["']?(?:http|//)|@import""")
 GENERATED: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": command_reference,
     "reference/configuration.md": configuration_reference,
+    "reference/messages.md": message_reference,
     "reference/python-names.md": python_reference,
 }
 """Pages that are made from the code at each build, and kept nowhere."""

@@ -23,6 +23,8 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import IO
 
+from tests.fakes.chat_server import chat_server
+
 from docs_build.pages import SiteError, fences_of
 
 RUNNABLE = ("console", "python")
@@ -47,7 +49,7 @@ _OTHER_THAN_PIPES = re.compile(r"[<>;&$`]|\|\|")
 _QUOTED = re.compile(r"""'[^']*'|"[^"$`]*\"""")
 """Words in which no character means anything to a shell."""
 _CHANGE_OF_FOLDER = re.compile(r"cd (?P<folder>[^|;&]+)")
-_SECONDS = 60
+_SECONDS = 300
 """For one command: far more than any takes, so that a hanging one ends the run."""
 _GIT = {
     "GIT_AUTHOR_DATE": "2026-01-31T12:00:00Z",
@@ -139,6 +141,8 @@ class Session:
     folder: Path
     start: Start
     environment: dict[str, str] = field(default_factory=dict)
+    sdk_environment: Mapping[str, str] = field(default_factory=dict)
+    """Keys and addresses for the SDKs that blocks of Python call."""
     names: dict[str, object] = field(default_factory=lambda: {"__name__": "example"})
 
     def __post_init__(self) -> None:
@@ -201,7 +205,7 @@ class Session:
         before = dict(os.environ)
         for name in [name for name in os.environ if name.startswith(("XDG_", "AGGREGATE_"))]:
             del os.environ[name]
-        os.environ.update(self.environment)
+        os.environ.update({**self.environment, **self.sdk_environment})
         try:
             with contextlib.chdir(self.folder):
                 yield
@@ -222,19 +226,30 @@ def _piped(command: str) -> list[str]:
 def run_page(root: Path, page: str, home: Path, start: Start) -> list[Difference]:
     """Run the examples of a page in a new home folder and return where it shows something else.
 
-    The reader begins in a clone of the project, of which the examples alone are there.
+    The reader starts in a clone that contains only the examples. A server on this machine answers the SDKs.
     """
     clone = home / "manual-slop"
     shutil.copytree(root / "docs/examples", clone / "docs/examples")
-    session = Session(home, clone, start)
     differences: list[Difference] = []
     blocks = list(blocks_of((root / page).read_text(encoding="utf-8")))
-    for block, following in zip_longest(blocks, blocks[1:]):
-        if block.is_run and block.kind == "console":
-            differences += _run_console(session, page, block)
-        elif block.is_run and block.kind == "python":
-            differences += _run_python(session, page, block, following)
+    with chat_server() as server:
+        session = Session(home, clone, start, sdk_environment=_sdk_environment(server.url))
+        for block, following in zip_longest(blocks, blocks[1:]):
+            if block.is_run and block.kind == "console":
+                differences += _run_console(session, page, block)
+            elif block.is_run and block.kind == "python":
+                differences += _run_python(session, page, block, following)
     return differences
+
+
+def _sdk_environment(address: str) -> dict[str, str]:
+    """Return the variables that lead the SDKs of Anthropic and OpenAI to a server."""
+    return {
+        "ANTHROPIC_API_KEY": "local",
+        "ANTHROPIC_BASE_URL": address,
+        "OPENAI_API_KEY": "local",
+        "OPENAI_BASE_URL": f"{address}/v1",
+    }
 
 
 def _run_console(session: Session, page: str, block: Block) -> Iterator[Difference]:

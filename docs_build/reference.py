@@ -14,8 +14,8 @@ from aggregate.project.tables import json_schema
 
 COMMANDS_HEAD = """# Commands
 
-Every command with its arguments and options, as `aggregate COMMAND --help` tells them. What stands on standard output,
-exit codes, variables of the environment and the cache: [command line](../command-line.md).
+Every command with its arguments and options, as in `aggregate COMMAND --help`. Results on standard output, exit codes,
+environment variables and the cache: [command line](../command-line.md).
 """
 
 
@@ -70,9 +70,9 @@ def _paragraphs(command: click.Command) -> str:
 
 CONFIGURATION_HEAD = """# Configuration
 
-Every key of `manual_slop.toml`, from the [schema](../manual_slop.schema.json) that `aggregate schema` prints. What the
-keys are for, with examples: [guide](../guide.md#configuration). An unknown key or a wrong type is refused with file,
-line and the nearest known key.
+Every key of `manual_slop.toml`, from the [schema](../manual_slop.schema.json) that `aggregate schema` prints. Examples:
+[guide](../guide.md#which-keys-does-the-configuration-have). An unknown key or a wrong type is refused with file, line
+and the nearest known key.
 """
 
 Node = Mapping[str, Any]
@@ -169,7 +169,7 @@ def _plain(node: Node) -> str:
 
 PYTHON_HEAD = """# Python names
 
-Every public name of `aggregate`, from its signature and docstring. How they go together: [Python](../python.md).
+Every public name of `aggregate`, from its signature and docstring. Examples: [Python](../python.md).
 """
 
 

@@ -2,9 +2,12 @@
 
 import gc
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from traceback import walk_tb
 
 import pytest
 from hypothesis import settings
@@ -30,9 +33,55 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+BARE = (
+    "tests/prompt/",
+    "tests/project/",
+    "tests/docs_build/test_examples.py",
+    *(
+        f"tests/cli/test_{name}.py"
+        for name in ("arguments", "init", "loaded", "mistakes", "run", "send")
+    ),
+)  # what reads and writes projects, in less than a minute
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(BARE):
+            item.add_marker(pytest.mark.bare)
+
+
 def pytest_collection_finish() -> None:
     """Let no collection of garbage look again at what stays to the end: all tests and what they have imported."""
     gc.freeze()
+
+
+@contextmanager
+def _without_missing_programs() -> Iterator[None]:
+    """Skip a test that itself starts a program that is not installed; our own code has to do without."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        program = str(error.filename)
+        ours = [
+            frame
+            for frame, _ in walk_tb(error.__traceback__)
+            if "/src/aggregate/" in frame.f_code.co_filename
+        ]
+        if ours or os.sep in program or shutil.which(program):
+            raise
+        pytest.skip(f"{program} is not installed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    with _without_missing_programs():
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    with _without_missing_programs():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -50,7 +50,7 @@ def test_aggregate_blacklist(base: Path) -> None:
 def test_aggregate_includes_segregated_history(base: Path) -> None:
     """The configuration's turns come first, then those of the history's own file (M-50)."""
     markdown, _, _ = run(base / "manual_slop.toml")
-    assert markdown.endswith(
+    assert markdown.removesuffix("\n").endswith(
         dedent(
             """\
             ## Discussion History

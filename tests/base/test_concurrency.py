@@ -28,9 +28,7 @@ from aggregate.base.concurrency import (
 from aggregate.base.concurrency.child_server import frame
 from aggregate.base.concurrency.processes import AlternatingProcess, PoolProcess, wait_for_any
 
-LOST = (
-    "the parser crashes over this text, or takes far too much memory or time, and it was given up"
-)
+LOST = "parsing was stopped: the parser crashes, or takes far too much memory or time"
 
 
 def answers(calls: Iterable[Call[Any, Any]], **options: Any) -> list[Any]:
@@ -79,7 +77,7 @@ def test_a_call_costs_itself_alone(function: Any, argument: Any) -> None:
     calls: list[Call[None, Any]] = [Call(None, abs, (-number,)) for number in range(6)]
     calls[3:3] = [Call(None, function, (argument,))]
     assert answers(calls) == [0, 1, 2, LOST, 3, 4, 5]
-    with pytest.raises(AggregateError, match="given up"):
+    with pytest.raises(AggregateError, match="parsing was stopped"):
         in_child(function, argument)
     assert in_child(abs, -1) == 1
 
@@ -206,7 +204,7 @@ def test_where_no_process_can_be_started_a_sentence_says_so() -> None:
         "    except Exception as error:\n        print(error)\n"
     )
     missing, wrong = host(program, threads=True).splitlines()
-    problem = "no process can be started to parse texts in: "
+    problem = "cannot start a process for parsing: "
     assert missing.startswith(f"{problem}[Errno 2]")
     assert wrong == f"{problem}/bin/false ended with status 1"
 

@@ -49,7 +49,7 @@ def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     assert read_bytes(path, limit=1000) == b"x" * 1000
     with pytest.raises(UnreadableError) as error:
         read_bytes(path, limit=999)
-    assert error.value.strerror == "too large: 1,000 bytes, the most is 999"
+    assert error.value.strerror == "too large: 1,000 bytes, the limit is 999"
 
 
 def test_text_has_its_own_line_ends_and_no_mark(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_what_is_no_file_is_not_read(
         monkeypatch.chdir(tmp_path)  # the name of a socket is short
         server.bind("socket")
         (tmp_path / "link").symlink_to(target)
-        with pytest.raises(OSError, match="is no regular file"):
+        with pytest.raises(OSError, match="is not a regular file"):
             read_bytes(tmp_path / "link")
 
 

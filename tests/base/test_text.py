@@ -157,7 +157,7 @@ def test_the_sentence_names_lines_and_characters() -> None:
     found = find_invisible("x\u202e\n" * 7)
     assert found is not None
     assert found.sentence == (
-        "characters that nobody sees and a model reads: 7 in lines 1, 2, 3, 4, 5 and 2 more (U+202E right-to-left override)"
+        "invisible characters that a model reads: 7 in lines 1, 2, 3, 4, 5 and 2 more (U+202E right-to-left override)"
     )
     assert found.sentence.isascii()
 

@@ -24,7 +24,7 @@ import aggregate
 from aggregate import main
 from aggregate.prompt.file_rendering import view_version
 
-_SECONDS = 60
+_SECONDS = 300  # a busy machine takes its time, and what hangs has no end at all
 _HEADER = struct.Struct("!i")
 
 
@@ -45,26 +45,32 @@ class Command:
 
     def end(self) -> None:
         if self._code is None:
-            with suppress(ProcessLookupError):  # it has ended by itself, and its code is on the way
-                self.interrupt(signal.SIGKILL)
+            self.kill()
             self.wait()
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):  # it has ended by itself, and its code is on the way
+            self.interrupt(signal.SIGKILL)
 
 
 class Loaded:
     """The process, from the side of the tests. It runs one command at a time."""
 
     def __init__(self, modules: tuple[str, ...], environment: Mapping[str, str]) -> None:
+        self.seconds: float = _SECONDS  # the most that an answer takes
+        self._modules = modules
+        path = os.pathsep.join(path for path in sys.path if path)
+        self._environment = {**environment, "PYTHONPATH": path}
+        self._start()
+
+    def _start(self) -> None:
         self._connection, other = socket.socketpair()
-        self._connection.settimeout(_SECONDS)
         with other:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.cli.loaded", str(other.fileno()), *modules],
+                [sys.executable, "-m", "tests.cli.loaded", str(other.fileno()), *self._modules],
                 pass_fds=[other.fileno()],
                 cwd=Path(__file__).parents[2],
-                env={
-                    **environment,
-                    "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-                },
+                env=self._environment,
                 stdin=subprocess.DEVNULL,
             )
 
@@ -72,15 +78,28 @@ class Loaded:
     def running(
         self, folder: Path, arguments: list[str], environment: Mapping[str, str], streams: list[int]
     ) -> Iterator[Command]:
-        """Begin a command with these descriptors as its standard streams, and end it if the block has not."""
+        """Begin a command with these descriptors as its standard streams, and end it if the block has not.
+
+        A process that does not answer in time is replaced: its late answer would be taken for the next command's.
+        """
+        if self._process.poll() is not None:
+            self._start()
+        self._connection.settimeout(self.seconds)
         request = json.dumps([str(folder), arguments, dict(environment)]).encode()
-        socket.send_fds(self._connection, [_HEADER.pack(len(request))], streams)
-        self._connection.sendall(request)
-        command = Command(self._connection)
+        command = None
         try:
-            yield command
-        finally:
-            command.end()
+            socket.send_fds(self._connection, [_HEADER.pack(len(request))], streams)
+            self._connection.sendall(request)
+            command = Command(self._connection)
+            try:
+                yield command
+            finally:
+                command.end()
+        except (TimeoutError, ConnectionError):
+            if command:
+                command.kill()
+            self.close()
+            raise
 
     def close(self) -> None:
         self._connection.close()

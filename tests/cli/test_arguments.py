@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -226,9 +227,7 @@ def test_a_prompt_is_split_between_files(clone: Path) -> None:
         re.findall(r"### File src/core.py \(piece[^\n]*\n\n```python\n(.*?)\n```", text, re.DOTALL)
         for text in texts
     ]
-    whole = "\n".join(piece for found in pieces for piece in found)
-    # The blank line at the end of a piece is the end of its fence.
-    assert [*filter(None, whole.split("\n"))] == [*filter(None, FILES["src/core.py"].split("\n"))]
+    assert "\n".join([*chain(*pieces), ""]) == FILES["src/core.py"]
     assert all(piece[0].startswith("def ") for piece in pieces if piece)
     assert sum(text.count("### File README.md") for text in texts) == 1
     place = next(n for n, found in enumerate(pieces, start=1) if found and "step_20" in found[0])
@@ -236,6 +235,54 @@ def test_a_prompt_is_split_between_files(clone: Path) -> None:
     origin = succeeded("locate", f"{place}:{line}").out
     expected = FILES["src/core.py"].split("\n").index("def step_20():") + 1
     assert origin.startswith(f"src/core.py:{expected}")
+
+
+def test_a_long_line_is_split_between_characters(clone: Path) -> None:
+    """Nothing is lost of a line that is larger than a part; its characters stand in the heading (rule T-15)."""
+    line = "".join(f"step({number});" for number in range(1_000))
+    (clone / "src/all.js").write_text(f"// All\n\n\n{line}\n\nend();\n", encoding="utf-8")
+    paths = succeeded("src/all.js", "--split", "600", "-q").out.split()
+    texts = [Path(path).read_text(encoding="utf-8") for path in paths]
+    form = r"### File src/all.js \(piece \d+, ([^)]*)\)\n\n```javascript\n(.*?)\n```"
+    pieces = [piece for text in texts for piece in re.findall(form, text, re.DOTALL)]
+    parts = [text for where, text in pieces if where.startswith("line 4, characters")]
+    assert len(parts) > 5
+    assert "".join(parts) == line
+    assert pieces[1][0] == f"line 4, characters 1-{len(parts[0])} of {len(line)}"
+    assert [text for where, text in pieces if "characters" not in where] == [
+        "// All\n\n",
+        "\nend();",
+    ]
+    place = next(number for number, text in enumerate(texts, start=1) if parts[0] in text)
+    number = texts[place - 1].split("\n").index(parts[0]) + 1
+    assert succeeded("locate", f"{place}:{number}").out == "src/all.js:4\n"
+
+
+def test_parts_far_away_share_a_line(clone: Path) -> None:
+    """However many parts there are, a part has room for content (rule T-15)."""
+    for number in range(60):
+        (clone / f"src/part_{number:02d}.py").write_text("X = 1\n" * 60, encoding="utf-8")
+    paths = succeeded("src", "--split", "800", "-q").out.split()
+    assert len(paths) > 25
+    lines = Path(paths[12]).read_text(encoding="utf-8").split("\n")
+    others = [line for line in lines if line.startswith("- part")]
+    assert others[0].startswith("- parts 1 to 7: ")
+    assert others[1].startswith("- part 8: ")
+    assert others[-1].startswith(f"- parts 19 to {len(paths)}: ")
+
+
+def test_a_revision_behind_diff_is_the_task(clone: Path) -> None:
+    """A word behind ``--diff`` is the task, with a warning if it names a revision; a path is none (rule T-14)."""
+    (clone / "src/use.py").write_text("from core import step_1\n\nstep_1()\n", encoding="utf-8")
+    warning = 'warning: "HEAD" is taken as the task: write --diff=HEAD for the changes since this revision, or --task "HEAD"'
+    assert warning in succeeded("--diff", "HEAD").err
+    for arguments in (
+        ["--diff=HEAD"],
+        ["--diff", "src"],
+        ["--diff", "fix HEAD"],
+        ["--diff", "-q", "HEAD"],
+    ):
+        assert "is taken as the task" not in succeeded(*arguments).err
 
 
 @pytest.mark.parametrize("option", [["--budget", "4k"], ["--stdout"], ["-o", "x.md"]])

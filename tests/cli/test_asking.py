@@ -88,7 +88,9 @@ def test_a_configuration_that_was_named_must_be_there(clone: Path) -> None:
     """Nothing else is taken in its place (rule T-6)."""
     for arguments in (["-c", "manual_slop.toml"], ["-c", "manual_slop.toml", "--task", "x"]):
         said = mistake(start(clone, *arguments))
-        assert said.startswith("manual_slop.toml: there is no manual_slop.toml here: write it with")
+        assert said.startswith(
+            "manual_slop.toml: there is no manual_slop.toml here: create it with"
+        )
 
 
 def test_a_home_folder_is_no_project(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +135,7 @@ def test_a_task_comes_from_a_file_or_standard_input(
         (["--task", "@gone.md"], "the task's file gone.md cannot be read: No such file or directory"),
         (["--task", "@."], "the task's file . cannot be read: is a directory"),
         (["--task", "@latin.txt"], "the task's file latin.txt is not UTF-8 (byte 1): save it as UTF-8"),
-        (["--task", "@pipe"], "the task's file pipe cannot be read: is no regular file"),
+        (["--task", "@pipe"], "the task's file pipe cannot be read: is not a regular file"),
         (["--symbol", " "], "--symbol names nothing: give it the name of a definition"),
         (["--budget", "some"], "it must be a number of tokens from 1 to 1,000,000,000, such as 32000,"),
         (["--budget", "0"], "or auto, not '0'"),

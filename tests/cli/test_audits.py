@@ -158,6 +158,10 @@ def test_a_line_of_a_prompt_leads_to_its_origin(asked: Path) -> None:
     assert located("## Files") == Ended(0, "generated: heading of the section files\n", "")
     assert located("### File src/retry.py") == Ended(0, "generated: heading of src/retry.py\n", "")
     assert located("User: hello") == Ended(0, "turn 1\n", "")
+    number = len(lines) - 1  # the empty line behind the last line feed
+    assert lines[number] == ""
+    assert start(asked, "locate", f"1:{number}") == Ended(0, "generated: blank line\n", "")
+    assert "there is no line" in start(asked, "locate", f"1:{number + 1}").err
     number = lines.index("    return times")
     assert start(asked, "locate", f"md_gen/demo_001.md:{number}").out == "src/retry.py:8\n"
     assert start(asked, "locate", "src/retry.py:8").out == f"md_gen/demo_001.md:{number}\n"
@@ -304,7 +308,10 @@ AUDIT = {
     "generated": 100,
     "bytes": 0,
     "missing": [{"evidence": "history", "reason": "there is no repository"}],
-    "guess": {"reason": "no word of the task names a place", "proposals": ["f in a.py", "b.py"]},
+    "guess": {
+        "reason": "nothing in the task points at specific code",
+        "proposals": ["f in a.py", "b.py"],
+    },
     "cut": [
         {"section": "history", "what": "turns 1 to 2", "tokens": 300, "reason": "its share is full"}
     ],
@@ -342,7 +349,7 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         "      100 in headings of the files' section and in what it lists as not shown\n"
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
-        "a guess: no word of the task names a place; likely areas: f in a.py, b.py\n"
+        "a guess: nothing in the task points at specific code; likely areas: f in a.py, b.py\n"
         "no evidence of history: there is no repository\n"
     )
     assert start(folder, "explain", "1", "b.py").out == (

@@ -43,7 +43,7 @@ def test_cache_clear_empties_a_damaged_one(folder: Path) -> None:
     assert (folder / "configurations").is_dir()
     shown = aggregate("cache", "--json")
     assert json.loads(shown.out)["bytes"] == 7
-    assert shown.err == f"warning: the index {place(folder)} was damaged: it is made anew\n"
+    assert shown.err == f"warning: the index {place(folder)} was damaged: it is rebuilt\n"
     assert aggregate("cache", "clear") == (0, f"{place(folder)}\n", "")
     assert list(folder.iterdir()) == []
     assert aggregate("cache", "clear") == (0, "", "")
@@ -52,7 +52,7 @@ def test_cache_clear_empties_a_damaged_one(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("AGGREGATE_CACHE_LIMIT", "lots", 'AGGREGATE_CACHE_LIMIT is "lots", which is no size'),
+        ("AGGREGATE_CACHE_LIMIT", "lots", 'AGGREGATE_CACHE_LIMIT is "lots", which is not a size'),
         ("AGGREGATE_CACHE_DIR", "here", 'AGGREGATE_CACHE_DIR is "here", a relative path'),
     ],
 )

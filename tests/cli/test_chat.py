@@ -71,6 +71,23 @@ def questions(name: str = "manual_slop_history.toml") -> list[str]:
     return [turn["content"] for turn in turns_in(Path(name))[::2]]
 
 
+def test_a_trial_leaves_nothing_beside_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scripted chat keeps its turns among the prompts; a file beside the configuration goes on (S-4)."""
+    monkeypatch.chdir(project(tmp_path / "new", {"a.py": "X = 1\n"}))
+    chat("One?\n", "--discussion", "")
+    chat("Two?\n", "--discussion", "")
+    assert sorted(path.name for path in Path().iterdir()) == ["a.py", "md_gen"]
+    kept = Path("md_gen/manual_slop.scripted_history.toml")
+    assert questions(str(kept)) == ["One?", "Two?"]
+    assert aggregate("discussion", "list").out.split("\n")[1].startswith("scripted\t4 turns")
+    kept.rename(kept.name)
+    chat("Three?\n", "--discussion", "")
+    assert questions(kept.name) == ["One?", "Two?", "Three?"]
+    assert not kept.exists()
+
+
 def test_each_line_is_a_turn(folder: Path) -> None:
     """Answers go to standard output, what each costs to standard error; the totals stand at the end (S-6)."""
     code, out, err = chat("One?\n\n /two?\n")
@@ -216,7 +233,7 @@ def test_discussions(folder: Path) -> None:
         ("/focus 'a\n", 2, "a quotation mark has no other one"),
         ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),
         ("/persona nobody\n", 2, 'there is no persona "nobody"'),
-        ("/discussion A/B\n", 2, "cannot be called 'A/B'"),
+        ("/discussion A/B\n", 2, "invalid name of a discussion 'A/B'"),
         ("/fork\n", 2, "name the new discussion"),
         ("/retry\n", 2, "nothing was asked yet"),
         ("/focus b.py\nWhat?\n", 2, "add a budget"),
@@ -372,7 +389,7 @@ def test_pasted_lines_are_one_message(folder: Path, program: str, pasted: bytes)
         terminal.read_until(prompt_of(program))
         terminal.type(b"/quit\r")
         assert process.wait() == 0
-    assert questions("manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
+    assert questions("md_gen/manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
 
 
 @pytest.mark.parametrize(

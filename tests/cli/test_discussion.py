@@ -148,15 +148,15 @@ def test_delete(config: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["discussion", "show", "gone"], 'there is no discussion "gone": known are default, a'),
+        (["discussion", "show", "gone"], 'there is no discussion "gone": use one of default, a'),
         (["run", "--discussion", "gone"], 'there is no discussion "gone"'),
-        (["discussion", "fork", "a", "../x"], "a discussion cannot be called '../x'"),
-        (["discussion", "fork", "a", "A"], "a discussion cannot be called 'A'"),
-        (["discussion", "fork", "a", "a"], "there is a discussion of this name already"),
+        (["discussion", "fork", "a", "../x"], "invalid name of a discussion '../x'"),
+        (["discussion", "fork", "a", "A"], "invalid name of a discussion 'A'"),
+        (["discussion", "fork", "a", "a"], "a discussion of this name already exists"),
         (["discussion", "fork", "a", "default"], 'there is a discussion "default" already'),
         (["discussion", "fork", "none", "b"], '"none" is no discussion'),
         (["discussion", "delete", "default", "-y"], 'the discussion "default" has no file of its own'),
-        (["send", "x", "--provider", "scripted", "--discussion", "a b"], "cannot be called 'a b'"),
+        (["send", "x", "--provider", "scripted", "--discussion", "a b"], "invalid name of a discussion 'a b'"),
     ],
 )  # fmt: skip
 def test_mistakes(config: Path, arguments: list[str], said: str) -> None:

@@ -42,7 +42,7 @@ def test_a_prompt_says_project_and_task_unless_it_is_bare(folder: Path) -> None:
     """``--bare`` and ``[prompt] frame`` leave the first line and the task out (rule T-7)."""
     framed = printed(folder)
     assert framed.startswith("Parts of the project demo. ")
-    assert framed.endswith("\n\nretry once more")
+    assert framed.endswith("\n\nretry once more\n")
     bare = printed(folder, "--bare")
     assert bare.startswith("## Files\n")
     assert "## Task" not in bare
@@ -60,7 +60,7 @@ def test_changes_are_shown_since_a_revision(folder: Path) -> None:
     assert start(folder, *TASK).code == 0
     assert "more file" not in printed(folder, "--diff")  # a prompt of ours is no change
     assert "## Changes" not in printed(folder)
-    assert "knows no revision 'nowhere'" in refused(folder, *TASK, "--diff=nowhere")
+    assert "unknown git revision 'nowhere'" in refused(folder, *TASK, "--diff=nowhere")
     reason = "--diff shows what fits into a budget: leave out --budget all"
     assert refused(folder, "retry once", "--diff", "--budget", "all").endswith(reason)
 

@@ -105,7 +105,7 @@ def test_what_tools_have_filled_is_excluded(
         text = config.read_text(encoding="utf-8")
         exclude = 'exclude = ["/odd/", "build/", "node_modules/", "venv/"]'
         assert (exclude in text) is make_repository
-        assert ended.err.startswith("it takes 2 files, 30 tokens (o200k); next: aggregate run\n")
+        assert ended.err.startswith("it takes 2 files, 31 tokens (o200k); next: aggregate run\n")
         ended = succeeded("run", "--stdout", "-q")
         assert ended.out.count("### File ") == 2
         config.unlink()
@@ -180,7 +180,7 @@ def test_a_preset_lives_its_life(tmp_path: Path) -> None:
     path = project(tmp_path, files) / "manual_slop.toml"
 
     saved = start(tmp_path, "preset", "save", "new one", "a.py", "gone.py", "--description", "Café")
-    warning = 'warning: preset "new one": gone.py does not exist: restore it or take it out of the preset\n'
+    warning = 'warning: preset "new one": gone.py does not exist: restore it or remove it from the preset\n'
     assert saved == Ended(0, "", f'saved "new one": 2 files\n{warning}')
     assert (
         without(path.read_text(encoding="utf-8"), '[context_presets."new one"]')

@@ -10,6 +10,7 @@ from aggregate.project.configuration import unconfigured
 from aggregate.prompt.sections.tree import Tree
 from tests.cli.command_line import start
 from tests.project.history import Repository
+from tests.projects import project
 from tests.prompt.composing import composed
 
 README = "# Ferry\n\nFerry carries files.\n\n## Install\n\n" + "Wait for the boat.\n" * 400
@@ -40,6 +41,24 @@ def overview(folder: Path, budget: int, *, has_frame: bool = True) -> str:
     project = open_project(unconfigured(folder / "manual_slop.toml"))
     request = request_for(project, budget=Budget(budget), finish=Finish(has_frame=has_frame))
     return composed(request).prompt.markdown
+
+
+def test_a_hint_is_shown_once_in_a_project(tmp_path: Path) -> None:
+    """What is always the same on standard error comes again with ``--verbose`` alone, in another project anew (M-15)."""
+    hints = ("no manual_slop.toml here: ", "budget: 32,000 tokens, since none is set; ")
+    for name in ("one", "two"):
+        folder = project(tmp_path / name, {"a.py": "def area(radius):\n    return radius\n"})
+        cache = {"AGGREGATE_CACHE_DIR": str(tmp_path / "cache")}
+
+        def told(*options: str, folder: Path = folder, cache: dict[str, str] = cache) -> list[bool]:
+            ended = start(folder, "widen the area", *options, **cache)
+            assert ended.code == 0
+            assert " tokens (o200k)" in ended.err
+            return [hint in ended.err for hint in hints]
+
+        assert [told() for _ in range(3)] == [[True, True], [False, False], [False, False]]
+        assert told("-v") == [True, True]
+        assert told("--no-cache") == [True, True]
 
 
 def test_a_folder_alone_gives_an_overview(lake: Path) -> None:

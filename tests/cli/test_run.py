@@ -48,7 +48,8 @@ ERROR: file not found: gone.py
 
 ### Discussion Excerpt 1
 
-Hello"""
+Hello
+"""
 
 
 @pytest.fixture
@@ -73,9 +74,9 @@ def test_a_run_prints_the_path_and_nothing_else(demo: Path) -> None:
 
 
 def test_standard_output_takes_the_prompt(demo: Path) -> None:
-    """``--stdout`` prints the prompt's bytes and, where no budget counts it, a line break; it writes no file (rule B-1)."""
+    """``--stdout`` prints the bytes of the prompt's file, and writes none (rules B-1 and M-14)."""
     ended = start(demo, "run", "--stdout", "--quiet")
-    assert (ended.code, ended.out, ended.err) == (0, PROMPT + "\n", "")
+    assert (ended.code, ended.out, ended.err) == (0, PROMPT, "")
     ended = start(demo, "run", "--stdout", "--quiet", "--budget", "32k")
     assert (ended.code, ended.out, ended.err) == (0, PROMPT, "")
     assert not (demo / "md_gen").exists()

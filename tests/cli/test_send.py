@@ -37,14 +37,16 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(confi
     assert without_numbers(err.replace(str(folder), "")) == (
         'the discussion "scripted" begins\n'
         "# tokens in: # read from the cache (#%), # written, # fresh; # out; $# ($# expected, $# of it for later reads) if it had been asked\n"
-        "/md_gen/demo_#md, /manual_slop.scripted_history.toml\n"
+        "/md_gen/demo_#md, /md_gen/manual_slop.scripted_history.toml\n"
     )
     code, _, err = aggregate("send", "Second?", "-c", config, "--provider", "scripted")
     assert code == 0
     first, second, third = err.splitlines()
     assert re.fullmatch(r"([\d,]+) of \1 tokens of the prefix are kept \(appended\)", first)
     assert re.search(r"\(\d+%\), \d\d written, 0 fresh", second)
-    assert third.endswith("demo_002.md, " + str(folder / "manual_slop.scripted_history.toml"))
+    assert third.endswith(
+        "demo_002.md, " + str(folder / "md_gen/manual_slop.scripted_history.toml")
+    )
 
 
 def test_a_dry_run_shows_the_plan_and_does_nothing(config: str) -> None:
@@ -98,7 +100,7 @@ def test_compact(config: str) -> None:
     ask = ("send", "What of the parser? " * 200, "-c", config, "--provider", "scripted", "-q")
     for _ in range(4):
         aggregate(*ask)
-    history = Path(config).with_name("manual_slop.scripted_history.toml")
+    history = Path(config).with_name("md_gen") / "manual_slop.scripted_history.toml"
     before = history.read_bytes()
     compact = ("send", "--compact", "-c", config, "--provider", "scripted")
     _, out, err = aggregate(*compact, "--dry-run", "--json")
@@ -129,7 +131,8 @@ def test_a_message_may_come_from_standard_input(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A question\nof two lines.\n")))
     ended = aggregate("send", "-", "-c", config, "--provider", "scripted", "-q")
     assert (ended.code, ended.err) == (0, "")
-    history = Path(config).with_name("manual_slop.scripted_history.toml").read_text("utf-8")
+    file = Path(config).with_name("md_gen") / "manual_slop.scripted_history.toml"
+    history = file.read_text("utf-8")
     assert 'content = """\nA question\nof two lines.\n"""' in history
 
 

@@ -1,5 +1,6 @@
 """The examples of README and docs: they print what the pages show."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,11 +18,21 @@ from docs_build.examples import (
 from docs_build.pages import SiteError
 from tests.cli.loaded import loaded
 from tests.docs_build.pages import PAGES, ROOT
+from tests.hostile.running import in_bubblewrap
 
-SLOW = frozenset({"docs/tutorials/agent-through-mcp.md"})
-"""Pages that start servers, which takes seconds."""
+MARKS = {
+    "docs/tutorials/agent-through-mcp.md": pytest.mark.slow,
+    "docs/tutorials/tickets-that-act.md": in_bubblewrap,
+}
+"""Pages that start servers, which takes seconds, or run commands of tickets."""
 MOST_LEFT_OUT = 8
 """Blocks of all pages that are not run: those that need a key, another program, or an environment of their own."""
+
+
+PROGRAMS = ("bash", "cp", "git", "mkdir", "seq")
+pytestmark = pytest.mark.skipif(
+    not all(map(shutil.which, PROGRAMS)), reason=f"the examples need {', '.join(PROGRAMS)}"
+)
 
 
 def start(
@@ -34,11 +45,7 @@ def start(
 
 
 @pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=pytest.mark.slow if page in SLOW else ())
-        for page in pages_to_run(ROOT)
-    ],
+    "page", [pytest.param(page, marks=MARKS.get(page, ())) for page in pages_to_run(ROOT)]
 )
 def test_a_page_shows_what_its_examples_print(page: str, tmp_path: Path) -> None:
     """Each command and each block of Python prints what stands below it; ``python -m docs_build examples`` renews it."""

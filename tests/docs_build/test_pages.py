@@ -12,6 +12,8 @@ from docs_build.build import GENERATED, STAGED
 from docs_build.pages import SiteError, site_places, stage, turn_links
 
 ROOT = Path(__file__).parents[2]
+FOR_CONTRIBUTORS = frozenset({"contract.md"})
+"""Pages that are linked, and are not in the users' navigation."""
 PLACES = {"docs/a.md": "a.md", "docs/b/c.md": "b/c.md", "SECURITY.md": "explanation/security.md"}
 
 
@@ -46,14 +48,14 @@ def test_a_link_to_nothing_is_refused() -> None:
 
 
 def test_every_link_between_pages_leads_somewhere(tmp_path: Path) -> None:
-    """The real pages can be staged, and each has its place in the navigation, whose every entry is a page."""
+    """The real pages can be staged, and the navigation lists each page for users once, and nothing else."""
     staged = stage(ROOT, tmp_path)
     configuration = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
     listed = sorted(_entries(configuration["project"]["nav"]))
     pages = [
         place for place in staged if place.endswith(".md") and not place.startswith("examples/")
     ]
-    assert listed == sorted([*pages, *GENERATED])
+    assert listed == sorted({*pages, *GENERATED} - FOR_CONTRIBUTORS)
     assert Path(configuration["project"]["docs_dir"]) == STAGED
 
 
@@ -69,22 +71,42 @@ def _entries(entries: list[dict[str, Any]]) -> Iterator[str]:
             yield from [below] if isinstance(below, str) else _entries(below)
 
 
-def test_pages_repeat_figures_as_they_were_measured() -> None:
-    """What other pages say of lines shown and of input read from caches is the span of the figures."""
-    rows = re.findall(
-        r"^\| [A-C]: \d+ .*?\| \.\d+ / \.\d+ / (\.\d+) \|",
-        _text("docs/performance.md"),
+def test_pages_repeat_measured_figures() -> None:
+    """The README's number of edits, and the pages' shares of lines and of cached input, equal the measured rows."""
+    row = re.search(
+        r"^\| current version, 432 commits .*?\| \.\d+ / \.\d+ / (\.\d+) \|",
+        _text("docs/comparisons.md"),
         re.MULTILINE,
     )
-    shown = [round(100 * float(share)) for share in rows]
-    row = re.search(r"^\| read from the cache (\|.*)$", _text("docs/sending.md"), re.MULTILINE)
+    assert row
+    lines = f"{100 * float(row[1]):.0f} % of the changed source lines"
+    assert lines in _text("docs/comparisons.md")
+    rights = re.findall(
+        r"^\| (aggregate|BM25 on whole source files|aider's map) \| (\d+) \| \d+ \| \d+ \|$",
+        _text("docs/comparisons.md"),
+        re.MULTILINE,
+    )
+    ours, words, aider = (right for _, right in rights)
+    assert f" {ours} of 27 real commits" in _text("README.md")
+    assert f"by BM25 they wrote {words}, with aider's map {aider}." in _text("README.md")
+    row = re.search(
+        r"^\| read from the cache (\|.*)$", _text("simulation/JOURNAL.md"), re.MULTILINE
+    )
     assert row
     read = [round(float(share)) for share in re.findall(r"[\d.]+", row[1])]
-    assert len(shown) == 3
-    for page in ("README.md", "docs/index.md"):
-        assert f"{min(shown)} to {max(shown)} % of the lines" in _text(page)
-    for page in ("README.md", "docs/explanation/caches.md"):
+    for page in ("docs/sending.md", "docs/comparisons.md"):
         assert f" {min(read)} to {max(read)} % of the input" in _text(page)
+
+
+def test_pages_stay_short() -> None:
+    """Pages for users have at most 25,000 words, their examples included; the contract and example projects do not count."""
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if "examples" not in page.parts]
+    words = sum(
+        len(page.read_text(encoding="utf-8").split())
+        for page in pages
+        if page.name not in FOR_CONTRIBUTORS
+    )
+    assert words <= 25_000
 
 
 def _text(page: str) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import Reply, Usage
-from aggregate.agents.tracks.trees import Pack, Trees, snapshot
+from aggregate.agents.tracks.trees import Pack, Trees
+from aggregate.agents.tracks.working_state import locate_top, snapshot
 from aggregate.sending.models import ToolCall
 
 
@@ -38,9 +39,9 @@ class MemoryPacks:
     def of(cls, project: Path) -> "MemoryPacks":
         """Return those of a run that begins with the project's present files."""
         packs = cls()
-        pack = snapshot(project)
-        packs.put(pack)
-        packs.refs["base"] = packs.refs["merged"] = pack.commit
+        for pack in snapshot(locate_top(project)):
+            packs.put(pack)
+            packs.refs["base"] = packs.refs["merged"] = pack.commit
         return packs
 
     @property

@@ -1,4 +1,4 @@
-"""A server that answers the three protocols with one sentence, and keeps what it was asked."""
+"""A server of the three protocols: it refuses what their providers refuse, and keeps what it was asked."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fakes.http_server import QuietHandler, serving
+from tests.fakes.wire_rules import refusal_of
 
 ANSWER = "It goes on."
 _ANTHROPIC = {
@@ -86,7 +87,7 @@ def reply_to(path: str) -> dict[str, Any]:
 def chat_server(
     answer: str = ANSWER, *, reply: Callable[[str, Any], dict[str, Any]] | None = None
 ) -> Iterator[ChatServer]:
-    """Serve; ``reply`` gives the whole JSON for the path and the JSON of a request, else it is that of an answer."""
+    """Serve; ``reply`` gives the JSON for the path and the JSON of a request, with ``http_status`` for an error."""
     server = ChatServer()
 
     class Handler(QuietHandler):
@@ -95,9 +96,13 @@ def chat_server(
             server.requests.append((self.path, asked))
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
             path = self.path.split("?")[0]
-            text = json.dumps(reply(path, asked) if reply else reply_to(path))
-            data = text.replace(json.dumps(ANSWER), json.dumps(answer)).encode()
-            self.answer(200, data, content_type="application/json")
+            if refusal := refusal_of(path, asked):
+                self.answer(400, json.dumps(refusal).encode(), content_type="application/json")
+                return
+            said = dict(reply(path, asked) if reply else reply_to(path))
+            status = said.pop("http_status", 200)
+            data = json.dumps(said).replace(json.dumps(ANSWER), json.dumps(answer)).encode()
+            self.answer(status, data, content_type="application/json")
 
     with serving(Handler) as port:
         server.url = f"http://127.0.0.1:{port}"

@@ -30,8 +30,7 @@ def postgres_server() -> Iterator[str]:
     assert programs is not None
     folder = Path(mkdtemp(prefix="pg-"))  # a socket's path must be short, so not pytest's
     try:
-        if os.geteuid() == 0:  # the server refuses to run as root
-            user = pwd.getpwnam("postgres")
+        if user := _server_user():
             os.chown(folder, user.pw_uid, user.pw_gid)
         data = folder / "data"
         _run(programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync")
@@ -63,11 +62,22 @@ def outage(url: str) -> Iterator[None]:
     engine.dispose()
 
 
+def _server_user() -> pwd.struct_passwd | None:
+    """Return the user to run the server as, which refuses to run as root; ``None`` for oneself."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name: entry for entry in pwd.getpwall()}
+    return names.get("postgres") or names["nobody"]
+
+
 def _run(*command: str | Path) -> None:
-    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    user = _server_user()
     # Not captured by a pipe: the server inherits it, and reading would wait until the server ends.
     done = subprocess.run(
-        [*as_user, *map(str, command)],
+        [*map(str, command)],
+        user=user.pw_uid if user else None,
+        group=user.pw_gid if user else None,
+        extra_groups=[] if user else None,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",

@@ -35,7 +35,7 @@ def tables(count: int) -> str:
     return "".join("[" + ".".join([f"b{i}", *"aaaaa"]) + "]\n" for i in range(count))
 
 
-NO_TOML = ": is no valid TOML: "
+NO_TOML = ": is not valid TOML: "
 LONG_KEY = NO_TOML + "a key has more than 6 parts (at line 1)"
 LONG_NUMBER = NO_TOML + "a number or name has more than 1,000 characters (at line "
 DEEP = NO_TOML + "it is nested too deeply"
@@ -45,32 +45,32 @@ ATTACKS: dict[str, tuple[str, str]] = {
         ':2: unknown key "files.paths[0].view": did you mean "view_mode"?',
     ),
     "entries of a wrong type": (numbers(50_000), ':2: "files.paths[0]": input should be a valid dictionary'),
-    "turns": (turns(20_000), ':1: unknown key "history[0].a": known keys of [history[0]]: content, role'),
-    "keys": (keys(20_000), ':1: unknown key "a0": known keys of the file: budget, conduct, context_presets'),
+    "turns": (turns(20_000), ':1: unknown key "history[0].a": the keys of [history[0]]: content, role'),
+    "keys": (keys(20_000), ':1: unknown key "a0": the keys of the file: budget, conduct, context_presets'),
     "a key of many parts": (".".join("a" * 50_000) + " = 1", LONG_KEY),
     "a quoted key of many parts": ("[" + " . ".join(['"a"'] * 50_000) + "]", LONG_KEY),
-    "tables": (tables(5_000), ':1: unknown key "b0": known keys of the file: '),
+    "tables": (tables(5_000), ':1: unknown key "b0": the keys of the file: '),
     "a number that Python does not read": ("a = " + "9" * 5_000, LONG_NUMBER + "1)"),
     "a number that Python does not write": ("[[files.paths]]\npath = 'a'\ntier = 0x" + "f" * 5_000, LONG_NUMBER + "3)"),
     "lists in lists": ("a = " + "[" * 100_000 + "]" * 100_000, DEEP),
     "tables in tables": ("a = " + "{a=" * 20_000 + "1" + "}" * 20_000, DEEP),
     "strings that never end": ('a = """' + '\\"""' * 150_000, NO_TOML + "Unterminated string"),
-    "more than is read": ("#\n" * 3_000_000, ": cannot be read: too large: 6,000,000 bytes, the most is 750,000"),
+    "more than is read": ("#\n" * 3_000_000, ": cannot be read: too large: 6,000,000 bytes, the limit is 750,000"),
     "a value that would fill the screen": (
         "[project]\nsummary_only = '" + "x" * 400_000 + "'",
         ":2: \"project.summary_only\": input should be a valid boolean, unable to interpret input, not 'xxx",
     ),
-    "a name that validation uses": ("text = 1", ':1: unknown key "text": known keys of the file: '),
+    "a name that validation uses": ("text = 1", ':1: unknown key "text": the keys of the file: '),
     "a path that no system call takes": (
-        '[files]\nbase_dir = "a\\u0000b"', ':2: "files.base_dir": must be a path, which holds no null character'
+        '[files]\nbase_dir = "a\\u0000b"', ':2: "files.base_dir": must be a path, without null characters'
     ),
     "a path that no file system takes": (
         f"[screenshots]\npaths = ['{'n' * 300}']",
-        ':2: "screenshots.paths[0]": must be a path, of at most 4,000 bytes and 255 between two slashes',
+        ':2: "screenshots.paths[0]": must be a path, with at most 4,000 bytes and 255 between two slashes',
     ),
     "a name that leaves no room for a number": (
         f"[output]\nnamespace = '{'n' * 250}'",
-        ':2: "output.namespace": must have at most 200 bytes, so that file names can begin with it',
+        ':2: "output.namespace": must have at most 200 bytes, to be part of file names',
     ),
 }  # fmt: skip
 

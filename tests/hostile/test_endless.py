@@ -77,7 +77,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def says_why(ended: Ended) -> str:
     sentence = refused(ended)
-    whys = ("is no regular file", "too large", "is a directory", "outside the project")
+    whys = ("is not a regular file", "too large", "is a directory", "outside the project")
     assert any(why in sentence for why in whys)
     return sentence
 
@@ -155,7 +155,7 @@ def test_beads_end(tree: Path, kind: Kind, name: str) -> None:
     with ends():
         section = build_beads_section(tree, environ={})
     assert f"Warning: {name}" in section
-    assert any(why in section for why in ("is no regular file", "too large"))
+    assert any(why in section for why in ("is not a regular file", "too large"))
 
 
 @any_kind

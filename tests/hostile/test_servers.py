@@ -259,7 +259,7 @@ NO_SCHEME = "does not begin with http:// or https://: write "
         ("localhost:8080/v1", NO_SCHEME + "http://localhost:8080/v1"),
         ("gateway.example/v1", NO_SCHEME + "https://gateway.example/v1"),
         ("ftp://gateway.example", NO_SCHEME + "https://gateway.example"),
-        ("https://", "names no host"),
+        ("https://", "has no host"),
         ("https://[::bad", "cannot be read"),
         ("https://a\\@b", "cannot be read"),
         ("http://a:port", "cannot be read"),

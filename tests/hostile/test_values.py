@@ -193,5 +193,5 @@ def test_half_a_surrogate_pair_stops_no_prompt(
 )
 def test_half_a_surrogate_pair_names_no_file(tables: dict[str, Any]) -> None:
     """What names or matches files is refused in a sentence."""
-    with pytest.raises(ConfigError, match="half of a surrogate pair"):
+    with pytest.raises(ConfigError, match="unpaired surrogates"):
         run(tables)

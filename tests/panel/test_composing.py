@@ -39,5 +39,5 @@ def test_another_budget_ranks_nothing_again(tmp_path: Path) -> None:
         prompt = composed(budget)
         assert ranking(prompt) is kept
         config.write_text(prompt.draft.text)
-        assert prompt.composition.prompt.markdown == aggregate.run(config)[0]
+        assert prompt.composition.prompt.written == aggregate.run(config)[0]
     assert ranking(composed(task="what does name8 retry")) is not kept

@@ -77,7 +77,7 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
     before = panel.markdown
     panel.change("manual_slop.toml", "[files\npaths = 3\n")
     state = panel.get("state")
-    assert "is no valid TOML" in state["config_problem"]
+    assert "is not valid TOML" in state["config_problem"]
     assert (state["prompt_error"], panel.markdown) == ("", before)
     panel.change("manual_slop.toml", CONFIG)
     assert panel.get("state")["config_problem"] == ""
@@ -121,7 +121,7 @@ def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.Mon
     own.parent.mkdir(parents=True)
     own.write_text("[wrong\n")
     session.start()
-    _wait_for(lambda: "is no valid TOML" in session.view.error)
+    _wait_for(lambda: "is not valid TOML" in session.view.error)
     own.unlink()
     session.edit([{"op": "task", "task": "typed later"}])
     _wait_for(lambda: bool(session.models) and not session.view.error)

@@ -86,8 +86,8 @@ def test_edits_in_any_order_compose_what_run_writes(tmp_path: Path, seed: int) -
         if fresh.view.composed is None or fresh.view.error:
             continue
         assert session.view.composed is not None
-        markdown = session.view.composed.composition.prompt.markdown
-        assert markdown == fresh.view.composed.composition.prompt.markdown
+        markdown = session.view.composed.composition.prompt.written
+        assert markdown == fresh.view.composed.composition.prompt.written
         assert session.view.composed.choices == fresh.view.composed.choices
         assert _rows(session) == _rows(fresh)
         if number % 5 == 0:

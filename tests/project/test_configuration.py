@@ -186,7 +186,7 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
         ("[project]\n\"x y\" = [\n 1,\n]", ':2: unknown key "project.x y"'),
         ("[[files.paths]]\npath = 'a'\n[files.paths.sub]\nq = 1", ':3: unknown key "files.paths[0].sub"'),
         ("[projects]", ':1: unknown key "projects": did you mean "project"?'),
-        ("[output]\nfoo = 1", ':2: unknown key "output.foo": known keys of [output]: namespace, output_dir'),
+        ("[output]\nfoo = 1", ':2: unknown key "output.foo": the keys of [output]: namespace, output_dir'),
         ("\n\n[files]\npaths = 'a'", ":4: \"files.paths\": input should be a valid list, not 'a'"),
         ("[project]\nname = 3", ':2: "project.name": input should be a valid string, not 3'),
         ("[project]\nsummary_only = 'maybe'", ':2: "project.summary_only": input should be a valid boolean'),
@@ -201,7 +201,7 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
         ),
         ("[context_presets.p]\nfile = []", ':2: unknown key "context_presets.p.file": did you mean "files"?'),
         ("history = [3]", ':1: "history[0]": input should be'),
-        ("[project\n", ": is no valid TOML: Expected ']'"),
+        ("[project\n", ": is not valid TOML: Expected ']'"),
         ("[budget]\ntokens = 0", f':2: "budget.tokens": {AMOUNT}, or auto, not 0'),
         ("[budget]\ntokens = true", f':2: "budget.tokens": {AMOUNT}, or auto, not True'),
         ("[budget]\ntokens = 1.5", f':2: "budget.tokens": {AMOUNT}, or auto, not 1.5'),
@@ -216,7 +216,7 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
         ("[budget]\norder = 'best'", ":2: \"budget.order\": input should be 'auto', 'configured', 'relevance' or 'edges'"),
         ("[budget]\ntoken = 1", ':2: unknown key "budget.token": did you mean "tokens"?'),
         ("[task]\ntext = 1", ':2: "task.text": input should be a valid string, not 1'),
-        ("[task]\nfocus = []", ':2: unknown key "task.focus": known keys of [task]: pick, text'),
+        ("[task]\nfocus = []", ':2: unknown key "task.focus": the keys of [task]: pick, text'),
         ("[personas.p]\nbudget = 0", f':2: "personas.p.budget": {AMOUNT}, or auto, not 0'),
         ("[context_presets.p]\nbudget = 0", f':2: "context_presets.p.budget": {AMOUNT}, or auto'),
     ],
@@ -244,7 +244,7 @@ def test_mistakes_in_a_mapping_have_no_file(tmp_path: Path) -> None:
 def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
     """The sentence names the file and the command that writes it."""
     with pytest.raises(
-        ConfigError, match=r'there is no manual_slop.toml here: write it with "aggregate init"'
+        ConfigError, match=r'there is no manual_slop.toml here: create it with "aggregate init"'
     ):
         load_config(tmp_path / "manual_slop.toml")
 

@@ -65,10 +65,10 @@ def test_no_turns(tmp_path: Path, text: str) -> None:
     [
         (b"history = [", "", "the history is not TOML: .*; correct it there"),
         (b"history = '\xff'", "", r"is not UTF-8 \(byte 11\); save it as UTF-8"),
-        (b"histroy = []", "history", "there is no history; write history = "),
-        (b"[discussion]\nturns = []", "history", "there is no history; write history = "),
-        (b"history = 'x'", "history", "history is no list; write it as a list"),
-        (b"[discussion]\nhistory = 5", "discussion.history", "discussion.history is no list"),
+        (b"histroy = []", "history", "history is missing; add history = "),
+        (b"[discussion]\nturns = []", "history", "history is missing; add history = "),
+        (b"history = 'x'", "history", "history is not a list; write it as a list"),
+        (b"[discussion]\nhistory = 5", "discussion.history", "discussion.history is not a list"),
         (b"history = ['a', 5]", "history", "entry 2 of history is a int; write a string or a table"),
         (b"history = []\n[discussion]\nhistory = []", "history", "both at the top level and under"),
         (b"x = " + b"[" * 5000, "", "the history is not TOML"),
@@ -176,7 +176,7 @@ def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
     """The error names the file, whose bytes stay."""
     path = tmp_path / "history.toml"
     path.write_text("other = 1\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="there is no history"):
+    with pytest.raises(ConfigError, match="history is missing"):
         append_turns(path, [ASKED])
     assert path.read_text(encoding="utf-8") == "other = 1\n"
 
@@ -184,7 +184,7 @@ def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
 def test_what_cannot_be_held_is_refused(tmp_path: Path) -> None:
     """A text with a lone surrogate would not come back as it was; nothing is written."""
     path = tmp_path / "history.toml"
-    with pytest.raises(AggregateError, match="TOML does not hold its text unchanged"):
+    with pytest.raises(AggregateError, match="TOML cannot represent its text unchanged"):
         append_turns(path, [{"role": "User", "content": "\ud800"}])
     assert not path.exists()
 
@@ -223,7 +223,7 @@ def test_a_table_in_two_places_is_left_as_it_is(tmp_path: Path) -> None:
     )
     path.write_text(turns + "[discussion]\nname = 1\n")
     before = path.read_text()
-    with pytest.raises(AggregateError, match=r"cannot take a turn out of .*: edit it by hand"):
+    with pytest.raises(AggregateError, match=r"cannot remove a turn from .*: edit it by hand"):
         replace_last_turns(path, EXCHANGE, [])
     assert path.read_text() == before
 

@@ -190,10 +190,10 @@ def test_links_stay_inside(tmp_path: Path) -> None:
     (folder / "folder").symlink_to("../secret")
     resolved = FolderListing().resolve(folder, "**/*.py")
     assert resolved.names == ("a.py", "inside.py")
-    broken = "a broken link: what it leads to does not exist, or it leads to itself"
+    broken = "a broken link: its target does not exist, or it is the link itself"
     assert resolved.skipped == (
         ("dangling.py", broken),
-        ("outside.py", "a link that leaves the folder; name it without a wildcard to take it"),
+        ("outside.py", "a link out of the folder; name it without a wildcard to include it"),
         ("round.py", broken),
     )
     git(folder, "init", "-q")
@@ -209,7 +209,9 @@ def test_a_submodule_is_told(tmp_path: Path) -> None:
         git(place, "add", *(["a.py", "part"] if place == folder else ["-A"]))
         git(place, "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "first")
     resolved = FolderListing().resolve(folder, "**/*")
-    reason = "a repository of its own, such as a submodule; begin a path with its name to take files of it"
+    reason = (
+        "another repository, such as a submodule; begin a path with its name to include its files"
+    )
     assert resolved.names == ("a.py",)
     assert resolved.skipped == (("in/untracked", reason), ("part", reason))
     assert found(folder, "part/**/*") == ["part/b.py"]

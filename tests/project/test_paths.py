@@ -214,9 +214,9 @@ for rules in (stars, [f"*a{i}*" for i in range(MOST_PATTERNS)], [f"name{i}" for 
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        (["a"] * 50_001, "has 50,001 ignore rules, the most is 50,000"),
-        (["?"] * 2_001, "has 2,001 ignore rules with wildcards, the most is 2,000"),
-        (["[" * 5000], "has an ignore rule of 5,000 characters, the most is 4,096"),
+        (["a"] * 50_001, "has 50,001 ignore rules, the limit is 50,000"),
+        (["?"] * 2_001, "has 2,001 ignore rules with wildcards, the limit is 2,000"),
+        (["[" * 5000], "has an ignore rule of 5,000 characters, the limit is 4,096"),
     ],
 )
 def test_too_many_rules_are_one_sentence(tmp_path: Path, rules: list[str], message: str) -> None:
@@ -224,12 +224,12 @@ def test_too_many_rules_are_one_sentence(tmp_path: Path, rules: list[str], messa
     with pytest.raises(TooManyRulesError, match=f"^{message}$"):
         IgnoreRules().below("", rules)
     config = {"files": {"base_dir": str(tmp_path), "paths": ["**"], "exclude": rules}}
-    expected = f"^files.exclude {message}: shorten it$|must be a path, of at most 4,000 bytes"
+    expected = f"^files.exclude {message}: shorten it$|must be a path, with at most 4,000 bytes"
     with pytest.raises(ConfigError, match=expected):
         select_files(request_for(open_project(config)))
     project(tmp_path, {".gitignore": "\n".join(rules)})
     with pytest.raises(
-        ConfigError, match=rf"^{tmp_path}/.gitignore: has .* the most is .*: shorten it$"
+        ConfigError, match=rf"^{tmp_path}/.gitignore: has .* the limit is .*: shorten it$"
     ):
         resolve_paths(tmp_path, "**")
 
@@ -239,7 +239,7 @@ def test_a_million_lines_end_at_once(tmp_path: Path) -> None:
     project(tmp_path, {".gitignore": "*x\n" * 1_000_000, "a.py": ""})
     excludes = ", ".join(f'"*x{i}*"' for i in range(200_000))
     project(tmp_path, {"manual_slop.toml": f'[files]\npaths = ["*.py"]\nexclude = [{excludes}]\n'})
-    with pytest.raises(ConfigError, match=r"too large: [0-9,]+ bytes, the most is 750,000$"):
+    with pytest.raises(ConfigError, match=r"too large: [0-9,]+ bytes, the limit is 750,000$"):
         open_project(tmp_path / "manual_slop.toml")
     files = {"base_dir": str(tmp_path), "paths": ["*.py"]}
     for config in (
@@ -247,6 +247,6 @@ def test_a_million_lines_end_at_once(tmp_path: Path) -> None:
         {"files": {**files, "exclude": [f"*x{i}*" for i in range(200_000)]}},
     ):
         with pytest.raises(
-            ConfigError, match=r"has [0-9,]+ ignore rules, the most is 50,000: shorten it$"
+            ConfigError, match=r"has [0-9,]+ ignore rules, the limit is 50,000: shorten it$"
         ):
             select_files(request_for(open_project(config)))

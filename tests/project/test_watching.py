@@ -113,7 +113,7 @@ def test_new_ignore_rules_hold_at_once(tmp_path: Path) -> None:
 
 
 def test_a_limit_of_the_system_is_said(tmp_path: Path) -> None:
-    """Where the system lets no more folders be watched, at first or later, that is said with what to do."""
+    """Where the system too many watched folders for the system, at first or later, that is said with what to do."""
     reports: list[Report] = []
 
     def keep(root: str, report: Report) -> Backend:

@@ -100,5 +100,5 @@ def test_the_reason_of_no_history(
     assert history.with_names([0], index=kept_nothing()) == ()
     assert history.missing is not None
     assert history.missing.evidence == "history"
-    reasons = {"none": "no git repository", "without git": "not installed"}
+    reasons = {"none": "not in a git repository", "without git": "not installed"}
     assert reasons.get(kind, "no commit with a parent") in history.missing.reason

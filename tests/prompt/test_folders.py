@@ -14,6 +14,13 @@ from aggregate.prompt.sections.folders import describing_files, first_sentence, 
         ("a/doc.go", "// Copyright 2014 A.\n\npackage a\n", ""),
         ("a/index.ts", "/**\n * Routes requests.\n */\nexport {}\n", "Routes requests."),
         ("a/README.md", "# A\n\n[![badge](x)](y)\n\nHolds images. See b.\n", "Holds images."),
+        (
+            "a/README.md",
+            "<picture>\n  <img\n    alt='A'\n  />\n</picture>\n\nHooks for B.\n",
+            "Hooks for B.",
+        ),
+        ("a/README.md", "Made by [`make-app`](https://a.b/c). See d.\n", "Made by `make-app`."),
+        ("a/index.ts", "/* istanbul ignore file */\n\n// Re-export\n", ""),
         ("a/package.json", '{"name": "a", "description": "The core"}', "The core"),
         ("a/package.json", "{broken", ""),
         ("a/main.py", "import os\n", ""),
@@ -27,7 +34,7 @@ def test_a_file_says_what_its_folder_holds(path: str, text: str, sentence: str) 
 def test_of_several_files_the_best_describes_a_folder() -> None:
     """What a package says of itself goes before the file that starts it (rule T-12)."""
     paths = ["a/main.py", "a/__init__.py", "b/lib.rs", "README.md", "c/x.py"]
-    assert describing_files(paths) == {"a/": "a/__init__.py", "b/": "b/lib.rs"}
+    assert describing_files(paths) == {"a/": ["a/__init__.py", "a/main.py"], "b/": ["b/lib.rs"]}
 
 
 def test_large_folders_are_split_and_small_ones_are_not() -> None:

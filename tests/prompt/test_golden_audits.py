@@ -88,13 +88,13 @@ def test_a_task_without_a_budget_lowers_nothing(tmp_path: Path) -> None:
     """Every file is shown as its entry asks, with its place by score (rules A-1, A-2, T-3)."""
     folder = project(tmp_path, {**SHOP, "manual_slop.toml": ALL})
     assert told(folder, *TASK) == (
-        "208 tokens, 3 generated\n"
-        "208 in files\n"
+        "209 tokens, 3 generated\n"
+        "209 in files\n"
         "19 README.md: full of full, rank 4\n"
         "82 shop/cart.py: full of full, rank 2\n"
         "67 shop/prices.py: full of full, rank 1\n"
-        "37 tests/test_cart.py: full of full, rank 3\n"
-        "no history: the files lie in no git repository\n"
+        "38 tests/test_cart.py: full of full, rank 3\n"
+        "no history: the files are not in a git repository\n"
     )
 
 
@@ -105,17 +105,17 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
         tmp_path, {**SHOP, "manual_slop.toml": f'[project]\nname = "shop"\n{ALL}{history}'}
     )
     assert told(folder, *TASK, "--budget", "320") == (
-        "243 tokens, 54 generated\n"
+        "244 tokens, 54 generated\n"
         "34 in project\n"
         "169 in files\n"
         "28 in history\n"
-        "12 in task\n"
+        "13 in task\n"
         "0 README.md: name of full, rank 4\n"
         "48 shop/cart.py: focused of full, rank 2 shows Cart.total next focused\n"
         "67 shop/prices.py: full of full, rank 1 shows total, discounted\n"
         "0 tests/test_cart.py: name of full, rank 3\n"
         "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"
-        "no history: the files lie in no git repository\n"
+        "no history: the files are not in a git repository\n"
     )
 
 
@@ -135,5 +135,5 @@ def test_a_budget_without_a_task_scores_nothing(tmp_path: Path) -> None:
         "30 guide.md: full of full, rank None shows Guide, Guide.Install, Guide.Use\n"
         "40 data.json: outline of outline, rank None\n"
         "10 todo.txt: none of none, rank None\n"
-        "no text: there is no text of a task\n"
+        "no text: the task has no text\n"
     )

@@ -315,14 +315,13 @@ def test_questions_of_the_engine_are_redacted() -> None:
 
 
 def test_invisible_characters_are_told_by_run(tmp_path: Path) -> None:
-    """A file with characters that nobody sees is shown as it is, with a warning that names its lines."""
+    """A file with invisible characters is unchanged; a warning lists their lines."""
     text = "if ok:\u202e } \u2066\n    pass\u200b\n"
     folder = project(tmp_path, {"a.py": text, "manual_slop.toml": CONFIG})
     ended = start(folder, "run", "--stdout")
     assert text in ended.out
     assert (
-        "warning: a.py:1: characters that nobody sees and a model reads: 3 in lines 1, 2 ("
-        in ended.err
+        "warning: a.py:1: invisible characters that a model reads: 3 in lines 1, 2 (" in ended.err
     )
 
 

@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
     os.close(here)
     composed = made(folder, {"paths": ["**/*.py"]})
     assert len(composed.records) == 1
-    assert [warning[-28:] for warning in composed.warnings] == ["a folder that cannot be read"]
+    assert [warning[-20:] for warning in composed.warnings] == ["an unreadable folder"]
 
 
 @pytest.mark.parametrize("base_dir", ["gone", "a.py"])

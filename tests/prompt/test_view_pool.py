@@ -78,7 +78,7 @@ class Endless(str):
 
 
 GIVEN_UP = (
-    "the parser crashes over this text, or takes far too much memory or time, and it was given up; "
+    "parsing was stopped: the parser crashes, or takes far too much memory or time; "
     'show the file with view_mode = "full", or exclude it'
 )
 

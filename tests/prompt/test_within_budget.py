@@ -101,7 +101,7 @@ def test_the_definition_that_the_task_names_is_shown_in_full(tmp_path: Path) -> 
         composition.prompt.markdown
     )
     assert "### Not shown" in composition.prompt.markdown
-    assert count(composition.prompt.markdown) <= 700
+    assert count(composition.prompt.written) <= 700
 
 
 @given(
@@ -139,7 +139,7 @@ def test_more_tokens_never_show_less_and_all_is_accounted_for(
         before: dict[str, tuple[int, frozenset[str]]] = {}
         for tokens in sorted(budgets):
             composition = composed(request, tokens, Task(task))
-            assert count(composition.prompt.markdown) <= tokens
+            assert count(composition.prompt.written) <= tokens
             assert sum(choice.tokens for choice in composition.choices) <= tokens
             _check_origins(composition)
             for choice in composition.choices:
@@ -222,12 +222,13 @@ def test_a_budget_of_the_whole_prompt_shows_it(
     if task:
         top = "" if request.history else "- Task, in full at the end: close the session\n\n"
         plain = f"{line_of(request)}\n\n{top}{plain}\n\n## Task\n\nclose the session"
+    plain += "\n"
     whole = count(plain)
     before: dict[str, int] = {}
     for tokens in (whole // 2, whole - 1, whole, whole + 4):
         budget = Budget(tokens, order=FileOrder.CONFIGURED)
         composition = composing.composed(replace(request, budget=budget, task=task))
-        markdown = composition.prompt.markdown
+        markdown = composition.prompt.written
         assert count(markdown) <= tokens
         assert (markdown == plain) == (tokens >= whole)
         named = {choice.path for choice in composition.choices if choice.level == "name"}
@@ -245,7 +246,7 @@ def test_pins_that_do_not_fit_are_a_mistake_with_the_exact_remedy(tmp_path: Path
         composed(request, 100, task)
     smallest = caught.value.smallest
     composition = composed(request, smallest, task)
-    assert count(composition.prompt.markdown) == smallest
+    assert count(composition.prompt.written) == smallest
     assert [choice.path for choice in composition.choices if choice.pinned] == [
         "app/main.py",
         "data.json",
@@ -357,7 +358,7 @@ def test_what_the_files_leave_goes_to_turns_and_results_once(tmp_path: Path) -> 
     before: dict[str, int] = {}
     for tokens in range(4_000, 8_001, 1_000):
         composition = composed(request, tokens, Task("fix the retry loop"))
-        assert count(composition.prompt.markdown) <= tokens
+        assert count(composition.prompt.written) <= tokens
         shown = {choice.path: LEVELS.index(choice.level) for choice in composition.choices}
         assert all(shown[path] >= level for path, level in before.items())
         before = shown

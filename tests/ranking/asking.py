@@ -1,4 +1,4 @@
-"""Questions to small corpora, and what is observed of them, in words that tests can compare."""
+"""Questions to small corpora, and their evidence in comparable form."""
 
 from collections.abc import Mapping, Sequence
 
@@ -70,12 +70,12 @@ PROJECT: Mapping[str, str] = {
 
 
 def by_number(ranking: Ranking) -> Mapping[int, RankedFile]:
-    """Return the files of a ranking by their numbers in the corpus."""
+    """Return a ranking's files by corpus number."""
     return {ranked.file: ranked for ranked in ranking.files}
 
 
 def project() -> FakeCorpus:
-    """Return a project of a router, what it calls, a session, a test and a page."""
+    """Return a project with a router, its session, a test and a page."""
     return FakeCorpus(PROJECT)
 
 
@@ -93,23 +93,23 @@ def ask(
     changes: Sequence[ChangedLines] = (),
     commits: Sequence[Commit] = (),
 ) -> Question:
-    """Return a question, its text read as the product reads it."""
+    """Return a question with a parsed text."""
     return Question(read_task(text), focus, symbols, changes, commits)
 
 
 def inquiry(corpus: FakeCorpus, question: Question) -> tuple[Inquiry, Candidates]:
-    """Put a question to a corpus of which all files are candidates."""
+    """Ask a corpus whose files are all candidates."""
     put = Inquiry.of(corpus, question)
     return put, put.load(range(len(corpus.files)))
 
 
 def by_path(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, float]:
-    """Return what an evidence says of files, rounded, by their paths."""
+    """Return an evidence's rounded file values by path."""
     return {corpus.files[file].path: round(value, 3) for file, value in evidence.files.items()}
 
 
 def by_definition(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, float]:
-    """Return what an evidence says of pieces, rounded, by ``path:Class.name``; the greatest of several pieces."""
+    """Return the greatest rounded piece value by ``path:Class.name``."""
     values: dict[str, float] = {}
     for (file, place), value in evidence.pieces.items():
         analysis = corpus.analyses([file])[0]
@@ -121,5 +121,5 @@ def by_definition(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, float]
 
 
 def matched(corpus: FakeCorpus, evidence: Evidence) -> Mapping[str, str]:
-    """Return what matched, by path."""
+    """Return matched words by path."""
     return {corpus.files[file].path: text for file, text in evidence.matched.items()}

@@ -1,4 +1,4 @@
-"""What a file's text tells, kept as bytes and found again, also in tables over a group of files."""
+"""Analyses of files, and packed tables of groups of files."""
 
 import random
 import time
@@ -25,7 +25,7 @@ def lines_of(text: str, first: int, last: int) -> str:
 
 
 def test_definitions_tell_signature_and_body() -> None:
-    """A definition has its comments above, its decorators in the signature, and a body behind that (rule B-2)."""
+    """Comments above and decorators belong to a definition; the body follows the signature (rule B-2)."""
     rows = [
         (
             ".".join(each.path),
@@ -46,13 +46,13 @@ def test_definitions_tell_signature_and_body() -> None:
 
 
 def test_comments_before_the_first_statement_are_no_signature() -> None:
-    """What stands between a signature and what its body does belongs to the body (rule B-2)."""
+    """Text between signature and first statement belongs to the body (rule B-2)."""
     text = "def f(\n    x,  # one\n):  # two\n\n    # three\n    # four\n    return x\n"
     assert [each.body for each in analyse("a.py", text).definitions] == [4]
 
 
 def test_references_belong_to_the_innermost_definition() -> None:
-    """A name stands once for each kind and definition that uses it, where it first does (rule T-3)."""
+    """References list the first use per name, kind and definition (rule T-3)."""
     references = analyse("a.py", PYTHON + "    Shape().area()\n").references
     uses = {(each.name, each.kind, each.definition, each.line) for each in references}
     assert ("os", "import", -1, 4) in uses
@@ -73,13 +73,13 @@ def test_references_belong_to_the_innermost_definition() -> None:
     ],
 )
 def test_traits_follow_from_name_and_text(path: str, text: str, traits: tuple[object, ...]) -> None:
-    """What is told of a file in short needs no analysis of it (rule I-6)."""
+    """Facts of a file need no analysis (rule I-6)."""
     assert look_roughly(path, text).facts[1:] == traits
 
 
 @given(LINES, st.sampled_from(["a.py", "a.md", "a.rs", "a.json", "a.txt"]))
 def test_packed_it_is_the_same(lines: list[str], path: str) -> None:
-    """What the index gives back is what was analysed (rule I-2)."""
+    """A packed analysis is restored unchanged (rule I-2)."""
     made = analyse(path, "\n".join(lines))
     kept = Analysis.unpack(made.pack())
     for name in ("problem", "definitions", "pieces", "references"):
@@ -100,7 +100,7 @@ def test_packed_it_is_the_same(lines: list[str], path: str) -> None:
     )
 )
 def test_terms_are_found_in_the_pieces_that_hold_them(parts: list[str]) -> None:
-    """A term's pieces and counts are those that counting each piece's own lines gives (rule T-4)."""
+    """Term counts equal a count of each piece's lines (rule T-4)."""
     text = " ".join(parts)
     analysis = analyse("a.py", text)
     counts = [terms_in(lines_of(text, piece.first, piece.last)) for piece in analysis.pieces]
@@ -110,12 +110,12 @@ def test_terms_are_found_in_the_pieces_that_hold_them(parts: list[str]) -> None:
 
 
 def test_counts_of_a_piece_end_at_255() -> None:
-    """A word that fills a line counts as much as fits into a byte."""
+    """Counts are limited to one byte."""
     assert analyse("a.txt", "retry " * 1_000).pieces_with("retry") == {0: 255}
 
 
 def test_terms_are_found_in_the_last_of_many_pieces() -> None:
-    """A file has as many pieces as it has functions, also more than one table of words takes (rule T-4)."""
+    """Pieces may fill more than one table of terms (rule T-4)."""
     analysis = analyse("a.py", "".join(f"def f{n}():\n    return g{n}()\n\n\n" for n in range(600)))
     assert len(analysis.pieces) > 2 * MOST_MEMBERS
     assert analysis.pieces_with("g599") == {len(analysis.pieces) - 1: 1}
@@ -157,7 +157,7 @@ def _random_lines() -> str:
     ids=lambda value: value[:14] if len(value) > 14 else value,
 )
 def test_no_text_takes_long(path: str, text: str) -> None:
-    """Minified, endless, deep and senseless texts are analysed in seconds, and kept small (rule T-5)."""
+    """Minified, huge, deeply nested and invalid texts take seconds and little space (rule T-5)."""
     began = time.process_time()
     analysis = analyse(path, text)
     look_roughly(path, text)
@@ -167,7 +167,7 @@ def test_no_text_takes_long(path: str, text: str) -> None:
 
 
 def test_what_is_not_parsed_still_has_terms() -> None:
-    """Of a text that is too long its beginning counts, and the rest is one piece (rule T-5)."""
+    """The end of a huge text is one piece without terms (rule T-5)."""
     analysis = analyse("log.txt", "retry of connection\n" * 200_000)
     held = analysis.pieces_with("connection")
     assert 0 in held
@@ -185,7 +185,7 @@ FILES = st.lists(st.one_of(st.none(), TEXTS), max_size=8)
 
 @given(FILES)
 def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
-    """Terms and names are found in the files that have them, and in no others (rules T-4 and I-6)."""
+    """Tables find terms and names in exactly the right files (rules T-4 and I-6)."""
     files = [None if text is None else look_roughly("a.py", text) for text in texts]
     table, words = pack_tables(files)
     names, group = FileTable(table), TermTable(words)
@@ -203,14 +203,14 @@ def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
 
 
 def test_a_full_group_counts_to_its_last_file() -> None:
-    """A group may have as many files as one byte names, and counts of a word end at 255 (rule I-6)."""
+    """A group has at most 255 files, and counts end at 255 (rule I-6)."""
     files = [look_roughly("a.txt", "retry\n\n" * 20_000)] * MOST_MEMBERS
     held = TermTable(pack_tables(files)[1]).texts_with("retry")
     assert held == dict.fromkeys(range(MOST_MEMBERS), 255)
 
 
 def test_keys_of_data_are_no_names() -> None:
-    """A name that data use as a key is defined by programs alone (rule T-2)."""
+    """Keys of data files are not definitions (rule T-2)."""
     files = [
         look_roughly("a.json", '{"area": {"b": 1}}'),
         look_roughly("a.py", "def area(): pass\n"),
@@ -236,5 +236,5 @@ def test_keys_of_data_are_no_names() -> None:
     ],
 )  # fmt: skip
 def test_names_stand_behind_the_words_of_their_language(path: str, text: str, names: str) -> None:
-    """A pass over a text finds the names of definitions, and takes no call or statement for one (rule T-4)."""
+    """The rough scan finds definitions, not calls or statements (rule T-4)."""
     assert look_roughly(path, text).names == set(names.split())

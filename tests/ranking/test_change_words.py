@@ -1,4 +1,4 @@
-"""The words of a first line by which changes of the same kind are known."""
+"""Change words of first lines."""
 
 import pytest
 
@@ -18,16 +18,16 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES)
 def test_words_of_a_line(line: str) -> None:
-    """Words of changes stay, versions are one word, numbers and stop words are none (rule T-2)."""
+    """Change words keep verbs, unify versions, drop numbers and stop words (rule T-2)."""
     assert change_words(line) == LINES[line]
 
 
 def test_a_long_line_is_read_in_part() -> None:
-    """Encoded data in a first line makes no thousands of words (rule T-5)."""
+    """Encoded data in a first line add few words (rule T-5)."""
     assert len(change_words(" ".join(f"w{'x' * n}y" for n in range(200)))) < 30
 
 
 def test_the_first_line_that_is_not_blank() -> None:
-    """Blank lines before the first one are passed over (rule T-5)."""
+    """Leading blank lines are ignored (rule T-5)."""
     assert message_words("\n \n retry\ntwo")[1] == change_words("retry")
     assert message_words(" \n")[1] == set()

@@ -1,4 +1,4 @@
-"""Tests and documents that belong to what a task is about."""
+"""Companions: tests and documents of likely sources."""
 
 import pytest
 
@@ -11,7 +11,7 @@ SOURCES = ("src/router.py", "src/session.py", "src/routes.py")
 
 
 def belonging(corpus: FakeCorpus, task: str) -> dict[str, dict[str, str]]:
-    """Return by kind which file belongs to which source, where sources are as likely as in ``SOURCES``."""
+    """Return the companions by kind, for sources with the scores of ``SOURCES``."""
     put, _ = inquiry(corpus, ask(task))
     paths = [facts.path for facts in corpus.files]
     sums = [-float(SOURCES.index(path)) if path in SOURCES else -9.0 for path in paths]
@@ -21,11 +21,20 @@ def belonging(corpus: FakeCorpus, task: str) -> dict[str, dict[str, str]]:
 
 
 def test_what_bears_or_holds_a_source_s_name_belongs_to_it() -> None:
-    """A test by its own name, a page by the words in it, to the likeliest source of that name (rule T-11)."""
+    """Tests match by name, pages by words, to the likeliest source (rule T-11)."""
     assert belonging(project(), "match paths faster") == {
         "tests": {"tests/test_router.py": "src/router.py"},
         "documents": {"README.md": "src/router.py"},
     }
+
+
+@pytest.mark.parametrize(
+    "name", ["CHANGELOG.md", "docs/news.rst", "History.md", ".github/build.yml", "docs/conf.py"]
+)
+def test_only_pages_accompany_sources(name: str) -> None:
+    """A changelog mentions every source, and a workflow explains none: they get no share (rule T-11)."""
+    corpus = FakeCorpus({"src/router.py": "def route(): ...\n", name: "Fix the router.\n"})
+    assert belonging(corpus, "match paths faster") == {"tests": {}, "documents": {}}
 
 
 @pytest.mark.parametrize(
@@ -38,7 +47,7 @@ def test_what_bears_or_holds_a_source_s_name_belongs_to_it() -> None:
     ],
 )
 def test_a_task_excludes_them(task: str, kinds: set[str]) -> None:
-    """What the task says to leave out gets no share (rule T-11)."""
+    """A kind that the task excludes gets no share (rule T-11)."""
     assert {kind for kind, files in belonging(project(), task).items() if files} == kinds
 
 
@@ -54,7 +63,7 @@ def test_a_task_excludes_them(task: str, kinds: set[str]) -> None:
     ],
 )
 def test_names_of_tests_are_those_of_their_sources(name: str, source: str) -> None:
-    """Whatever a language's tests are called like, they bear the name of what they test (rule T-11)."""
+    """Test names of all languages match their source (rule T-11)."""
     corpus = FakeCorpus({source: "x\n", "other.py": "y\n", f"tests/{name}": "z\n"})
     put, _ = inquiry(corpus, ask("make it quicker"))
     tests, _ = companions(put, [0.0, -1.0, -9.0], {2: 1.0})
@@ -63,7 +72,7 @@ def test_names_of_tests_are_those_of_their_sources(name: str, source: str) -> No
 
 
 def test_the_audit_says_to_what_they_belong() -> None:
-    """A ranking names them with their source among the reasons, and which get a share (rules T-11, A-1)."""
+    """A ranking lists companions and their source as a reason (rules T-11, A-1)."""
     corpus = project()
     ranking = rank(corpus, ask("the router should match paths"))
     paths = {facts.path: number for number, facts in enumerate(corpus.files)}

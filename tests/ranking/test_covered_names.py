@@ -1,8 +1,8 @@
-"""What a line is about, and names that its words cover."""
+"""Topic words of a line, and names that they cover."""
 
 import pytest
 
-from aggregate.ranking.covered_names import asks, root_of, words_about
+from aggregate.ranking.covered_names import looks_like_question, root_of, topic_words
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from aggregate.ranking.covered_names import asks, root_of, words_about
     ],
 )
 def test_words_of_a_family_have_one_root(family: tuple[str, ...]) -> None:
-    """An ending makes another word of the same, by which names are found (rule T-9)."""
+    """Words of one family share a root (rule T-9)."""
     assert len(set(map(root_of, family))) == 1
 
 
@@ -35,23 +35,23 @@ def test_words_of_a_family_have_one_root(family: tuple[str, ...]) -> None:
 def test_a_line_is_about_what_stands_before_its_circumstances(
     line: str, expected: dict[str, float]
 ) -> None:
-    """What a line names weighs more than what it says of that (rule T-9)."""
-    assert words_about(line, is_question=False) == expected
+    """The topic weighs more than circumstances (rule T-9)."""
+    assert topic_words(line, is_question=False) == expected
 
 
 def test_what_changes_are_called_may_be_what_is_asked_about() -> None:
-    """``add`` tells nothing of a change, and names a command in a question (rule T-9)."""
-    assert "add" in words_about("basket add", is_question=True)
-    assert "add" not in words_about("router: add wildcards", is_question=False)
+    """``add`` is ignored in a change but counts in a question (rule T-9)."""
+    assert "add" in topic_words("basket add", is_question=True)
+    assert "add" not in topic_words("router: add wildcards", is_question=False)
 
 
 def test_a_question_is_about_its_first_words_most() -> None:
-    """What a question names first weighs more than what follows (rule T-9)."""
-    about = words_about("how cookies of requests are stored", is_question=True)
+    """A question's first words weigh most (rule T-9)."""
+    about = topic_words("how cookies of requests are stored", is_question=True)
     assert list(about) == ["cook", "request", "stor"]
     assert about["cook"] == 1.0
     assert list(about.values()) == sorted(about.values(), reverse=True)
-    assert about["stor"] < words_about("cookies stored", is_question=True)["stor"] < 1.0
+    assert about["stor"] < topic_words("cookies stored", is_question=True)["stor"] < 1.0
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_a_question_is_about_its_first_words_most() -> None:
     ],
 )
 def test_a_question_is_told_from_a_change(text: str, expected: bool) -> None:
-    """Questions ask where something is, changes say what becomes of it (rule T-9)."""
-    assert asks(text) is expected
+    """Questions are distinguished from change requests (rule T-9)."""
+    assert looks_like_question(text) is expected

@@ -1,4 +1,4 @@
-"""Names of definitions from the lines that they begin with."""
+"""Names of definitions by their first line."""
 
 import time
 
@@ -42,7 +42,7 @@ from aggregate.ranking import definition_name
     ],
 )
 def test_the_name_that_a_line_defines(line: str, name: str) -> None:
-    """A line of any language gives the name that it defines, or none (rule T-2)."""
+    """A line gives the name that it defines, in any language (rule T-2)."""
     assert definition_name(line) == name
 
 
@@ -50,7 +50,7 @@ def test_the_name_that_a_line_defines(line: str, name: str) -> None:
     "part", ["a", "a::", "a<", "(", "impl<", "impl ", "class ", "a ", "=", "a:", "::~"]
 )
 def test_no_line_takes_for_ever(part: str) -> None:
-    """A long line is read in a moment (rule T-5)."""
+    """A long line is parsed quickly (rule T-5)."""
     begun = time.process_time()
     definition_name(part * 100_000)
     assert time.process_time() - begun < 0.1

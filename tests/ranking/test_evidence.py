@@ -1,4 +1,4 @@
-"""What each evidence says of files, alone: its value and what it tells as the reason."""
+"""Value and reason of each kind of evidence alone."""
 
 from collections.abc import Mapping
 
@@ -43,7 +43,7 @@ FRAME = '  File "{}", line 3, in close\n'
 
 
 def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
-    """Return what one evidence says, by path."""
+    """Return one evidence's values by path."""
     corpus = FakeCorpus(texts)
     return {
         corpus.files[ranked.file].path: (round(reason.weight, 2), reason.matched)
@@ -111,7 +111,7 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
     ],
 )  # fmt: skip
 def test_what_an_evidence_says_of_files(kind: str, question: Question, expected: Told) -> None:
-    """Each counts what it is named after, the best 1, and tells what matched (rules T-1, T-2, T-5 and A-1)."""
+    """Each kind has its values and matched words (rules T-1, T-2, T-5 and A-1)."""
     assert told(PROJECT, kind, question) == expected
 
 
@@ -119,7 +119,7 @@ def test_what_an_evidence_says_of_files(kind: str, question: Question, expected:
     ("name", "expected"), [("$Form", "core.ts"), ("Form", "forms.ts"), ("send", "send.ts")]
 )
 def test_what_a_lone_name_means(name: str, expected: str) -> None:
-    """It is what is called exactly so, a definition or a module (rule T-9)."""
+    """A task that is a name finds its definition or module (rule T-9)."""
     corpus = FakeCorpus(
         {
             "core.ts": "export interface $Form { id: string }\n",
@@ -132,7 +132,7 @@ def test_what_a_lone_name_means(name: str, expected: str) -> None:
 
 
 def test_changes_that_came_together() -> None:
-    """Files that were changed twice with a likely one count; once is chance (rule T-1)."""
+    """Files count that changed at least twice with a likely file (rule T-1)."""
     corpus = project()
     put, _ = inquiry(corpus, ask("anything", commits=HISTORY))
     evidence = changed_together(put, {corpus.number(ROUTER): 1.0})
@@ -146,7 +146,7 @@ def test_changes_that_came_together() -> None:
 
 
 def test_names_that_several_share_tell_less() -> None:
-    """A file's name, a method's, and ``Router.match`` for that class alone (rule T-2)."""
+    """A name may be a file, a method, or qualified by a class (rule T-2)."""
     files = {f"{folder}/area.py": "x = 1\n" for folder in "abcd"}
     assert {value for value, _ in told(files, "file named in the first line", ask("area.py fails")).values()} == {0.5}  # fmt: skip
     body = "class {}:\n    def match(self):\n        x = 1\n        return x\n"
@@ -157,6 +157,6 @@ def test_names_that_several_share_tell_less() -> None:
     assert own["a.py"][0] == 1.0 > 3 * own.get("b.py", (0.0,))[0]
     lost = rank(project(), ask(symbols=["Nobody"], focus=[("lost.py", 1, 1)])).missing
     assert {gap.reason for gap in lost} >= {
-        "lost.py is none of the project's files",
+        "lost.py is not a file of the project",
         "no definition is called Nobody",
     }

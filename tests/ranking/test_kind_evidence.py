@@ -1,4 +1,4 @@
-"""Tests and what stands beside the source count less, unless the task speaks of them."""
+"""Penalties of tests and auxiliary files depend on the task."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from tests.ranking.asking import ask, by_path, inquiry, project
 def test_a_task_that_speaks_of_tests_or_documents_lifts_them(
     task: str, of_test: float | None, of_readme: float | None
 ) -> None:
-    """What counts against tests and documents shrinks where the task speaks of them, most in its first line (T-1)."""
+    """Penalties shrink if the task mentions the kind, most in its first line (T-1)."""
     corpus = project()
     put, _ = inquiry(corpus, ask(task))
     tests, auxiliary, *_ = file_kinds(put)
@@ -36,7 +36,7 @@ def test_a_task_that_speaks_of_tests_or_documents_lifts_them(
 
 
 def test_a_kind_that_the_first_line_speaks_of_is_asked_for() -> None:
-    """Documents count where the first line speaks of them, most where it begins so (rule T-1)."""
+    """Documents gain if the first line mentions them, most by a prefix (rule T-1)."""
     corpus = project()
     for task, value in (
         ("docs: explain", {"README.md": 1.0}),
@@ -48,7 +48,7 @@ def test_a_kind_that_the_first_line_speaks_of_is_asked_for() -> None:
 
 
 def test_the_main_language_counts_most() -> None:
-    """Files count by their language's share of the source; tests do not decide it, prose and data have none."""
+    """A language's share counts sources only; prose and data have none."""
     corpus = FakeCorpus(
         {
             "a.py": "value = 1\n" * 30,
@@ -63,7 +63,7 @@ def test_the_main_language_counts_most() -> None:
 
 
 def test_programs_without_a_grammar_are_programs() -> None:
-    """A suffix tells a program where there is no grammar: it has its language's share, and nothing against it (T-1)."""
+    """Programs without a grammar count by suffix (T-1)."""
     corpus = FakeCorpus(
         {
             "a.py": "value = 1\n" * 15,
@@ -96,7 +96,7 @@ def test_programs_without_a_grammar_are_programs() -> None:
 def test_what_is_no_program_counts_less_unless_it_is_asked_for(
     task: str, of_style: float, of_readme: float | None, of_settings: float | None
 ) -> None:
-    """Pages, styles and data stand behind programs; a first line with their prefix asks for them (rule T-1)."""
+    """Pages, styles and data rank after programs unless a prefix asks for them (rule T-1)."""
     corpus = FakeCorpus(
         {
             "a.py": "value = 1\n",
@@ -115,7 +115,7 @@ def test_what_is_no_program_counts_less_unless_it_is_asked_for(
 
 
 def test_a_changelog_is_asked_for_by_its_name_alone() -> None:
-    """It holds the words of every task, so that ``docs: ...`` does not mean it (rule T-1)."""
+    """``docs: ...`` does not mean the changelog, which contains every word (rule T-1)."""
     corpus = FakeCorpus({"CHANGES.md": "# News\n", "docs/a.md": "# A\n"})
     for task, value in (("docs: explain", None), ("docs: correct the changelog", 1.0)):
         put, _ = inquiry(corpus, ask(task))

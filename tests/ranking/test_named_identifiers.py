@@ -1,4 +1,4 @@
-"""Identifiers that a text names, also as several words."""
+"""Identifiers in a text, also of several words."""
 
 import pytest
 
@@ -34,14 +34,14 @@ from tests.ranking.asking import ask
     ],
 )
 def test_names_that_are_sure(text: str, names: list[str]) -> None:
-    """What looks like code, is quoted, called, capitalised or named by a message is a name for sure (rule T-2)."""
+    """Quoted, called, capitalised, code-like and reported names are certain (rule T-2)."""
     assert [
         name for name, certainty in named_identifiers(text).items() if certainty == 1.0
     ] == names
 
 
 def test_plain_words_are_possible_names() -> None:
-    """Other words than stop words may be names, too, with less certainty, behind the sure ones (rule T-2)."""
+    """Other words are possible names, after the certain ones (rule T-2)."""
     assert named_identifiers("the retry of Session.send in it") == {
         "Session.send": 1.0,
         "retry": 0.3,
@@ -50,7 +50,7 @@ def test_plain_words_are_possible_names() -> None:
 
 
 def test_a_name_is_as_sure_as_its_surest_place() -> None:
-    """A word that is quoted once is a name wherever it stands (rule T-2)."""
+    """A word quoted once is a name everywhere (rule T-2)."""
     assert named_identifiers("retry fails; call `retry`") == {
         "retry": 1.0,
         "fails": 0.3,
@@ -59,12 +59,12 @@ def test_a_name_is_as_sure_as_its_surest_place() -> None:
 
 
 def test_names_are_bounded() -> None:
-    """A text that is a list of names tells the first of them (rule T-5)."""
+    """Of a long list of names the first count (rule T-5)."""
     assert len(named_identifiers(" ".join(f"a_{n} b{n}b" for n in range(1000)))) == 400
 
 
 def test_terms_are_looked_up_in_two_passes() -> None:
-    """Each pass reads the tables of the whole project: one for the task, one for the names of likely sources."""
+    """The tables of the project are read twice: for the task and for likely sources."""
     source = "def retry_loop(x):\n    y = x\n    return y\n"
     corpus = FakeCorpus({f"{name}.py": source for name in ("reader", "writer", "pump")})
     rank(corpus, ask("Make the retry loop of the slow socket reader stop"))

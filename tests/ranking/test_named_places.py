@@ -1,10 +1,10 @@
-"""The places that messages of programs and diffs name; messages in ``messages/`` were printed, folders renamed."""
+"""Locations in output of programs; ``messages/`` is real output with renamed folders."""
 
 from pathlib import Path
 
 import pytest
 
-from aggregate.ranking.task_text import MOST_PLACES, named_places
+from aggregate.ranking.task_text import MOST_LOCATIONS, locations_in
 
 MESSAGES = Path(__file__).with_name("messages")
 SHOP = "/home/ada/shop"
@@ -52,15 +52,15 @@ PRINTED: dict[str, list[tuple[str, int, str]]] = {
 
 @pytest.mark.parametrize("program", PRINTED)
 def test_messages_as_programs_print_them(program: str) -> None:
-    """The places of a real message, the frame where it ended first (rule T-2)."""
+    """The innermost frame of a real message comes first (rule T-2)."""
     text = (MESSAGES / f"{program}.txt").read_text(encoding="utf-8")
-    assert [tuple(place) for place in named_places(text)] == PRINTED[program]
+    assert [tuple(place) for place in locations_in(text)] == PRINTED[program]
 
 
 def test_a_backtrace_of_rust_names_the_functions_of_the_project() -> None:
-    """Frames of the standard library stand among them; the place of the panic comes first (rule T-2)."""
+    """A panic's location precedes frames of the standard library (rule T-2)."""
     text = (MESSAGES / "rust_panic.txt").read_text(encoding="utf-8")
-    own = [place for place in named_places(text) if not place.path.startswith("/rustc/")]
+    own = [place for place in locations_in(text) if not place.path.startswith("/rustc/")]
     assert own == [("m.rs", 2, "Cart.total"), ("m.rs", 3, "main")]
 
 
@@ -120,8 +120,8 @@ def test_a_backtrace_of_rust_names_the_functions_of_the_project() -> None:
     ],
 )
 def test_each_way_to_name_a_place(line: str, expected: tuple[str, int, str]) -> None:
-    """A line of a message, a link or a mention gives its one place (rule T-2)."""
-    assert [tuple(place) for place in named_places(line)] == [expected]
+    """A message, link or mention has one location (rule T-2)."""
+    assert [tuple(place) for place in locations_in(line)] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -136,17 +136,17 @@ def test_each_way_to_name_a_place(line: str, expected: tuple[str, int, str]) -> 
     ],
 )
 def test_what_is_no_place_of_a_project(line: str) -> None:
-    """Frames within the languages' own programs, numbers, pages and dotted names are no places (rule T-2)."""
-    assert named_places(line) == ()
+    """Frames of runtimes, numbers, pages and dotted names are not locations (rule T-2)."""
+    assert locations_in(line) == ()
 
 
 def test_a_go_function_stands_above_its_place() -> None:
-    """The function of a frame that takes two lines is the one of the line before (rule T-2)."""
+    """A two-line frame has its function on the line before (rule T-2)."""
     frames = "main.(*T).Method(0x1)\n\t/x/y.go:12 +0x1d\ncreated by main.go1\n\t/x/z.go:3 +0x1\n"
-    assert named_places(frames) == (("/x/y.go", 12, "T.Method"), ("/x/z.go", 3, "go1"))
+    assert locations_in(frames) == (("/x/y.go", 12, "T.Method"), ("/x/z.go", 3, "go1"))
 
 
 def test_a_recursion_is_told_once_and_places_are_bounded() -> None:
-    """Equal frames count once, and there is an end to others (rule T-5)."""
-    assert len(named_places('  File "a.py", line 3, in f\n' * 1000)) == 1
-    assert len(named_places("".join(f"a{n}.py:{n}\n" for n in range(1, 1000)))) == MOST_PLACES
+    """Equal frames count once, and their number is limited (rule T-5)."""
+    assert len(locations_in('  File "a.py", line 3, in f\n' * 1000)) == 1
+    assert len(locations_in("".join(f"a{n}.py:{n}\n" for n in range(1, 1000)))) == MOST_LOCATIONS

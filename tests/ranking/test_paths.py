@@ -1,4 +1,4 @@
-"""What files are for by their paths, and the table in which they are looked up."""
+"""Kinds of files by path, and look-ups of paths."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.fakes.corpus import FakeCorpus
 
 
 def facts(path: str, *, is_generated: bool = False) -> FileFacts:
-    """Return what is known of a short text."""
+    """Return the facts of a short text."""
     return FileFacts(path, "", False, 10, 1, is_generated)
 
 
@@ -48,12 +48,12 @@ def facts(path: str, *, is_generated: bool = False) -> FileFacts:
     ],
 )
 def test_paths_tell_what_files_are_for(path: str, kind: PathKind) -> None:
-    """Tests and what stands beside the source are told by folders and names; parts of words are not taken for them."""
+    """Folders and whole words of names decide the kind."""
     assert kinds_of([facts(path)]) == [kind]
 
 
 def test_generated_texts_are_generated_wherever_they_lie() -> None:
-    """A text that says that a program wrote it counts as generated."""
+    """A text with a generator's mark counts as generated."""
     assert kinds_of([facts("src/app/core.py", is_generated=True)]) == [PathKind.GENERATED]
 
 
@@ -79,8 +79,8 @@ PATHS = ("src/app/core.py", "lib/app/core.py", "core.py", "web/index.js")
 def test_written_paths_mean_the_longest_common_end(
     written: str, files: list[str], share: float
 ) -> None:
-    """A path that a message tells means the files that share most of its last parts, by whole parts (rule T-2)."""
+    """A written path matches the files with the longest common suffix (rule T-2)."""
     corpus = FakeCorpus(dict.fromkeys(PATHS, "x\n"))
-    match = PathTable(corpus.files).meant_by(written)
+    match = PathTable(corpus.files).match(written)
     assert [corpus.files[number].path for number in match.files] == files
     assert match.share == share

@@ -1,4 +1,4 @@
-"""Pieces: every line in one of them, each with its definition; and kinds of lines, told in any language."""
+"""Pieces cover all lines; kinds of lines in any language."""
 
 from textwrap import dedent
 
@@ -46,12 +46,12 @@ def shown(path: str, text: str) -> list[str]:
 
 
 def test_a_line_belongs_to_its_innermost_definition() -> None:
-    """Comments, decorators and nested functions go with their definition, blank lines with what is above (B-2)."""
+    """Comments, decorators and nested functions go with their definition, blank lines with the text above (B-2)."""
     assert shown("a.py", PYTHON) == ["1-5", "6-13 Shape", "14-21 Shape.area", "22-23 main"]
 
 
 def test_a_licence_and_imports_are_pieces_of_their_own() -> None:
-    """They can be left out where the constants behind them are shown (rules B-2, B-6)."""
+    """Imports are separate from constants, so that a prompt can omit them (rules B-2, B-6)."""
     licence = "/*\n * Copyright 2020 A.\n */\n"
     imports = 'package a\n\nimport (\n\t"os"\n)\n\n'
     constants = "// Of a day.\nconst (\n\thours = 24\n)\n"
@@ -63,7 +63,7 @@ def test_a_licence_and_imports_are_pieces_of_their_own() -> None:
 
 @pytest.mark.parametrize("middle", ["} else {", "} catch (e) {", ") {", "&& b) {"])
 def test_a_piece_begins_with_a_statement(middle: str) -> None:
-    """A long function without blank lines is not cut before the second half of a statement (rule B-6)."""
+    """A long function is not cut inside a statement (rule B-6)."""
     lines = ["f() {", "  if (a) {", *["    b();"] * 8, "  c();", *["    b();"] * 5, f"  {middle}"]
     lines += [*["    d();"] * 24, "  }", "}"]
     pieces = shown("a.js", "function " + "\n".join(lines) + "\n")
@@ -71,7 +71,7 @@ def test_a_piece_begins_with_a_statement(middle: str) -> None:
 
 
 def test_the_end_of_a_function_is_no_piece() -> None:
-    """What is left of a long function behind the last cut tells nothing where it is short (rule B-6)."""
+    """A short rest of a long function is not cut off (rule B-6)."""
     body = "".join(f"    a{number}()\n" for number in range(26))
     assert shown("a.py", f"def f():\n{body}    return 1\n") == ["1-28 f"]
     assert len(shown("a.py", f"def f():\n{body}{body}    return 1\n")) > 1
@@ -84,7 +84,7 @@ def test_sections_of_prose_are_pieces() -> None:
 
 
 def test_data_stay_together() -> None:
-    """Keys of data are no pieces of their own where what they stand in is short (rule B-2)."""
+    """Short data are not cut into keys (rule B-2)."""
     text = '{\n  "name": "x",\n  "scripts": {\n    "a": 1,\n    "b": 2,\n    "c": 3\n  }\n}\n'
     assert shown("package.json", text) == ["1-8"]
     table = "[a]\nx = 1\ny = 2\nz = 3\n\n" + "[b]\n" + "k = 1\n" * 30
@@ -92,7 +92,7 @@ def test_data_stay_together() -> None:
 
 
 def test_a_long_run_is_cut_behind_a_blank_line() -> None:
-    """A piece ends where the text has a gap, else where it is least indented."""
+    """A piece ends at a blank line, else before the least indented line."""
     lines = [f"word{number}" for number in range(40)]
     lines[18] = ""
     assert shown("a.txt", "\n".join(lines)) == ["1-19", "20-40"]
@@ -102,7 +102,7 @@ def test_a_long_run_is_cut_behind_a_blank_line() -> None:
 
 
 def test_comments_above_are_found_in_other_languages() -> None:
-    """Comments of many lines and attributes belong to what follows; directives do not."""
+    """Block comments and attributes belong to the next definition; directives do not."""
     text = dedent(
         """\
         #include <x.h>
@@ -138,7 +138,7 @@ LINES = st.lists(
     st.booleans(),
 )
 def test_pieces_are_all_lines_once_and_in_order(lines: list[str], path: str, ends: bool) -> None:
-    """Whatever a text holds, its pieces are its lines, none twice, none longer than allowed (rule L-1)."""
+    """Pieces cover each line once and are bounded, for any text (rule L-1)."""
     text = "\n".join(lines) + ("\n" if ends else "")
     analysis = analyse(path, text)
     covered = [line for piece in analysis.pieces for line in range(piece.first, piece.last + 1)]
@@ -159,13 +159,13 @@ def test_pieces_are_all_lines_once_and_in_order(lines: list[str], path: str, end
     "text", ["\r", "a\rb\r\nc", "\x0c\n\x0b\u2028\n", "\ufeff", "\0\0\n\0", "\n\n\n", "\ud800\n"]
 )
 def test_only_line_feeds_end_lines(text: str) -> None:
-    """Other line ends are characters like any other, as they are for the source map (rule L-1)."""
+    """Other line separators do not split lines, as in the source map (rule L-1)."""
     count = len(text.removesuffix("\n").split("\n"))
     assert analyse("a.py", text).pieces[-1].last == count
 
 
 def test_what_only_closes_belongs_to_what_stands_before_it() -> None:
-    """A brace or an ``end`` behind the last method is no piece, which a prompt would show alone (rule B-2)."""
+    """A closing brace or ``end`` is not a piece of its own (rule B-2)."""
     rust = "impl A {\n    fn a() {\n        b();\n    }\n}\n\nimpl B {\n    fn c() {}\n}\n"
     assert shown("a.rs", rust) == ["1-1 A", "2-6 A.a", "7-7 B", "8-9 B.c"]
     ruby = "class A\n  def a\n    b\n  end\nend\n\ndef c\n  d\nend\n"
@@ -173,7 +173,7 @@ def test_what_only_closes_belongs_to_what_stands_before_it() -> None:
 
 
 def test_a_docstring_is_not_cut_where_its_end_is_near() -> None:
-    """A long function is cut behind its docstring rather than at a blank line inside of it (rule B-6)."""
+    """A long function is cut after its docstring, not inside (rule B-6)."""
     signature = (
         "def get(\n" + "".join(f"    a{number}: int,\n" for number in range(8)) + ") -> int:\n"
     )
@@ -185,7 +185,7 @@ def test_a_docstring_is_not_cut_where_its_end_is_near() -> None:
 
 
 def test_an_underline_belongs_to_its_heading() -> None:
-    """A heading is shown with the line that makes it one (rule B-2)."""
+    """A heading includes its underline (rule B-2)."""
     analysis = analyse("a.md", "One\n===\n\ntext\n\nTwo\n---\n\n## Three\n\ntext\n")
     assert [(d.signature, d.body) for d in analysis.definitions] == [(1, 3), (6, 8), (9, 10)]
 
@@ -227,12 +227,12 @@ def kinds(text: str, language: str) -> str:
     ],
 )  # fmt: skip
 def test_a_line_is_told_by_its_beginning(language: str, text: str, letters: str) -> None:
-    """Comments and imports of many lines go on to their end, and strings hold none (rule B-2)."""
+    """Comments and imports may have several lines; strings contain none (rule B-2)."""
     assert kinds(text, language) == letters
 
 
 def test_a_licence_is_a_comment_at_the_head_that_speaks_of_it() -> None:
-    """A comment about the file is no licence, nor is one further down (rule B-2)."""
+    """Only a legal comment at the top is a licence (rule B-2)."""
     licence = "/*\n * Copyright 2020 A. All rights reserved.\n */\n"
     assert kinds(f"{licence}package a\n", "go") == "LLLi"
     assert kinds(f"<?php\n\n{licence}", "php") == ".bLLL"
@@ -241,6 +241,6 @@ def test_a_licence_is_a_comment_at_the_head_that_speaks_of_it() -> None:
 
 
 def test_a_bracket_that_nothing_closes_ends() -> None:
-    """What looks like an import without an end takes some hundred lines, not the file (rule B-2)."""
+    """An unclosed import ends after some hundred lines (rule B-2)."""
     letters = kinds("import (\n" + "x\n" * 1_000, "go")
     assert letters.count("i") < 300

@@ -1,4 +1,4 @@
-"""Ranking: from a corpus and a question to files in order, with probabilities and reasons."""
+"""Ranking: order, probabilities and reasons."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def order(corpus: FakeCorpus, ranking: Ranking) -> Sequence[str]:
 
 
 def best_definition(corpus: FakeCorpus, ranking: Ranking) -> str:
-    """Return ``path:Class.name`` of the likeliest piece of all."""
+    """Return ``path:Class.name`` of the likeliest piece."""
     _, file, place = max(
         (probability, -ranked.file, -place)
         for ranked in ranking.files
@@ -50,13 +50,13 @@ def best_definition(corpus: FakeCorpus, ranking: Ranking) -> str:
     ],
 )  # fmt: skip
 def test_what_the_question_is_about_comes_first(question: Question, best: str) -> None:
-    """Words, names, places, symbols and changes each bring their definition to the top (rules T-1 and T-2)."""
+    """Words, names, locations, symbols and changes find their definition (rules T-1 and T-2)."""
     corpus = project()
     assert best_definition(corpus, rank(corpus, question)) == best
 
 
 def test_all_files_are_ranked_and_share_one_probability() -> None:
-    """Each candidate stands in the ranking once; files and pieces sum to 1 (rule T-1)."""
+    """Each candidate is ranked once; probabilities sum to 1 (rule T-1)."""
     corpus = project()
     ranking = rank(corpus, ask("match a path"))
     assert sorted(order(corpus, ranking)) == sorted(PROJECT)
@@ -67,7 +67,7 @@ def test_all_files_are_ranked_and_share_one_probability() -> None:
 
 
 def test_a_giant_leaves_room_for_the_others() -> None:
-    """A file of more pieces than are looked at, first by its size alone, hides none of another's (rule B-6)."""
+    """A giant file in front hides no pieces of other files (rule B-6)."""
     giant = "# a path\n" * 181_000
     corpus = FakeCorpus({**PROJECT, "src/giant.py": giant})
     ranked = by_number(rank(corpus, ask("return the path")))
@@ -75,7 +75,7 @@ def test_a_giant_leaves_room_for_the_others() -> None:
 
 
 def test_reasons_say_what_moved_a_file() -> None:
-    """Reasons come strongest first, at most six, with what matched; weights are those that were added (rule A-1)."""
+    """At most six reasons, the strongest first, with weights and matches (rule A-1)."""
     corpus = project()
     question = ask("match a path in the router", commits=[commit("match a path", "src/router.py")])
     ranking = rank(corpus, question)
@@ -91,7 +91,7 @@ def test_reasons_say_what_moved_a_file() -> None:
 
 
 def test_a_heavier_seed_never_lowers_its_file() -> None:
-    """The more a symbol weighs, the likelier its file."""
+    """A larger weight of symbols raises the file's score."""
     corpus = project()
     question = ask("match a path", symbols=["Session"])
     number = corpus.number("src/session.py")
@@ -104,7 +104,7 @@ def test_a_heavier_seed_never_lowers_its_file() -> None:
 
 
 def test_features_are_what_is_weighed() -> None:
-    """The features of pieces, weighed, differ as the logarithms of their probabilities: one path of code."""
+    """Weighted features equal differences of log-probabilities."""
     from math import log
 
     corpus = project()
@@ -140,18 +140,18 @@ def test_features_are_what_is_weighed() -> None:
     ],
 )
 def test_little_evidence_is_enough(texts: dict[str, str], question: Question) -> None:
-    """No file, one file, an empty one, no history, another language: each file is ranked once (rule T-5)."""
+    """Unusual projects are ranked completely (rule T-5)."""
     corpus = FakeCorpus(texts)
     assert [ranked.file for ranked in rank(corpus, question).files] == list(range(len(texts)))
 
 
 def test_missing_evidence_is_told_with_its_reason() -> None:
-    """What there was no evidence of is told: no history, no words in the files, no grammar (rule T-5)."""
+    """Missing evidence is reported: history, words, grammar (rule T-5)."""
     corpus = FakeCorpus({"a.unknown": "some text\n", "b.unknown": "more text\n"})
     question = ask("修复解析器")
     told = {missing.evidence: missing.reason for missing in rank(corpus, question).missing}
     assert told == {
-        "history": "there is no commit to learn from",
+        "history": "the project has no commits",
         "text": "none of the task's words occurs in a file",
         "definitions": "no grammar for a.unknown and 1 more",
     }
@@ -161,7 +161,7 @@ def test_missing_evidence_is_told_with_its_reason() -> None:
 
 
 def test_a_task_without_text_is_told_of_once() -> None:
-    """What was said with the question, that there is no text, is not said again of the files (rule T-5)."""
+    """A missing text is reported once (rule T-5)."""
     corpus = FakeCorpus({"a.py": "def a(): ...\n"})
     told = Question(task=read_task(""), missing=[Missing("text", "no text")])
     texts = [gap.reason for gap in rank(corpus, told).missing if gap.evidence == "text"]
@@ -169,7 +169,7 @@ def test_a_task_without_text_is_told_of_once() -> None:
 
 
 def test_a_task_of_200_kb_asks_its_strongest_terms() -> None:
-    """Of a very long task the words count that occur in files and are rare, at most 200 (rule T-5)."""
+    """Of a very long task at most 200 rare words count (rule T-5)."""
     corpus = project()
     noise = " ".join(f"noise{number}" for number in range(25_000))
     text = f"the wildcards\n\n{noise} find_route segment"
@@ -183,7 +183,7 @@ def test_a_task_of_200_kb_asks_its_strongest_terms() -> None:
 
 
 def test_equal_files_stand_in_the_order_of_the_corpus() -> None:
-    """Files between which nothing decides stay as configured (rules T-4 and B-8)."""
+    """Ties keep the configured order (rules T-4 and B-8)."""
     texts = {f"{name}.py": "def f():\n    x = 1\n    return x\n" for name in "cab"}
     assert order(FakeCorpus(texts), rank(FakeCorpus(texts), ask("nothing of this"))) == list(texts)
     assert order(FakeCorpus(texts), rank(FakeCorpus(texts), Question())) == list(texts)
@@ -200,7 +200,7 @@ print(repr(rank(project(), question)))
 
 
 def test_hash_seeds_change_nothing() -> None:
-    """Scores, reasons and order are the same to the last bit under any seed of hashes (rule T-4)."""
+    """Scores, reasons and order do not depend on the hash seed (rule T-4)."""
     printed = {
         subprocess.run(
             [sys.executable, "-c", SCRIPT],
@@ -216,7 +216,7 @@ def test_hash_seeds_change_nothing() -> None:
 
 
 def test_only_the_best_files_are_loaded() -> None:
-    """Of many files only the likeliest are analysed; the others are ranked behind by what is known of them."""
+    """Only the likeliest files are analysed; the others follow by rough evidence."""
     texts = {f"m{number:03}.py": f"value{number} = {number}\n" for number in range(700)}
     corpus = FakeCorpus({**texts, "z.py": "def target():\n    x = 1\n    return x\n"})
     ranking = rank(corpus, ask("`target` is wrong"))
@@ -238,7 +238,7 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=12), st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=3))
 def test_odd_questions_are_answered(words: list[str], symbols: list[str], paths: list[str]) -> None:
-    """Whatever is asked, every file is ranked once, the same twice over (rules T-4 and T-5)."""
+    """Any question ranks every file once, repeatably (rules T-4 and T-5)."""
     corpus = project()
     question = ask(" ".join(words), symbols=symbols, focus=[(path, 1, 0) for path in paths])
     ranking = rank(corpus, question)
@@ -256,6 +256,6 @@ def test_odd_questions_are_answered(words: list[str], symbols: list[str], paths:
     ],
 )
 def test_what_is_pointed_at_comes_first_whatever_it_is_for(question: Question) -> None:
-    """A test that has changed, or that is named by a place or a symbol, is not held back as a test (rule T-2)."""
+    """A test that a change, location or symbol points at has no penalty (rule T-2)."""
     corpus = project()
     assert order(corpus, rank(corpus, question))[0] == "tests/test_router.py"

@@ -1,4 +1,4 @@
-"""What a name that a file uses means."""
+"""Resolution of references."""
 
 import pytest
 
@@ -36,14 +36,14 @@ PATHS = (
     ],
 )  # fmt: skip
 def test_modules_are_found_as_written(importer: str, module: str, files: list[str]) -> None:
-    """Dotted, slashed, relative and scoped modules name files or folders of the project; others name nothing."""
+    """Module names of all forms match files or folders; unknown ones nothing."""
     corpus = FakeCorpus(dict.fromkeys(PATHS, "x\n"))
     numbers = files_of_module(PathTable(corpus.files), importer, module)
     assert [corpus.files[number].path for number in numbers] == files
 
 
 def project(**texts: str) -> FakeCorpus:
-    """Return a project of the texts, ``a__b`` for ``a/b.py``."""
+    """Return a project; the keyword ``a__b`` is ``a/b.py``."""
     return FakeCorpus({f"{name.replace('__', '/')}.py": text for name, text in texts.items()})
 
 
@@ -51,13 +51,13 @@ AREA = "def area(shape):\n    sides = shape.sides\n    return sides\n"
 
 
 def closely(corpus: FakeCorpus) -> Resolver:
-    """Return a resolver that has looked closely at all files."""
+    """Return a resolver with all files analysed."""
     known = dict(enumerate(corpus.analyses(range(len(corpus.files)), with_references=True)))
     return Resolver(corpus, PathTable(corpus.files), known)
 
 
 def meant(corpus: FakeCorpus, path: str, name: str, scope: str = "") -> list[str]:
-    """Return the paths of what a call in a file means."""
+    """Return the paths of a call's targets."""
     reference = Reference(name, "call", 1, -1, scope)
     return [
         corpus.files[file].path
@@ -66,13 +66,13 @@ def meant(corpus: FakeCorpus, path: str, name: str, scope: str = "") -> list[str
 
 
 def test_the_file_itself_is_nearest() -> None:
-    """A name that the file defines means that definition, whoever else defines it."""
+    """A file's own definition wins."""
     corpus = project(a__one=AREA, b__two=AREA)
     assert meant(corpus, "b/two.py", "area") == ["b/two.py"]
 
 
 def test_what_is_imported_is_meant() -> None:
-    """A name that was imported, or whose scope was, means what the module defines."""
+    """An imported name, or one with an imported scope, resolves to the module."""
     imported = "from b.two import area\n\narea(1)\n"
     corpus = project(a__one=AREA, b__two=AREA, a__three=imported, a__four="from b import two\n")
     assert meant(corpus, "a/three.py", "area") == ["b/two.py"]
@@ -80,7 +80,7 @@ def test_what_is_imported_is_meant() -> None:
 
 
 def test_then_the_folder_then_the_project() -> None:
-    """Without an import the same folder is meant, else all where at most three share the name, else nothing."""
+    """Without an import: same folder, else at most three namesakes, else nothing."""
     corpus = project(a__one=AREA, b__two=AREA, a__three="area(1)\n", c__four="area(1)\n")
     assert meant(corpus, "a/three.py", "area") == ["a/one.py"]
     assert meant(corpus, "c/four.py", "area") == ["a/one.py", "b/two.py"]
@@ -90,7 +90,7 @@ def test_then_the_folder_then_the_project() -> None:
 
 
 def test_files_that_are_not_looked_at_closely_make_a_name_unclear() -> None:
-    """What a name means is told only where few files seem to define it, also of those that nobody parsed (T-4)."""
+    """Namesakes in unparsed files count as ambiguous too (T-4)."""
     reference = Reference("area", "call", 1, -1, "")
     for others, expected in (("b", [(0, 0)]), ("bdef", [])):
         corpus = project(
@@ -102,7 +102,7 @@ def test_files_that_are_not_looked_at_closely_make_a_name_unclear() -> None:
 
 
 def test_self_means_the_same_class() -> None:
-    """Of two methods of one name in a file, ``self`` means the one of the class that uses it."""
+    """``self`` resolves to the method of the same class."""
     text = """\
         class Left:
             def size(self):

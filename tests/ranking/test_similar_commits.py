@@ -1,4 +1,4 @@
-"""Past commits that a task resembles."""
+"""Commits similar to a task."""
 
 from aggregate.ranking import Commit, similar_commits
 
@@ -9,24 +9,24 @@ def commit(*terms: str) -> Commit:
 
 
 def test_rare_words_and_short_messages_count_more() -> None:
-    """What few messages say tells more than what many say, and a short message more than a long one (rule T-2)."""
+    """Rare words and short messages weigh more (rule T-2)."""
     commits = [
         commit("retry"),
         commit("retry", "timeout"),
         commit("retry", "timeout", "a", "b", "c", "d"),
         commit("x"),
     ]
-    assert [alike.place for alike in similar_commits(commits, ["retry", "timeout"])] == [1, 2, 0]
+    assert [alike.age for alike in similar_commits(commits, ["retry", "timeout"])] == [1, 2, 0]
 
 
 def test_equal_ones_stand_as_in_the_history_and_the_most_are_bounded() -> None:
-    """The newer of two equal commits comes first; no more than asked for are returned (rule T-4)."""
+    """Of equal commits the newer comes first, within the limit (rule T-4)."""
     commits = [commit("a"), commit("b"), commit("a"), commit("a")]
-    assert [alike.place for alike in similar_commits(commits, ["a"], most=2)] == [0, 2]
+    assert [alike.age for alike in similar_commits(commits, ["a"], most=2)] == [0, 2]
 
 
 def test_no_words_in_common() -> None:
-    """Without a shared word, a history or a task nothing is alike, and nothing fails (rule T-5)."""
+    """Nothing is similar without shared words, history or task (rule T-5)."""
     assert similar_commits([commit("a")], ["b"]) == []
     assert similar_commits([commit()], ["b"]) == []
     assert similar_commits([], ["b"]) == []

@@ -1,4 +1,4 @@
-"""The order without a question."""
+"""Ranking without a question."""
 
 from aggregate.ranking import Question, rank
 from tests.fakes.corpus import FakeCorpus
@@ -6,7 +6,7 @@ from tests.ranking.asking import by_number, project
 
 
 def test_what_is_used_most_comes_first() -> None:
-    """Without a task, source that others use comes first, then other source, tests and documents last (rule T-3)."""
+    """Used source comes first, then other source, tests and documents (rule T-3)."""
     corpus = project()
     ranking = rank(corpus, Question())
     paths = [corpus.files[ranked.file].path for ranked in ranking.files]
@@ -17,7 +17,7 @@ def test_what_is_used_most_comes_first() -> None:
 
 
 def test_definitions_that_are_used_come_first_in_their_file() -> None:
-    """Within a file the pieces of definitions that other files use are likelier (rule T-3)."""
+    """Pieces of used definitions are likelier within a file (rule T-3)."""
     corpus = FakeCorpus(
         {
             "a.py": "def alone():\n    x = 1\n    return x\n\n\ndef wanted():\n    x = 1\n    return x\n",
@@ -29,7 +29,7 @@ def test_definitions_that_are_used_come_first_in_their_file() -> None:
 
 
 def test_a_file_of_many_pieces_is_no_likelier_for_it() -> None:
-    """Size decides nothing without a question: equals stay in the order of the corpus (rule T-3)."""
+    """Size does not matter without a question (rule T-3)."""
     corpus = FakeCorpus({"a.py": "x = 1\n", "b.py": "x = 1\n\n" * 400})
     ranking = rank(corpus, Question())
     assert [ranked.file for ranked in ranking.files] == [0, 1]
@@ -37,7 +37,7 @@ def test_a_file_of_many_pieces_is_no_likelier_for_it() -> None:
 
 
 def test_a_use_counts_for_the_definition_that_it_means() -> None:
-    """A file is used by those that import it or surely mean its definition, never by namesakes."""
+    """Only imports and unambiguous references count as use."""
     calls = "import socket\n\ndef run(sock):\n    sock.close()\n    socket.create()\n"
     corpus = FakeCorpus(
         {
@@ -56,7 +56,7 @@ def test_a_use_counts_for_the_definition_that_it_means() -> None:
 
 
 def test_a_use_of_a_sole_name_counts_where_no_import_is_needed() -> None:
-    """In a language without imports of names a sole definition is meant, ambiguous ones count for nothing."""
+    """Without imports of names a unique definition is used, an ambiguous one is not."""
     corpus = FakeCorpus(
         {
             "a.c": "int area(int x) { return x; }\nint twice(int x) { return x; }\n",

@@ -1,4 +1,4 @@
-"""A task's text in, what it tells out."""
+"""Parsing of task texts."""
 
 import time
 
@@ -23,7 +23,7 @@ Fixes: #77
 
 
 def test_a_message_is_read_whole() -> None:
-    """Terms, subject, scopes, names and places of a message, without its trailers, links and quotations (rule T-2)."""
+    """A message's parts exclude trailers, links and quotations (rule T-2)."""
     task = read_task(TASK)
     assert task.text == TASK
     assert task.scopes == ("http",)
@@ -31,7 +31,7 @@ def test_a_message_is_read_whole() -> None:
     assert task.terms["retry"] == 3  # retry_loop, Retry, tests/test_retry
     gone = {"ada", "lovelac", "grac", "hopper", "signed", "1234", "xylophon", "exampl", "org"}
     assert not gone & task.terms.keys()
-    assert task.places == (("tests/test_retry.py", 12, ""),)
+    assert task.locations == (("tests/test_retry.py", 12, ""),)
     sure = [name for name, certainty in task.names.items() if certainty == 1.0]
     assert sure == ["retry_loop", "Session.send", "Retry", "backoff", "quux"]
     assert task.names["server"] == 0.3
@@ -58,26 +58,26 @@ def test_a_message_is_read_whole() -> None:
     ],
 )
 def test_the_scopes_of_a_subject(subject: str, scopes: tuple[str, ...]) -> None:
-    """What a subject begins with says where; words for the kind of a change do not (rule T-2)."""
+    """Prefixes are scopes, except words for kinds of change (rule T-2)."""
     assert read_task(subject).scopes == scopes
 
 
 def test_the_subject_of_a_traceback_is_its_error() -> None:
-    """Where the first line only opens a traceback, the line that says what went wrong is the subject (rule T-2)."""
+    """The subject of a traceback is its error line (rule T-2)."""
     text = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\nKeyError: colour\n'
     assert "colour" in read_task(text).subject
     assert "recent" not in read_task(text).subject
 
 
 def test_a_quotation_alone_is_the_task() -> None:
-    """Where all is quoted nothing else could be meant; what a test runner points at is no quotation (rule T-5)."""
+    """A fully quoted text counts; a test runner's marker is not a quotation (rule T-5)."""
     assert "xylophon" in read_task("> nothing of xylophones").terms
     assert "xylophon" in read_task("hello\n>       assert xylophones()").terms
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\0", "\ud800", "the of and", "?!", "\r\r\n"])
 def test_a_text_that_tells_nothing(text: str) -> None:
-    """An empty task, stop words or odd characters are no error and name nothing (rule T-5)."""
+    """Empty or odd tasks are valid and name nothing (rule T-5)."""
     assert read_task(text) == TaskText(text=text)
 
 
@@ -95,15 +95,15 @@ def test_other_languages_than_english(text: str, term: str) -> None:
 
 
 def test_folders_of_a_machine_are_no_terms() -> None:
-    """Of an absolute path the last folders and the file count as words, the place keeps all of it (rule T-2)."""
+    """Absolute paths count by their last folders; locations keep all (rule T-2)."""
     task = read_task("crash in /home/zaphod/work/shop/src/cart.py:7")
     assert "zaphod" not in task.terms
     assert {"shop", "src", "cart"} <= task.terms.keys()
-    assert task.places == (("/home/zaphod/work/shop/src/cart.py", 7, ""),)
+    assert task.locations == (("/home/zaphod/work/shop/src/cart.py", 7, ""),)
 
 
 def test_a_form_that_was_filled_in() -> None:
-    """Headings, comments and boxes of a form for issues are no words of who filled it in (rule T-2)."""
+    """Headings, comments and checkboxes of issue forms are ignored (rule T-2)."""
     text = (
         "<!-- Thank you for the report! -->\n### Describe the bug\n\nThe cart is empty.\n\n"
         "**To Reproduce**\n\n## Retry of payments\n- [x] I have searched\n<!-- unclosed"
@@ -114,7 +114,7 @@ def test_a_form_that_was_filled_in() -> None:
 
 
 def test_what_every_traceback_says_is_no_term() -> None:
-    """The words around the frames, addresses, and where packages are installed, count as no words (rule T-2)."""
+    """Fixed texts of tracebacks, addresses and package folders are ignored (rule T-2)."""
     text = (
         "Traceback (most recent call last):\n"
         '  File "/opt/lib/site-packages/shop/cart.py", line 3, in total\n'
@@ -143,7 +143,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_no_text_takes_for_ever(part: str) -> None:
-    """A text of 200 KB is read in a moment, whatever it is made of (rule T-5)."""
+    """A text of 200 KB is parsed quickly (rule T-5)."""
     text = (part * (200_000 // len(part) + 1))[:200_000]
     begun = time.process_time()
     read_task(text)
@@ -157,17 +157,20 @@ def test_no_text_takes_for_ever(part: str) -> None:
     | st.text()
 )
 def test_any_text_is_read(text: str) -> None:
-    """No text is an error, what is told is bounded and has its form, and twice the same (rules T-4 and T-5)."""
+    """Any text is parsed, with bounded, repeatable results (rules T-4 and T-5)."""
     task = read_task(text)
     assert task == read_task(text)
-    assert len(task.places) <= 200
+    assert len(task.locations) <= 200
     assert len(task.names) <= 400
     assert set(task.names.values()) <= {1.0, 0.3}
-    assert all(place.path and place.line >= 0 and "\\" not in place.path for place in task.places)
+    assert all(
+        location.path and location.line >= 0 and "\\" not in location.path
+        for location in task.locations
+    )
 
 
 def test_a_log_tells_by_what_it_says_once() -> None:
-    """Lines that differ in numbers alone are not what a task is about, however many they are (rule T-5)."""
+    """Repeated log lines are not the topic (rule T-5)."""
     log = "".join(
         f"12:00:{n % 60:02} INFO worker {n} got path=/items/{n} in {n}ms\n" for n in range(900)
     )
@@ -181,6 +184,6 @@ def test_a_log_tells_by_what_it_says_once() -> None:
 
 @pytest.mark.parametrize(("times", "counted"), [(11, 11), (12, 0)])
 def test_a_few_lines_alike_are_no_log(times: int, counted: int) -> None:
-    """A table or a short list of cases is what a task is about; twelve such lines are a log's (rule T-5)."""
+    """A table or short list counts; twelve similar lines are a log (rule T-5)."""
     lines = "".join(f"worker {n} stopped\n" for n in range(times))
     assert read_task(f"{lines}bar drawn twice\n").terms.get("worker", 0) == counted

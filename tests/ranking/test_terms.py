@@ -1,4 +1,4 @@
-"""Terms: what of a text counts when it is compared with another one."""
+"""Terms of texts."""
 
 import time
 
@@ -29,7 +29,7 @@ from aggregate.ranking.terms import split_identifier, stem, words_in
     ],
 )
 def test_terms_are_identifiers_and_their_parts(text: str, terms: list[str]) -> None:
-    """Names count whole and in parts, of every script; stop words and single letters do not (rule T-5)."""
+    """Names count whole and in parts, in every script (rule T-5)."""
     assert list(terms_in(text)) == terms
 
 
@@ -46,13 +46,13 @@ def test_terms_are_identifiers_and_their_parts(text: str, terms: list[str]) -> N
     ],
 )
 def test_forms_of_a_word_are_one_term(forms: tuple[str, ...]) -> None:
-    """A task in prose meets the names in code whatever form of a word it uses (rule T-1)."""
+    """Word forms in prose match names in code (rule T-1)."""
     assert len(set(map(stem, forms))) == 1
 
 
 @pytest.mark.parametrize("word", ["string", "status", "feed", "bus", "css", "redis", "ring", "red"])
 def test_what_only_looks_like_an_ending_stays(word: str) -> None:
-    """Words that end like others are left as they are."""
+    """Similar-looking words keep their ending."""
     assert stem(word) == word
 
 
@@ -80,7 +80,7 @@ WORDS = [
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join)))
 def test_any_text_has_terms_without_spaces_that_are_found_again(text: str) -> None:
-    """No text is refused, and a table of words finds what ``terms_in`` counts (rules T-4 and T-5)."""
+    """Tables match ``terms_in`` for any text (rules T-4 and T-5)."""
     terms = terms_in(text)
     assert all(term and term == "".join(term.split()) for term in terms)
     table = TermTable(pack_terms([{}, words_in(text)]))
@@ -92,7 +92,7 @@ def test_any_text_has_terms_without_spaces_that_are_found_again(text: str) -> No
 
 @given(st.from_regex(r"[A-Za-z_0-9]{1,30}", fullmatch=True))
 def test_parts_are_the_identifier_without_underscores(name: str) -> None:
-    """Taking an identifier apart loses nothing of it."""
+    """Splitting an identifier loses nothing."""
     assert "".join(split_identifier(name)) == name.replace("_", "")
 
 
@@ -110,7 +110,7 @@ def test_parts_are_the_identifier_without_underscores(name: str) -> None:
     ids=["letters", "camel", "snake", "han", "capitals", "words", "surrogates"],
 )
 def test_a_huge_text_takes_no_time(text: str) -> None:
-    """A word of a megabyte, or a task of 200 KB, is read in a moment (rule T-5)."""
+    """A word of a megabyte, or a task of 200 KB, is parsed quickly (rule T-5)."""
     began = time.process_time()
     terms_in(text)
     assert time.process_time() - began < 2

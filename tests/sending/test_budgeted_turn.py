@@ -202,7 +202,7 @@ def test_lines_of_a_file_that_stands_twice_have_their_places(folder: Path) -> No
     assert audit is not None
     assert audit.source_map is not None
     kinds = set()
-    lines = made.prompt.markdown.split("\n")
+    lines = made.prompt.written.split("\n")
     for line, origin in zip(lines, audit.source_map.origins(), strict=True):
         if origin.source != "src/a_tools.py" or "step_" not in line or line.startswith("-"):
             continue

@@ -132,7 +132,7 @@ def test_a_summary_that_was_paid_for_is_named(folder: Path) -> None:
     made = prepared(folder)
     kept = folder / "manual_slop.default-full_history.toml"
     kept.write_text('history = ["Theirs"]', encoding="utf-8")
-    with pytest.raises(ConfigError, match="there is a discussion of this name") as caught:
+    with pytest.raises(ConfigError, match="a discussion of this name already exists") as caught:
         compact_discussion(made, config)
     assert summary_file(caught.value).read_text(encoding="utf-8") == "They spoke of tabs."
     assert turns_in(kept) == ["Theirs"]

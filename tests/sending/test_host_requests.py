@@ -149,7 +149,7 @@ def test_a_recorded_turn_is_remembered(config: str) -> None:
     usage = {"input_tokens": 3, "cache_creation_input_tokens": 9000, "output_tokens": 2}
     done = record(first, usage, "So.")
     assert done.reply.usage == Usage(3, 9000, 0, 2)
-    assert done.path.read_text(encoding="utf-8") == first.plan.text
+    assert done.path.read_text(encoding="utf-8") == f"{first.plan.text}\n"
     assert done.answer is not None
     assert done.answer.read_text(encoding="utf-8") == "So."
     assert done.history is not None

@@ -73,17 +73,17 @@ def say(
 
 
 def test_the_request_is_the_file_and_the_file_is_the_public_text(folder: Path) -> None:
-    """The text that is sent equals the numbered file, and the static part plus the discussion equal both (M-10, M-11)."""
+    """The text that is sent equals the numbered file but for the line feed at its end, and the static part plus the discussion equal both (M-10, M-11)."""
     say(folder, "First?")
     made, done = say(folder, "Second?")
     written = done.path.read_text(encoding="utf-8")
-    assert made.plan.text == written == made.prompt.markdown
+    assert f"{made.plan.text}\n" == written == made.prompt.written
     history = [
         *turns_in(folder / "manual_slop_history.toml")[:-2],
         {"role": "User", "content": "Second?"},
     ]
     static = build_markdown_no_history(build_file_items(folder, ["src/*.py"]), folder, [])
-    assert written == static + "\n\n" + build_discussion_text(history)
+    assert made.plan.text == static + "\n\n" + build_discussion_text(history)
 
 
 def test_the_second_turn_reads_the_first(folder: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
         ["a.py", "b.py", "c.py", "b.py*"],
         ("src/b.py",),
     )
-    assert done.path.read_text(encoding="utf-8") == made.plan.text
+    assert done.path.read_text(encoding="utf-8") == f"{made.plan.text}\n"
     assert "### File src/b.py (diff)\n\n```diff\n@@ -799,3 +799,4 @@\n" in made.plan.text
     assert done.reply.usage.cache_read > 0.99 * first.plan.total
     assert made.ordered.extra < 150

@@ -1,15 +1,13 @@
-"""Scripts: files of answers for the doubles that stand in for a model.
+"""Scripts: answers of a model by ticket or question, as TOML or JSON.
 
-All read one form, as TOML or JSON: a table ``answers`` by ticket or question. An answer is a text, or a table of
-``ScriptedReply``; a question, which a goal may ask again, may have a list of these.
+An answer is a text, a table of ``ScriptedReply``, or a list of these: one for each attempt.
 """
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from aggregate.base.errors import ConfigError
 from aggregate.project.configuration import read_toml_text, validate_table
@@ -25,7 +23,7 @@ class ScriptedCall(BaseModel):
 
 
 class ScriptedReply(BaseModel):
-    """What a double does when it is asked."""
+    """One answer of a scripted model."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -48,13 +46,24 @@ class ScriptedReply(BaseModel):
     refuse: bool = Field(
         default=False, description="The failure is a refusal: asking again does not help."
     )
+    then: tuple["ScriptedReply", ...] = Field(
+        default=(), description="The answers of further attempts; the last one stays."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_table(cls, answer: object) -> object:
+        """Return the table of an answer, which may be a text or a list."""
+        first, *rest = answer if isinstance(answer, list | tuple) and answer else [answer]
+        table = {"text": first} if isinstance(first, str) else first
+        return {**table, "then": rest} if rest and isinstance(table, dict) else table
+
+    def at(self, attempt: int) -> "ScriptedReply":
+        return (self, *self.then)[:attempt][-1]
 
     def failure(self, attempt: int) -> str:
+        """Return the error of an attempt, ``""`` if it has none."""
         return self.fail if self.failures == 0 or attempt <= self.failures else ""
-
-
-def as_table(answer: object) -> object:
-    return {"text": answer} if isinstance(answer, str) else answer
 
 
 class ReplyScript(BaseModel):
@@ -62,25 +71,26 @@ class ReplyScript(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    answers: dict[str, Annotated[ScriptedReply, BeforeValidator(as_table)]] = Field(
-        default_factory=dict, description="By ticket id or question: a text, or a table."
+    answers: dict[str, ScriptedReply] = Field(
+        default_factory=dict,
+        description="By ticket id or question: a text, a table, or a list of these.",
     )
 
 
-def read_answers(path: Path) -> tuple[dict[str, Any], str]:
-    """Return the object that a script is, and its text where this is TOML, in which mistakes have lines."""
+def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
+    """Read the answers of a script, which may also be the whole file.
+
+    Raises:
+        ConfigError: The file cannot be read, or is not a script.
+    """
     text = read_toml_text(path)
     is_json = path.suffix.lower() == ".json" or text.lstrip().startswith("{")
     try:
         script = json.loads(text) if is_json else parse_untrusted_toml(text)
     except (ValueError, RecursionError) as error:
         language = "JSON" if is_json else "TOML"
-        raise ConfigError(f"is no valid {language}: {error}", path=str(path)) from None
+        raise ConfigError(f"is not valid {language}: {error}", path=str(path)) from None
     if not isinstance(script, dict):
         raise ConfigError('must be an object with "answers"', path=str(path))
-    return script, "" if is_json else text
-
-
-def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
-    script, toml_text = read_answers(path)
-    return validate_table(ReplyScript, script, path=path, text=toml_text).answers
+    script = script if "answers" in script else {"answers": script}
+    return validate_table(ReplyScript, script, path=path, text="" if is_json else text).answers

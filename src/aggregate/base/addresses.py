@@ -1,4 +1,4 @@
-"""Addresses of servers: which can be read, where they lead, and how they are shown without what may be secret."""
+"""Check server addresses, and show them without secrets."""
 
 import ipaddress
 import re
@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from aggregate.base.errors import ClientSetupError
 
-UNREADABLE = "that cannot be read"  # stands for what is no address, behind the words "the address"
+UNREADABLE = "that cannot be read"  # follows "the address" in messages
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -23,7 +23,7 @@ def check_address(url: str) -> None:
         )
     if not parts.hostname:
         raise ClientSetupError(
-            f"the address {url!r} names no host: write it as {parts.scheme}://host/path"
+            f"the address {url!r} has no host: write it as {parts.scheme}://host/path"
         )
 
 
@@ -41,7 +41,7 @@ def is_loopback(url: str) -> bool:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Tell whether only this machine reaches what listens on a host: ``127.0.0.2`` too, and all of its kind."""
+    """Return whether only this machine reaches a host; true for all of 127.0.0.0/8."""
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -61,12 +61,12 @@ def display_address(url: str) -> str:
 
 
 def _split(url: str) -> SplitResult | None:
-    """Return the parts of an address; ``None`` for what different programs would read differently."""
+    """Return the parts of an address if it is unambiguous."""
     if re.search(r"[\\\s\x00-\x1f\x7f]", url):
         return None
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         return None
     return parts

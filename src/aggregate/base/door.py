@@ -1,4 +1,4 @@
-"""Lazy doors: a package's ``__init__`` says what it offers, and a name is imported once somebody asks for it."""
+"""Lazy doors: a package's ``__init__`` lists its names and imports them on first use."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -6,25 +6,28 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-TYPE_CHECKING = False  # for type checkers true, by its name: a door has one import
+TYPE_CHECKING = False  # type checkers take this name for true
 
 
-def door(package: str, offered: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package: ``offered`` says by module what is taken from there, in one text."""
-    modules = {name: module for module, names in offered.items() for name in names.split()}
+def door(package: str, names_by_module: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package.
+
+    ``names_by_module`` lists the names of each module, separated by spaces.
+    """
+    modules = {name: module for module, names in names_by_module.items() for name in names.split()}
 
     class Package(ModuleType):
         def __setattr__(self, name: str, value: object) -> None:
-            # Python sets each module that it has loaded here, also one that is called like what it offers.
+            # Python sets each loaded submodule here, which must not replace an equal name.
             if name not in modules or not isinstance(value, ModuleType):
                 super().__setattr__(name, value)
 
-    def take(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-        if (module := modules.get(name)) is None:
+    def load(name: str) -> Any:  # noqa: ANN401 - any value of a module
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{module}"), name)
+        value = getattr(import_module(f"{package}.{modules[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 
     sys.modules[package].__class__ = Package
-    return take
+    return load

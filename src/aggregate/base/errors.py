@@ -1,17 +1,23 @@
-"""Every error that the package raises, in one tree.
+"""All errors of the package, in one tree.
 
-Types are public interface, messages are not. Each message says in one sentence what happened, where, and what to do.
+Types are public interface, messages are not. A message names the failure, the object and the fix.
 """
 
 from enum import StrEnum
 
 
 class AggregateError(Exception):
-    """Base of everything that the package raises on purpose."""
+    """Base of all errors that the package raises on purpose."""
 
 
 class ConfigError(AggregateError):
-    """A configuration file cannot be used: which file (``None`` for a mapping), dotted key (``""``: all) and line."""
+    """A configuration cannot be used.
+
+    Attributes:
+        path: The file, None for a mapping.
+        key: Dotted key, ``""`` for the whole file.
+        line: 1-based, None if unknown.
+    """
 
     def __init__(
         self, message: str, *, path: str | None = None, key: str = "", line: int | None = None
@@ -34,19 +40,19 @@ class SyntaxViewError(AggregateError):
 
 
 class DeadlineError(SyntaxViewError):
-    """A text cannot be parsed in the time and the memory that any program of its size needs."""
+    """Parsing a text exceeded the limits of time or memory."""
 
     def __init__(self, problem: str = "") -> None:
-        longer = "this text takes far longer to parse than a program of its size, and was given up"
-        super().__init__(problem or longer)
+        too_slow = "parsing was stopped: it takes far longer than for a program of this size"
+        super().__init__(problem or too_slow)
 
 
 class NotebookError(SyntaxViewError):
-    """A Jupyter notebook is damaged, so that its cells cannot be read."""
+    """A Jupyter notebook is damaged."""
 
 
 class BeadsError(AggregateError):
-    """One source of a project's beads cannot be read; another one may."""
+    """One source of a project's beads cannot be read."""
 
 
 class TokenizerError(AggregateError):
@@ -54,13 +60,15 @@ class TokenizerError(AggregateError):
 
 
 class ScopeError(AggregateError):
-    """A project asks for a file outside of it, or for one that looks like a secret, without permission."""
+    """An untrusted project names a file outside of it or a secret."""
 
 
 class BudgetError(AggregateError):
-    """What must be shown does not fit into the budget; ``smallest`` is one with which the request succeeds, in tokens.
+    """The pinned parts do not fit into the budget.
 
-    ``reason`` is what does not fit, without the remedy: of a larger request another budget would do.
+    Attributes:
+        smallest: The smallest sufficient budget in tokens.
+        reason: The message without the fix, for callers with larger requests.
     """
 
     def __init__(self, message: str, *, smallest: int, reason: str = "") -> None:
@@ -70,7 +78,7 @@ class BudgetError(AggregateError):
 
 
 class SeedError(AggregateError):
-    """None of the files or symbols that a task points at exists; the message holds the nearest names."""
+    """A task's focus files or symbols do not exist."""
 
 
 class OutputError(AggregateError):
@@ -78,7 +86,7 @@ class OutputError(AggregateError):
 
 
 class Refusal(StrEnum):
-    """Why a sub-agent is not spawned, or a session not made: the codes of the sessions_spawn protocol."""
+    """Error codes of the sessions_spawn protocol."""
 
     INVALID_TASK = "INVALID_TASK"
     INVALID_PARAMETER = "INVALID_PARAMETER"
@@ -98,7 +106,7 @@ class Refusal(StrEnum):
 
 
 class SpawnError(AggregateError):
-    """A sub-agent cannot be spawned as asked, and nothing was spawned; ``code`` is the stable name of the reason."""
+    """A request to spawn sub-agents was refused; ``code`` is the stable reason."""
 
     def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
@@ -106,7 +114,7 @@ class SpawnError(AggregateError):
 
 
 class Stopped(StrEnum):
-    """Why foreign code gave no value."""
+    """Why foreign code returned no value."""
 
     SYNTAX = "syntax"
     RUNTIME = "runtime"
@@ -118,7 +126,7 @@ class Stopped(StrEnum):
 
 
 class SandboxError(AggregateError):
-    """Foreign code failed (with the name of its ``exception``), was stopped at a limit, or cannot be run here."""
+    """Foreign code raised ``exception``, exceeded a limit, or cannot run."""
 
     def __init__(
         self, message: str, *, kind: Stopped = Stopped.REFUSED, exception: str = ""
@@ -132,11 +140,17 @@ class CompilerError(AggregateError):
 
 
 class TrackError(AggregateError):
-    """A track cannot be found, run, resumed or cancelled as asked."""
+    """A track cannot be found, run, resumed or cancelled."""
 
 
 class WorkerError(AggregateError):
-    """A worker gave no answer, and took ``tokens`` and dollars all the same; asking ``again`` may help."""
+    """A worker returned no answer.
+
+    Attributes:
+        again: A retry may help.
+        tokens: Tokens used nevertheless.
+        cost: Dollars spent nevertheless.
+    """
 
     def __init__(
         self, message: str, *, again: bool = True, tokens: int = 0, cost: float | None = None
@@ -150,19 +164,19 @@ class DataReferenceError(AggregateError, FileNotFoundError):
 
 
 class ClientError(AggregateError):
-    """A model cannot be asked."""
+    """A request to a model failed."""
 
 
 class ClientSetupError(ClientError):
-    """A key, an SDK, a program or a name is missing; the message says what to set or install."""
+    """A key, SDK, program or name is missing; the message gives the fix."""
 
 
 class NoProviderError(ClientSetupError):
-    """Nobody says whom to ask; how one is named follows from where it is asked."""
+    """No provider is chosen."""
 
 
 class PromptTooLongError(ClientError):
-    """The prompt, with room for an answer, has more ``tokens`` than the model's context ``window``."""
+    """Prompt and answer need more ``tokens`` than the context ``window`` has."""
 
     def __init__(self, message: str, *, tokens: int, window: int) -> None:
         super().__init__(message)
@@ -170,7 +184,13 @@ class PromptTooLongError(ClientError):
 
 
 class ProviderError(ClientError):
-    """The provider refused or failed, perhaps with an HTTP status and the seconds that it asks to wait."""
+    """The provider refused or failed.
+
+    Attributes:
+        status: HTTP status, if any.
+        retry_after: Seconds that the provider asks to wait.
+        retryable: A retry may help.
+    """
 
     def __init__(
         self,
@@ -185,16 +205,16 @@ class ProviderError(ClientError):
 
 
 class ToolError(AggregateError, ValueError):
-    """A tool is unknown, cannot be registered, or refuses its arguments."""
+    """A tool is unknown, cannot be registered, or rejects its arguments."""
 
 
 class StateError(AggregateError):
-    """The store of saved state, or of durable runs, cannot be used."""
+    """The store of saved state or durable runs cannot be used."""
 
 
 class DatabaseAwayError(StateError):
-    """The database of durable runs does not answer now; later it may."""
+    """The database of durable runs is temporarily unavailable."""
 
 
 class ModelError(AggregateError):
-    """A model gave no answer, or has no script for the question."""
+    """A model returned no answer, or has no script for the question."""

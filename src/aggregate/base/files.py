@@ -1,4 +1,4 @@
-"""A file of a prompt: how it is to be shown, what it holds, and where each line that is shown came from."""
+"""A file of a prompt: settings, view, and source lines."""
 
 import struct
 from bisect import bisect_left, bisect_right
@@ -24,7 +24,7 @@ class ViewMode(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "ViewMode":
-        """Return the mode that ``value`` names; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
+        """Parse a mode; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
         return _MODES.get(str(value).strip().lower(), cls.SUMMARY)
 
 
@@ -32,10 +32,9 @@ _MODES = {mode.value: mode for mode in ViewMode}
 
 
 class Span(NamedTuple):
-    """A run of consecutive lines of a view that stands for a run of lines of the file, 1-based and inclusive.
+    """A mapping from lines of a view to lines of the file, 1-based and inclusive.
 
-    Where both runs have one length they map line by line; otherwise the whole run of the view (a placeholder, an
-    outline's row) stands for the whole run of the file.
+    Runs of equal length map line by line. Otherwise a placeholder or an outline's row represents the whole run.
     """
 
     start: int
@@ -45,7 +44,7 @@ class Span(NamedTuple):
 
 
 def source_lines(spans: Iterable[Span]) -> dict[int, int]:
-    """Return the file's line of each line of a view that stands for one line."""
+    """Return the file's line by line of a view."""
     return {
         span.start + offset: span.source_start + offset
         for span in spans
@@ -55,9 +54,9 @@ def source_lines(spans: Iterable[Span]) -> dict[int, int]:
 
 
 def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
-    """Return where ``outer``, which leads to a view, leads through ``inner``, from there to the file.
+    """Compose the mapping of a view of a view with that of the inner view.
 
-    Lines that come from nowhere stay without a span.
+    Lines without a source get no span.
     """
     composed: list[Span] = []
     ordered = sorted(inner)
@@ -68,8 +67,8 @@ def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
         overlapping = [part for part in near if part.end >= span.source_start]
         if not overlapping:
             continue
-        if span.end - span.start != span.source_end - span.source_start:  # a line of dots
-            sources = [_shown_by(part, span.source_start, span.source_end) for part in overlapping]
+        if span.end - span.start != span.source_end - span.source_start:  # a placeholder
+            sources = [_source_of(part, span.source_start, span.source_end) for part in overlapping]
             first = min(start for start, _ in sources)
             last = max(end for _, end in sources)
             composed.append(Span(span.start, span.end, first, last))
@@ -78,13 +77,13 @@ def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
         for part in overlapping:
             start = max(span.source_start, part.start) + offset
             end = min(span.source_end, part.end) + offset
-            shown = _shown_by(part, span.source_start, span.source_end)
-            composed.append(Span(start, end, *shown))
+            source = _source_of(part, span.source_start, span.source_end)
+            composed.append(Span(start, end, *source))
     return composed
 
 
-def _shown_by(part: Span, first: int, last: int) -> tuple[int, int]:
-    """Return the lines of the file that those of ``part`` stand for which lie within these lines of the view."""
+def _source_of(part: Span, first: int, last: int) -> tuple[int, int]:
+    """Return a span's source lines for some lines of a view."""
     if part.end - part.start != part.source_end - part.source_start:
         return part.source_start, part.source_end
     offset = part.source_start - part.start
@@ -95,7 +94,7 @@ _SPAN = struct.Struct("<4I")
 
 
 class PackedSpans(Sequence[Span]):
-    """Spans as the bytes of their numbers: most are never looked at, and each object takes a while to make."""
+    """Spans as bytes, decoded on use: most are never read."""
 
     __slots__ = ("data",)
 
@@ -113,7 +112,7 @@ class PackedSpans(Sequence[Span]):
     def __len__(self) -> int:
         return len(self.data) // _SPAN.size
 
-    def __getitem__(self, index: int) -> Span:  # type: ignore[override] # nobody slices it
+    def __getitem__(self, index: int) -> Span:  # type: ignore[override] # never sliced
         return tuple(self)[index]
 
     def __iter__(self) -> Iterator[Span]:
@@ -131,11 +130,9 @@ class View:
     """A file as a model sees it."""
 
     text: str
-    # Where its lines come from, in order; lines that come from nowhere (a digest's prose) are not covered.
-    spans: Sequence[Span] = ()
-    language: str = ""  # the language tag for the fence around it, ``""`` for none
-    # What was asked for and could not be shown, one line each; the text says so too.
-    problems: tuple[str, ...] = ()
+    spans: Sequence[Span] = ()  # in order; without lines that have no source (a digest's prose)
+    language: str = ""  # the fence's language tag, ``""`` for none
+    problems: tuple[str, ...] = ()  # requested parts that cannot be shown; the text says so too
 
     def source_line(self, line: int) -> int | None:
         for span in self.spans:
@@ -154,24 +151,23 @@ class ViewRequest:
     text: str
     mode: ViewMode
     mask: Mapping[str, str] = field(default_factory=dict)  # symbol path to "def", "sig" or "hide"
-    slices: Sequence[Mapping[str, Any]] = ()  # as the user's files hold them
+    slices: Sequence[Mapping[str, Any]] = ()  # as in the user's files
 
 
 class ShownText(NamedTuple):
-    source: str  # the file's text, secrets replaced; ``""`` where it was not read
-    spans: Sequence[Span] | None = None  # ``None`` where the content is the text itself
-    redacted: Sequence[tuple[int, int]] = ()  # runs of lines in which secrets were replaced
-    is_message: bool = False  # the content says why the file is not shown
+    source: str  # the file's text, secrets replaced; ``""`` if it was not read
+    spans: Sequence[Span] | None = None  # None if the content is the text itself
+    redacted: Sequence[tuple[int, int]] = ()  # runs of lines with replaced secrets
+    is_message: bool = False  # the content is a message instead of the file
     is_numbered: bool = False  # lines begin with their numbers in the file
 
 
 class FileRecord(TypedDict):
-    """One file after reading and rendering: what ``build_file_items`` returns (rule M-5).
+    """A rendered file in the result of ``build_file_items`` (rule M-5).
 
-    ``path`` is relative to the base directory with ``/``, also where the file lies outside (``../other/c.py``).
-    ``content`` is the rendered view or the error text. ``source`` is the decoded text of the file, ``""`` where it
-    could not be read. ``spans`` map the lines of ``content`` to lines of the file; a file in full has none, its lines
-    are its own.
+    ``path`` is relative to the base directory with ``/``, also outside of it (``../other/c.py``). ``content`` is the
+    view or the error text. ``source`` is the decoded file, ``""`` if it cannot be read. ``spans`` map lines of
+    ``content`` to the file; a file in full needs none.
     """
 
     path: str
@@ -192,18 +188,18 @@ class FileRecord(TypedDict):
 
 @dataclass
 class FileItem:
-    """How one file (or every file of a glob) is shown: the per-file curation memory (rule M-40)."""
+    """Settings of a file or of all files of a glob (rule M-40)."""
 
     path: str  # relative to the base directory, absolute, or a glob
-    auto_aggregate: bool = True  # ``False`` keeps the file in the items but out of the markdown
-    force_full: bool = False  # show the raw text whatever the view mode or strategy says
+    auto_aggregate: bool = True  # ``False``: in the items, not in the markdown
+    force_full: bool = False  # raw text, overrides view mode and strategy
     view_mode: str = "full"  # one of the seven modes; unknown or empty means ``summary``
     selected: bool = False  # for batch operations of a user interface
     ast_signatures: bool = False  # shortcut for the skeleton view
     ast_definitions: bool = False  # shortcut for the skeleton view
     # ``{symbol path: "def" | "sig" | "hide"}`` for the masked view.
     ast_mask: dict[str, str] = field(default_factory=dict)
-    # Runs of lines for the custom view; each gets ``tag`` and ``comment``.
+    # Runs of lines for the custom view, with ``tag`` and ``comment``.
     custom_slices: list[dict[str, Any]] = field(default_factory=list)
     injected_at: float | None = None  # Unix time of the last injection
 
@@ -223,14 +219,14 @@ class FileItem:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
-        """Build an item from a mapping; unknown keys are ignored, missing ones and ``None`` take the default."""
-        known = {item_field.name for item_field in fields(cls)}
-        values = {key: value for key, value in data.items() if key in known and value is not None}
+        """Build an item from a mapping; ignore unknown keys and None."""
+        names = {item_field.name for item_field in fields(cls)}
+        values = {key: value for key, value in data.items() if key in names and value is not None}
         return cls(**{"path": "", **values})
 
 
 class FileRow(NamedTuple):
-    """What is told of a file once its text is gone; its fields are those of ``RenderedFile``."""
+    """Fields of a ``RenderedFile`` that survive its text."""
 
     path: str
     entry: str
@@ -241,15 +237,15 @@ class FileRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RenderedFile:
-    """One file as a prompt shows it; a ``FileRecord`` is its public form."""
+    """A file as shown in a prompt."""
 
     path: str
-    entry: str = ""  # the path or glob that the caller wrote
-    content: str = ""  # the view, or the text that stands for a file that could not be shown
+    entry: str = ""  # the caller's path or glob
+    content: str = ""  # the view, or a message instead
     source: str = ""
-    mtime: float = 0.0  # Unix time in seconds, ``0.0`` where there is no file
-    error: bool = False  # ``content`` says why the file is not shown
-    view_mode: ViewMode = ViewMode.FULL  # as it was asked for
+    mtime: float = 0.0  # Unix time in seconds, ``0.0`` without a file
+    error: bool = False  # ``content`` is an error message
+    view_mode: ViewMode = ViewMode.FULL  # as requested
     auto_aggregate: bool = True
     force_full: bool = False
     tier: int | None = None  # ``3`` marks a focus file of a Tier 3 context
@@ -257,9 +253,9 @@ class RenderedFile:
     custom_slices: Sequence[Mapping[str, Any]] = ()
     language: str = ""
     spans: Sequence[Span] = ()
-    secrets: Sequence[Finding] = ()  # those that the file holds, replaced or not
-    redacted: Sequence[tuple[int, int]] = ()  # runs of lines of ``source`` in which some were
-    note: str = ""  # what is doubtful about its text, shown in its heading
+    secrets: Sequence[Finding] = ()  # replaced or not
+    redacted: Sequence[tuple[int, int]] = ()  # runs of lines of ``source`` with replaced secrets
+    note: str = ""  # a doubt about the text, shown in the heading
 
     @property
     def shown(self) -> ShownText:
@@ -285,9 +281,9 @@ class RenderedFile:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
-        """Return the file that a record describes; one written by hand may lack any key."""
-        known = {name: record.get(name) for name in FileRecord.__annotations__}
-        values = {name: value for name, value in known.items() if value is not None}
+        """Build a file from a record, which may lack any key."""
+        fields = {name: record.get(name) for name in FileRecord.__annotations__}
+        values = {name: value for name, value in fields.items() if value is not None}
         values["path"] = str(record.get("path") or record.get("entry") or "")
         values["error"] = bool(record.get("error"))
         if not values["error"]:
@@ -306,22 +302,22 @@ class GeneratedView(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPolicy:
-    view: GeneratedView = GeneratedView.FULL  # ``FULL`` shows each file as its entry asks
-    focus_paths: frozenset[str] = frozenset()  # shown as asked
-    marks: Mapping[str, bool] = field(default_factory=dict)  # what ``.gitattributes`` say by path
+    view: GeneratedView = GeneratedView.FULL  # ``FULL``: each file as its entry says
+    focus_paths: frozenset[str] = frozenset()  # exempt
+    marks: Mapping[str, bool] = field(default_factory=dict)  # ``.gitattributes`` by path
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Files that the command line asks for (rule T-13)."""
+    """Limits of the files from the command line (rule T-13)."""
 
     paths: tuple[str, ...] = ()  # files and globs, relative to the base directory; ``()`` for all
     include: tuple[str, ...] = ()  # patterns as in ``.gitignore``; ``()`` for all
     exclude: tuple[str, ...] = ()
-    folder: str = ""  # where the patterns begin: ``""`` for the base directory, or ``a/b/``
+    folder: str = ""  # base of the patterns: ``""`` for the base directory, or ``a/b/``
 
 
-# A file as the caller may name it: an item, a path or glob, or a mapping with the fields of an item and ``tier``.
+# A caller's file: an item, a path or glob, or a mapping with the fields of an item and ``tier``.
 FileEntry = FileItem | str | Mapping[str, Any]
 
 
@@ -332,7 +328,7 @@ class Entry:
     view_mode: ViewMode = field(init=False)
 
     def __post_init__(self) -> None:
-        # Once for all the files that a glob stands for.
+        # Here, once for all files of a glob.
         mode = ViewMode.parse(self.item.view_mode)
         if self.item.force_full:
             mode = ViewMode.FULL
@@ -342,6 +338,6 @@ class Entry:
 
     @classmethod
     def of(cls, entry: FileEntry) -> "Entry":
-        """Return ``entry`` in this form; only mappings can carry a tier."""
+        """Convert an entry; only mappings can have a tier."""
         tier = entry.get("tier") if isinstance(entry, Mapping) else None
         return cls(FileItem.of(entry), tier if isinstance(tier, int) else None)

@@ -1,7 +1,7 @@
-"""Any value as JSON: the one stand-in for what JSON does not know.
+"""Convert any value to JSON.
 
-Values come from agents, tools and foreign code: whatever a value raises when it is looked at, it becomes a visible
-item, and what stands around it stays as it is.
+Values come from agents, tools and foreign code. A value that raises becomes a visible placeholder; its neighbours
+are converted as usual.
 """
 
 import json
@@ -16,33 +16,31 @@ from typing import Final
 from aggregate.base.messages import shorten
 from aggregate.base.values import DataReference, Value, escape_surrogates
 
-# Levels of nesting that are shown; no real data has more, and a JSON writer recurses once a level.
+# Levels of nesting: real data have fewer, and a JSON writer recurses once per level.
 DEPTH: Final = 100
 
-# Levels of a key or an enumeration's value: enough for a tuple of tuples, and no key becomes a page.
-_KEY_DEPTH: Final = 3
+_KEY_DEPTH: Final = 3  # levels of a key or an enumeration's value: enough for a tuple of tuples
 
-# Integers that are longer have more digits than Python converts by default (4,300); they are written in hex.
+# Longer integers exceed the digits that Python converts by default (4,300) and are written in hex.
 _MOST_BITS: Final = 14_000
 
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
 
-# Kinds that have no parts.
 _LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
 
 
 def jsonable(value: Value) -> Value:
-    """Return a copy of ``value`` of dictionaries with text keys, lists, texts, numbers, truth values and ``None`` only.
+    """Return a copy made of JSON's types.
 
-    Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays show their value. What
-    has none that can be shown is ``<its type>``. Numbers that JSON does not know are texts: ``"NaN"``,
-    ``"Infinity"``. A ``DataReference`` stays one. Never raises for what the value does.
+    Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays become their value;
+    other objects ``<their type>``. Unsupported numbers become texts: ``"NaN"``, ``"Infinity"``. A ``DataReference``
+    is kept. Never raises.
     """
     return JsonCopy().of(value)
 
 
 def json_text(value: Value, *, indent: int | None = None) -> str:
-    """Return ``value`` as JSON that any reader takes and any file holds; never raises for what the value does."""
+    """Return any value as portable JSON; never raises."""
     try:
         return escape_surrogates(json.dumps(jsonable(value), indent=indent, ensure_ascii=False))
     except RecursionError:  # the caller's own stack is nearly full
@@ -55,7 +53,7 @@ def message_text(value: Value) -> str:
 
 
 def failure_text(error: object) -> str:
-    """Return why something failed: an exception's name and message, ``no reason given`` for nothing."""
+    """Return an exception's name and message, or ``no reason given``."""
     if isinstance(error, BaseException):
         return _exception_text(error)
     return ("" if error is None else message_text(error)) or "no reason given"
@@ -66,11 +64,10 @@ def type_name(value: object) -> str:
 
 
 class JsonCopy:
-    """One copy under way; ``stored`` keeps dates as their ``str()``, and NaN and infinities as numbers (rule D-40)."""
+    """A copy in progress; ``stored`` uses ``str()`` of dates and keeps NaN (rule D-40)."""
 
     def __init__(self, *, stored: bool = False) -> None:
-        # Why the copy is not the whole value: it contains itself, or has too many levels.
-        self.cut = ""
+        self.cut = ""  # why parts are missing: a cycle, or too many levels
         self._stored = stored
         self._ancestors: set[int] = set()
 
@@ -83,7 +80,7 @@ class JsonCopy:
                 return self._leaf(value, kind)
             return self._nested(value, kind, depth)
         except Exception:  # noqa: BLE001 - the value's own methods ran
-            return _stand_in(value)
+            return _placeholder(value)
 
     def _leaf(self, value: Value, kind: type) -> Value:
         if issubclass(kind, Enum):
@@ -105,18 +102,17 @@ class JsonCopy:
         return _exception_text(value)
 
     def _nested(self, value: Value, kind: type, depth: int) -> Value:
-        # A container is copied unless it is inside itself or too deep; anything else is shown by its own text.
         if kind is DataReference:
             return value
         copy_parts = self._copier(kind)
         if copy_parts is None:
-            return _own_text(value, kind)
+            return _object_text(value, kind)
         if id(value) in self._ancestors:
             self.cut = self.cut or "it contains itself"
-            return _stand_in(value, " that holds itself")
+            return _placeholder(value, " that holds itself")
         if depth <= 0:
             self.cut = self.cut or f"it is nested deeper than {DEPTH} levels"
-            return _stand_in(value, f" deeper than {DEPTH} levels")
+            return _placeholder(value, f" deeper than {DEPTH} levels")
         self._ancestors.add(id(value))
         try:
             return copy_parts(value, depth - 1)
@@ -142,7 +138,7 @@ class JsonCopy:
         return [self.of(item, depth) for item in value]
 
     def _set(self, value: Value, depth: int) -> list[Value]:
-        # In an order that does not depend on hashes.
+        # Sorted, so that the order does not depend on hashes.
         copies = self._items(value, depth)
         kinds = {type(copy) for copy in copies}
         comparable = kinds <= {int, float} or kinds == {str}
@@ -158,7 +154,7 @@ class JsonCopy:
         return self._keyed([*declared, *extra.items()], depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
-        """Copy the entries of an object; a key that is taken as a text gets ``-2``, ``-3``, ..."""
+        """Copy an object's entries; keys with equal text get ``-2``, ``-3``, ..."""
         copy: dict[str, Value] = {}
         last_numbers: dict[str, int] = {}
         for key, item in pairs:
@@ -175,7 +171,7 @@ def free_key(
     *,
     separator: str = "-",
 ) -> str:
-    """Return ``wanted``, or with ``-2``, ``-3``, ... the first key that is not taken."""
+    """Return the first free key: ``wanted``, or with ``-2``, ``-3``, ..."""
     if wanted not in taken:
         return wanted
     last_numbers = {} if last_numbers is None else last_numbers
@@ -186,24 +182,24 @@ def free_key(
     return f"{wanted}{separator}{number}"
 
 
-def _stand_in(value: object, why: str = "") -> str:
-    return f"<{type_name(value)}{why}>"
+def _placeholder(value: object, reason: str = "") -> str:
+    return f"<{type_name(value)}{reason}>"
 
 
 def _exception_text(error: BaseException) -> str:
     try:
         message = str(error)
-    except Exception:  # noqa: BLE001 - a run has to end, also where its exception cannot be shown
+    except Exception:  # noqa: BLE001 - a run must end even if its exception cannot be shown
         message = "its message cannot be read"
     return f"{type_name(error)}: {message}" if message else type_name(error)
 
 
-def _own_text(value: Value, kind: type) -> str:
-    # <type> where its class gives it no text, or one with an address in it.
+def _object_text(value: Value, kind: type) -> str:
+    """Return ``str(value)``, or ``<type>`` instead of a default."""
     if all(getattr(kind, name) is getattr(object, name) for name in ("__str__", "__repr__")):
-        return _stand_in(value)
+        return _placeholder(value)
     text = str.__str__(str(value))
-    return _stand_in(value) if text.startswith("<") or _ADDRESS.search(text) else text
+    return _placeholder(value) if text.startswith("<") or _ADDRESS.search(text) else text
 
 
 def first_of(sentences: Sequence[str], most: int, characters: int) -> tuple[str, ...]:

@@ -1,48 +1,46 @@
-"""Messages that stay short: what somebody probably meant, and long texts with a gap."""
+"""Short messages: suggestions for mistyped names, and abbreviated texts."""
 
 from collections.abc import Sequence
 
-# Names that a message lists: more are not read.
-_MOST = 20
+_MOST = 20  # names in a list
 
-# Hundredths that two names have in common: of three letters one is another one or elsewhere.
-_ALIKE = 66.0
+_SIMILAR = 66.0  # percent: one of three letters differs
 
 
-def did_you_mean(word: str, known: Sequence[str]) -> str:
+def did_you_mean(word: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches  # needed only for a mistake
 
-    near = get_close_matches(word[:100].lower(), known, n=1)
-    return f'did you mean "{near[0]}"?' if near else f"known are {short_list(known)}"
+    near = get_close_matches(word[:100].lower(), names, n=1)
+    return f'did you mean "{near[0]}"?' if near else f"use one of {short_list(names)}"
 
 
-def path_meant(path: str, known: Sequence[str]) -> str:
-    near = nearest_path(path, known)
+def path_meant(path: str, paths: Sequence[str]) -> str:
+    near = nearest_path(path, paths)
     return f': did you mean "{near}"?' if near else ""
 
 
-def nearest_path(path: str, known: Sequence[str]) -> str:
-    """Return which of the known paths is meant by one that is not there, ``""`` for none; it may be the end of one."""
+def nearest_path(path: str, paths: Sequence[str]) -> str:
+    """Return the path most similar to a missing one."""
     from rapidfuzz import fuzz  # needed only for a mistake
 
-    wanted, names = _parts(path), path.count("/") + 1
+    wanted, length = _parts(path), path.count("/") + 1
 
-    def likeness(one: str) -> tuple[float, float]:
-        parts = _parts("/".join(one.split("/")[-names:]))
+    def similarity(candidate: str) -> tuple[float, float]:
+        parts = _parts("/".join(candidate.split("/")[-length:]))
         scores = [*map(fuzz.ratio, wanted, parts)] if len(parts) == len(wanted) else [0.0]
         return min(scores), sum(scores)
 
-    best = max(known, key=likeness, default="")
-    return best if best and likeness(best)[0] >= _ALIKE else ""
+    best = max(paths, key=similarity, default="")
+    return best if best and similarity(best)[0] >= _SIMILAR else ""
 
 
 def _parts(path: str) -> list[str]:
     return path.lower().replace("/", ".").split(".")
 
 
-def short_list(known: Sequence[str]) -> str:
-    more = f" and {len(known) - _MOST:,} more" if len(known) > _MOST else ""
-    return ", ".join(known[:_MOST]) + more
+def short_list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
 
 
 def shorten(text: str, most: int) -> str:

@@ -1,4 +1,4 @@
-"""Where the time goes: named scopes that a host can read while the pipeline runs."""
+"""Timings of named scopes, readable while the pipeline runs."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Final, TypeVar
 
 _Item = TypeVar("_Item")
-_END: Final[Any] = object()  # stands behind the last item
+_END: Final[Any] = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Timing:
 
 
 class Monitor:
-    """Times named scopes; safe to use from many threads. Timings never reach a prompt."""
+    """Thread-safe timer of named scopes. Timings never enter a prompt."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -39,7 +39,7 @@ class Monitor:
             self._timings[name] = Timing(old.count + 1, old.total + seconds, seconds)
 
     def steps(self, name: str, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Yield ``items``, and time under ``name`` what it takes to make them, without what is done with them."""
+        """Yield items and time their production, not their use."""
         seconds = 0.0
         rest = iter(items)
         try:
@@ -66,5 +66,5 @@ _monitor = Monitor()
 
 
 def get_monitor() -> Monitor:
-    """Return the process's monitor, whose scopes time the pipeline (rule M-18)."""
+    """Return the process's monitor (rule M-18)."""
     return _monitor

@@ -1,4 +1,4 @@
-"""What a prompt is asked for, a task and a budget, and what was decided of each file for it (rule A-1)."""
+"""A prompt's task and budget, and the choice for each file (rule A-1)."""
 
 import re
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ class FileOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A maximum for the whole prompt (rule B-1)."""
+    """A limit of the whole prompt (rule B-1)."""
 
-    tokens: int  # the most o200k tokens of the markdown
-    history: float = 0.2  # the part of what pins leave that the discussion may take at most
-    results: float = 0.2  # the part of what pins leave that sub-agents' results may claim at least
+    tokens: int  # o200k tokens of the markdown
+    history: float = 0.2  # largest share of the discussion, after pins
+    results: float = 0.2  # guaranteed share of sub-agents' results, after pins
     order: FileOrder = FileOrder.AUTO
 
 
@@ -33,7 +33,7 @@ _LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}
 class Place:
     """A file, or lines of one."""
 
-    path: str  # as the user wrote it, or relative to the base directory
+    path: str  # as written by the user, or relative to the base directory
     first: int = 0  # the first line, 1-based; ``0`` for the whole file
     last: int = 0  # the last line, inclusive; ``0`` for the whole file
 
@@ -53,56 +53,52 @@ class Place:
 
 
 class Pick(NamedTuple):
-    """A file that a second look names, or a definition of it."""
+    """A file or definition picked from the shortlist."""
 
     path: str
     definition: str = ""  # such as ``name`` or ``Class.name``, ``""`` for the file
-    confidence: float = 1.0  # that it matters, ``0`` to ``1``
+    confidence: float = 1.0  # of its relevance, 0 to 1
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What somebody is about to do, from which it follows what they need to see (rules T-1 and T-2)."""
+    """A user's task, which decides the relevant files (rules T-1 and T-2)."""
 
     # In the user's words: a question, a ticket, a commit message, a traceback; may be empty.
     text: str = ""
-    # Files and places that are shown whatever they cost, and from which ranking starts.
-    focus: tuple[Place, ...] = ()
+    focus: tuple[Place, ...] = ()  # shown at any cost, and seeds of the ranking
     symbols: tuple[str, ...] = ()  # names of definitions, such as ``name`` or ``Class.name``
-    since: str = ""  # A git revision: what has changed since then is a seed
-    # What a second look names of the likeliest files, which pins nothing; and who was asked, for how much (rule T-10).
-    picks: tuple[Pick, ...] = ()
-    expected: tuple[str, ...] = ()  # words of the project that a second look adds to the task's
-    look: tuple[str, ...] = ()
-    is_strict: bool = False  # nothing is composed where no focus or no symbol matches anything
+    since: str = ""  # a git revision: later changes are seeds
+    picks: tuple[Pick, ...] = ()  # a model's choice from the shortlist, not pinned (rule T-10)
+    expected: tuple[str, ...] = ()  # words of the project added by that model
+    look: tuple[str, ...] = ()  # name and price of that model
+    is_strict: bool = False  # fail if a focus or symbol matches nothing
 
 
 class Given(NamedTuple):
     """A text that the user adds to a prompt (rule T-8)."""
 
-    title: str  # what it is, such as the output of a command
+    title: str  # such as the command of an output
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """What a prompt says beside what it shows of the project (rules T-7 and T-8)."""
+    """Parts of a prompt beside the project's content (rules T-7 and T-8)."""
 
-    # Whether one for a task within a budget begins with the project's name and ends with the task.
-    has_frame: bool = True
-    # With a budget: the git revision since which it shows what has changed, ``""`` for none.
-    changes: str = ""
+    has_frame: bool = True  # with a task and a budget: project line first, task last
+    changes: str = ""  # with a budget: show changes since this git revision
     instructions: tuple[Given, ...] = ()  # at most one
     attached: tuple[Given, ...] = ()
     line_numbers: bool = False
 
 
-AUTO: Final = "auto"  # a budget that follows from the model
+AUTO: Final = "auto"  # a budget derived from the model
 
 Amount = int | Literal["auto"]
 
-# The largest budget: a thousand times what models read, so that whatever is larger is a slip of the keyboard.
+# A thousand times the largest context window; a larger budget is a typo.
 MOST_TOKENS: Final = 1_000_000_000
 
 _HINT: Final = f"must be a number of tokens from 1 to {MOST_TOKENS:,}, such as 32000, 32k or 1.5m"
@@ -138,7 +134,7 @@ Lines = tuple[tuple[int, int], ...]  # runs of lines: the first and the last one
 
 
 class Level(StrEnum):
-    """How much of a file is shown, from most to least (rule B-2); ``none``, ``masked``, ``custom`` as configured."""
+    """Amount of a file in the prompt, from most to least (rule B-2)."""
 
     FULL = "full"
     CUSTOM = "custom"
@@ -153,40 +149,34 @@ class Level(StrEnum):
 
     @property
     def is_hidden(self) -> bool:
-        """Whether nothing of the file is shown: the prompt names it at the end of the files, or only counts it."""
+        """Whether the prompt only names or counts the file."""
         return self in (Level.NAME, Level.LEFT_OUT)
 
 
 class Reason(NamedTuple):
     kind: str  # of the evidence, such as ``"definition text"``, ``"named in the task"``, ``"changed together"``
-    weight: float  # what it added to the file's score, comparable among all reasons of a prompt
+    weight: float  # added to the file's score, comparable among all reasons of a prompt
     matched: str  # terms, a symbol, ``imports X``, ``tested by Y``, ``changed together with Z in 3 commits``
 
 
 class FileChoice(NamedTuple):
-    """What was decided about one file; a tuple, since a large project has a hundred thousand."""
+    """The choice for one of up to a hundred thousand files."""
 
-    path: str  # as the prompt shows it
-    entry: str  # the path or glob of the configuration that it belongs to
+    path: str  # as in the prompt
+    entry: str  # its path or glob in the configuration
     level: Level
-    most: Level  # the most that its entry allows
-    pinned: bool = False  # whether it is shown whatever it costs
-    # Of its segment in the prompt, with the separator behind it; ``0`` where it has none.
-    tokens: int = 0
-    # How likely the task touches it, ``0`` to ``1`` (all files together ``1``); ``None`` without a task.
+    most: Level  # the entry's limit
+    pinned: bool = False  # shown at any cost
+    tokens: int = 0  # of its segment in the prompt with the separator after it
+    # Probability that the task touches it (all files together 1); None without a task.
     score: float | None = None
-    rank: int | None = None  # 1-based place by score; ``None`` without a task
-    reasons: tuple[Reason, ...] = ()  # why, the strongest first
-    definitions: tuple[str, ...] = ()  # names of the definitions that are shown in full
-    # The level that another tenth of the budget would buy, ``None`` where that changes nothing.
-    next: Level | None = None
-    # SHA-256 of the file's bytes in hexadecimal digits, ``""`` where none of it is shown.
-    content_hash: str = ""
-    # Tokens of the whole file, as far as they are known or estimated from its characters.
-    size: int = 0
-    # Those that are shown, of the most that may be: of the file's own lines where it may be shown in full, else of
-    # those of its view.
-    lines: Lines = ()
+    rank: int | None = None  # 1-based, by score; None without a task
+    reasons: tuple[Reason, ...] = ()  # the strongest first
+    definitions: tuple[str, ...] = ()  # names of definitions shown in full
+    next: Level | None = None  # level with another tenth of the budget; None if nothing changes
+    content_hash: str = ""  # SHA-256 of the file's bytes in hexadecimal, ``""`` if not shown
+    size: int = 0  # tokens of the whole file, exact or estimated from its characters
+    lines: Lines = ()  # shown lines: of the file if it may be shown in full, else of its view
 
 
 class Missing(NamedTuple):
@@ -195,10 +185,10 @@ class Missing(NamedTuple):
 
 
 class Guess(NamedTuple):
-    """A choice of files for a task that tells of no place (rule T-9)."""
+    """Why the ranking for a vague task is a guess (rule T-9)."""
 
     reason: str
-    proposals: tuple[str, ...] = ()  # the likeliest definitions and files, the best first
+    proposals: tuple[str, ...] = ()  # likely definitions and files, the best first
 
     @property
     def sentence(self) -> str:
@@ -207,14 +197,16 @@ class Guess(NamedTuple):
 
 
 def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
-    """Return a sentence for each name that stands for nothing or for another (rules T-2 and T-9), and for a guess."""
-    names = [gap.reason for gap in missing if gap.evidence in ("symbol", "spelling", "changes")]
-    return [*names, *([f"the choice is a guess: {guess.sentence}"] if guess else [])]
+    """Return warnings about unknown names, corrected names and a guess."""
+    warnings = [gap.reason for gap in missing if gap.evidence in ("symbol", "spelling", "changes")]
+    if guess:
+        warnings.append(f"the choice is a guess: {guess.sentence}")
+    return warnings
 
 
 class SentFile(NamedTuple):
     path: str
     level: Level
     lines: Lines = ()
-    content_hash: str = ""  # with another one ``lines`` name other lines now
+    content_hash: str = ""  # of the file to which ``lines`` refer
     tokens: int = 0

@@ -1,4 +1,4 @@
-"""Values that others returned, copies that share nothing mutable with them, and references to those on disk."""
+"""Results of others: isolated copies, and references to values on disk."""
 
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias, TypeGuard, TypeVar
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
-Value: TypeAlias = Any  # whatever an agent, a step, a tool or foreign code returned
+Value: TypeAlias = Any  # a result of an agent, a step, a tool or foreign code
 
-ATOMS = (str, int, float, bool, bytes, type(None))  # cannot change: they are shared, not copied
+ATOMS = (str, int, float, bool, bytes, type(None))  # immutable, not copied
 
 CACHE_DIR: Final = "state/data_cache"
 
@@ -21,21 +21,20 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def row_maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
-    """Return what makes a named tuple of the values of all its fields, in order; nobody counts them.
+    """Return a fast, unchecked constructor of a named tuple from all its fields.
 
-    Calling the class takes three times as long, since that goes through a function for names and defaults. It is for
-    the loops over all files, definitions or pieces of a project; elsewhere the class says more.
+    For loops over all files, definitions or pieces of a project: calling the class takes three times as long.
     """
     return partial(tuple.__new__, kind)
 
 
 def isolated_copy(value: Value) -> Value:
-    """Return a copy of ``value`` that shares no mutable part with it, but for parts that refuse to be copied."""
+    """Copy a value deeply; share parts that cannot be copied."""
     copies: dict[int, Value] = {}
     unfinished: list[tuple[Value, Value]] = []
 
     def copy_of(part: Value) -> Value:
-        # The one copy; the entries of a dictionary or list in it are still the original's.
+        # A shallow copy of containers; the loop below replaces their entries.
         if type(part) in ATOMS:
             return part
         if id(part) not in copies:
@@ -58,16 +57,16 @@ def isolated_copy(value: Value) -> Value:
 
 
 def unawaited(value: Value) -> str:
-    """Return why ``value`` is no value yet, because nobody has awaited it, ``""`` where it is one."""
+    """Return a message if a value was not awaited, else ``""``."""
     if not isinstance(value, Awaitable):
         return ""
     if isinstance(value, Coroutine):
-        value.close()  # nobody can await it any more, and Python would warn of it
+        value.close()  # prevents Python's warning
     return f"the output is a {type(value).__name__} that was not awaited: await it and report what it gives"
 
 
 class DataReference(dict[str, Any]):
-    """What stands for a value that this program wrote to disk: its id, file, size and summary (rule D-42)."""
+    """Reference to a value on disk: its id, file, size and summary (rule D-42)."""
 
     __slots__ = ()
 
@@ -77,11 +76,11 @@ class DataReference(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Where the whole value is and how to get it, in two sentences."""
+        """File, size and usage of the value in two sentences."""
         path = PurePath(self["_data_file"])
-        usual = PurePath(CACHE_DIR)
-        shown = path.relative_to(path.parents[2]) if path.parent.parts[-2:] == usual.parts else path
-        return f"{shown.as_posix()}, {self['_size_kb']} KB. {self['_usage_hint']}"
+        if path.parent.parts[-2:] == PurePath(CACHE_DIR).parts:
+            path = path.relative_to(path.parents[2])
+        return f"{path.as_posix()}, {self['_size_kb']} KB. {self['_usage_hint']}"
 
 
 def is_reference(value: object) -> TypeGuard[DataReference]:
@@ -89,11 +88,11 @@ def is_reference(value: object) -> TypeGuard[DataReference]:
 
 
 def escape_surrogates(text: str) -> str:
-    r"""Return ``text`` with halves of surrogate pairs as ``\udXXX``: no file and no terminal holds them."""
+    r"""Escape unpaired surrogates as ``\udXXX``, which no file or terminal can hold."""
     if text.isascii():
         return text
     try:
-        text.encode()  # says so in a tenth of the time that a search takes
+        text.encode()  # ten times as fast as a search
     except UnicodeEncodeError:
         return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     return text

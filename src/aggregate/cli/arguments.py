@@ -4,22 +4,25 @@ import glob
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import click
 
 from aggregate.base.disk.reading import read_text
+from aggregate.base.errors import ConfigError
 from aggregate.cli.asking import SHOWN, existing_meant, from_here, read_input
-from aggregate.cli.output import warn_all
+from aggregate.cli.output import warn, warn_all
 from aggregate.cli.program import BriefCommand
 from aggregate.project.files import FolderListing, display_path
-from aggregate.project.git import unquoted
+from aggregate.project.git import find_commit, unquoted
 from aggregate.project.paths import is_glob
 from aggregate.prompt import ALL_FILES
 
 _LITERAL: Final = "aggregate.words"  # key of the words behind ``--`` in a context's ``meta``
 _DIFF: Final = "--diff"
+_BEHIND_DIFF: Final = "aggregate.behind_diff"  # key of the argument behind a --diff without a value
 UNCOMMITTED: Final = "HEAD"  # the revision that --diff means by itself
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -30,6 +33,8 @@ class RunCommand(BriefCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         ctx.meta[_LITERAL] = tuple(args[end + 1 :])
+        behind = [args[place + 1] for place in range(end - 1) if args[place] == _DIFF]
+        ctx.meta[_BEHIND_DIFF] = "".join(behind[-1:])
         options = [f"{_DIFF}={UNCOMMITTED}" if word == _DIFF else word for word in args[:end]]
         return super().parse_args(ctx, options)
 
@@ -49,6 +54,19 @@ def read_arguments(words: Sequence[str]) -> Arguments:
             raise click.UsageError(_missing(word))
     task_words += literal
     return Arguments(paths, " ".join(task_words) if task_words else None)
+
+
+def warn_of_revision(words: Sequence[str], folder: Path) -> None:
+    """Warn if the word behind ``--diff`` is taken as the task and names a revision."""
+    word: str = click.get_current_context().meta.get(_BEHIND_DIFF, "")
+    if word not in words or word.startswith("-") or re.search(r"\s", word) or _is_path(word):
+        return
+    with suppress(ConfigError):
+        find_commit(str(folder), word)
+        warn(
+            f'"{word[:SHOWN]}" is taken as the task: write {_DIFF}={word[:SHOWN]} for the changes since this '
+            f'revision, or --task "{word[:SHOWN]}"'
+        )
 
 
 def _is_path(word: str) -> bool:

@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from click.core import ParameterSource
 
 from aggregate.base.disk.reading import SETTINGS_BYTES, is_file, read_text, real_path
 from aggregate.base.disk.witnesses import doubt
+from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_private
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
@@ -44,7 +47,7 @@ def open_project_here(config: Path, *, prompt: str = "") -> Project:
         return open_project(config)
     bare = unconfigured(config)
     is_there = bool(Path(prompt).name) and is_file(audit_path(Path(prompt)))
-    if not is_there and not (bare.folder / bare.config.output.output_dir).is_dir():
+    if not is_there and not bare.prompts.is_dir():
         raise ConfigError(
             "there is neither a manual_slop.toml nor a prompt here; to make one: "
             'aggregate "what you are about to do" --budget 32k',
@@ -54,9 +57,14 @@ def open_project_here(config: Path, *, prompt: str = "") -> Project:
 
 
 def open_asked_project(
-    config: Path, *, allow_outside: bool | None, allow_secrets: bool | None, tells: str = ""
+    config: Path,
+    *,
+    allow_outside: bool | None,
+    allow_secrets: bool | None,
+    hint: str = "",
+    is_verbose: bool = False,
 ) -> Project:
-    """Return the project, or a folder without a configuration, of which a sentence ``tells`` once (rule T-6)."""
+    """Return the project, or a folder without a configuration, for which there is a ``hint`` (rule T-6)."""
     told = click.get_current_context().meta
     # A configuration that is gone while a command runs, as within a checkout, is missing.
     if told.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
@@ -71,10 +79,27 @@ def open_asked_project(
         )
     bare = unconfigured(config)
     project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    if tells and not told.setdefault(KEEP, False):
+    if hint and not told.setdefault(KEEP, False):
         told[KEEP] = True
-        say(tells)
+        say_once(hint, project, is_verbose=is_verbose)
     return project
+
+
+def say_once(hint: str, project: Project, *, is_verbose: bool) -> None:
+    """Say a sentence that is always the same, only the first time in a project unless the user is verbose."""
+    if is_verbose:
+        say(hint)
+        return
+    cache = cache_folder()
+    key = sha256(f"{real_path(project.folder)}\0{hint}".encode("utf-8", "surrogateescape"))
+    place = cache and cache / "hints" / key.hexdigest()[:32]
+    if place and os.path.lexists(place):
+        return
+    say(hint, is_repeated=False)
+    if place:
+        with suppress(OSError):
+            place.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            os.close(create_private(place))
 
 
 def is_named(parameter: str) -> bool:
@@ -239,7 +264,9 @@ def read_input() -> str:
         raise click.UsageError("there is no standard input to read: it is closed")
     data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)
     if len(data) > SETTINGS_BYTES:
-        raise click.UsageError(f"standard input is too large: the most is {SETTINGS_BYTES:,} bytes")
+        raise click.UsageError(
+            f"standard input is too large: the limit is {SETTINGS_BYTES:,} bytes"
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -94,6 +94,10 @@ def _discussion(session: ChatSession, text: str) -> None:
     say(f'discussion "{session.discussion}", {counted(turns, "turn")}')
 
 
+def _named(session: ChatSession) -> list[str]:
+    return named_discussions(session.asked.config, session.project().prompts)
+
+
 def _fork(session: ChatSession, text: str) -> None:
     if not text:
         raise click.UsageError("name the new discussion: /fork NAME")
@@ -256,7 +260,7 @@ _COMMANDS = {
         "[NAME]",
         "Go on in another discussion, or begin one.",
         _discussion,
-        lambda session: [DEFAULT, NO_DISCUSSION, *named_discussions(session.asked.config)],
+        lambda session: [DEFAULT, NO_DISCUSSION, *_named(session)],
     ),
     "fork": _Command("NAME", "Go on in a copy of this discussion.", _fork),
     "compact": _Command(

@@ -38,7 +38,7 @@ class PipedLines:
         if not data:
             raise EOFError
         if len(data) > SETTINGS_BYTES:
-            raise click.UsageError(f"a message is too large: the most is {SETTINGS_BYTES:,} bytes")
+            raise click.UsageError(f"a message is too large: the limit is {SETTINGS_BYTES:,} bytes")
         try:
             return data.decode("utf-8-sig").rstrip("\r\n")
         except UnicodeDecodeError as error:

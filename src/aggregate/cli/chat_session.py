@@ -84,8 +84,15 @@ class ChatSession:
         project = self.project()
         turn = self._prepared(prepare(project, self.asked, message, replaces=replaces))
         self._say_news(for_reader(turn.warnings), turn.notes)
-        with rendered_answer() if self.renders else nullcontext(write_piece) as write:
-            completed = deliver(turn, project, as_json=self.asked.as_json, indent=None, write=write)
+        try:
+            with rendered_answer() if self.renders else nullcontext(write_piece) as write:
+                completed = deliver(
+                    turn, project, as_json=self.asked.as_json, indent=None, write=write
+                )
+        except BaseException:
+            if bill := turn.stopped_bill:
+                self.spent = self.spent.with_one(bill)
+            raise
         self._is_answered, self.sent = True, completed
         usage = completed.reply.usage
         self.spent = self.spent.with_one(completed.bill)

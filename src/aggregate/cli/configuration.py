@@ -22,6 +22,7 @@ from aggregate.project.files import FolderListing, dependency_folders
 from aggregate.project.git import unignored
 from aggregate.project.paths import IgnoreRules
 from aggregate.prompt import compose_prompt, count_prompt, open_project, request_for, select_files
+from aggregate.prompt.document import END
 
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 # Tokens of the budget that the template shows where none is wanted: what "auto" takes without a model.
@@ -160,7 +161,7 @@ def init(config: Path, budget: Amount | None) -> None:
     if budget is None:
         command += " --budget 32k"
         if number <= _COUNTED:
-            tokens = count_prompt(compose_prompt(request).prompt).document
+            tokens = count_prompt(compose_prompt(request).prompt, end=END).document
             size += f", {tokens:,} tokens (o200k)"
             command = "aggregate run" if tokens <= _MUCH else command
     say(f"it takes {size}; next: {command}")

@@ -26,7 +26,7 @@ def discussion() -> None:
 def list_(config: Path) -> None:
     """List the discussions with their turns, tokens and when they were last used."""
     project = open_project_here(config)
-    for name in ("", *named_discussions(config)):
+    for name in ("", *named_discussions(config, project.prompts)):
         turns = Discussion(project, name).turns()
         used = turns.path.stat().st_mtime if turns.path else None
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(used)) if used else "-"

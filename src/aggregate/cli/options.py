@@ -43,6 +43,9 @@ new_config_option = click.option(
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print nothing but the result and errors."
 )
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Repeat the hints that a project shows once."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 generated_option = click.option(
     "--generated",

@@ -74,16 +74,13 @@ def write_piece(piece: str) -> None:
         _write(piece.encode("utf-8", "backslashreplace"))
 
 
-def write_pieces(pieces: Iterable[bytes], *, exactly: bool = False) -> None:
-    waiting, last = bytearray(), b""
+def write_pieces(pieces: Iterable[bytes]) -> None:
+    waiting = bytearray()
     for piece in pieces:
         waiting += piece
-        last = piece or last
         if len(waiting) >= _BLOCK_BYTES:
             write_piece(waiting.decode())
             waiting = bytearray()
-    if last and not last.endswith(b"\n") and (not exactly or is_terminal()):
-        waiting += b"\n"
     write_piece(waiting.decode())
 
 
@@ -104,8 +101,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def say(*lines: str) -> None:
-    _write_error("".join(f"{printable(line)}\n" for line in lines))
+def say(*lines: str, is_repeated: bool = True) -> None:
+    """Write lines to standard error; a run that is remembered says those again that are repeated."""
+    _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 
 def say_body(text: str) -> None:
@@ -187,8 +185,9 @@ def _write(data: str | bytes) -> None:
         raise OutputError(_unwritable(error)) from None
 
 
-def _write_error(text: str) -> None:
-    _recorded(2, text)
+def _write_error(text: str, *, is_repeated: bool = True) -> None:
+    if is_repeated:
+        _recorded(2, text)
     try:
         click.echo(text, nl=False, err=True)
     except (OSError, ValueError):

@@ -21,6 +21,7 @@ from aggregate.cli.arguments import (
     path_entries,
     read_arguments,
     read_paths_from,
+    warn_of_revision,
 )
 from aggregate.cli.asking import (
     KEEP,
@@ -34,6 +35,7 @@ from aggregate.cli.asking import (
     open_asked_project,
     read_attached,
     read_task,
+    say_once,
     seed_options,
     task_option,
     typed_places,
@@ -47,6 +49,7 @@ from aggregate.cli.options import (
     quiet_option,
     redact_option,
     scope_options,
+    verbose_option,
 )
 from aggregate.cli.output import (
     progress,
@@ -110,6 +113,7 @@ class AskedRun:
     verify: bool
     as_json: bool
     quiet: bool
+    verbose: bool
     bare: bool
     diff: str
     instructions: str | None
@@ -183,11 +187,12 @@ class AskedRun:
             self.config,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
-            tells="" if self.quiet else self._sentence_without_configuration,
+            hint="" if self.quiet else self._hint_without_configuration,
+            is_verbose=self.verbose or self.no_cache,
         )
 
     @property
-    def _sentence_without_configuration(self) -> str:
+    def _hint_without_configuration(self) -> str:
         if self.typed.paths:
             return ""
         return OVERVIEW if self.named_task is None and self.budget is None else KEEP
@@ -211,7 +216,8 @@ class AskedRun:
             return AUTO if is_overview else None
         usual = REVIEW_TOKENS if is_review else WITHOUT_MODEL
         if not self.quiet:
-            say(f"budget: {usual:,} tokens, since none is set; {OTHER_BUDGETS}")
+            hint = f"budget: {usual:,} tokens, since none is set; {OTHER_BUDGETS}"
+            say_once(hint, project, is_verbose=self.verbose or self.no_cache)
         return usual
 
     def _narrowing(self, base_dir: Path) -> Narrowing:
@@ -355,6 +361,7 @@ class AskedRun:
 @cache_options
 @json_option
 @quiet_option
+@verbose_option
 @click.pass_context
 def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as click passes them
     """Compose the prompt and write it to a numbered file; print its path.
@@ -391,6 +398,8 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
     request = asked.request(project)
     if asked.diff and not (request.task and request.budget):
         raise click.UsageError("--diff shows what fits into a budget: leave out --budget all")
+    if asked.diff and not asked.quiet:
+        warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
         request = looked_at(request, asked.pick, index=index, quiet=asked.quiet)
@@ -433,8 +442,7 @@ def _compose(
             edited=_edited(context.obj and context.obj.earlier, request, counts=counts),
         )
         if asked.to_stdout:
-            # A line break more could be a token more than the budget.
-            write_pieces(written.pieces, exactly=request.budget is not None)
+            write_pieces(written.pieces)
         elif request.output_file:
             has_records = write_named(request.output_file, written.pieces)
             path = request.output_file if has_records else None
@@ -470,6 +478,7 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     from aggregate.cli.explain import print_audit
     from aggregate.prompt import count_prompt
     from aggregate.prompt.audit import audit_data, audit_of
+    from aggregate.prompt.document import END
 
     if request.task is None and request.budget is None:
         raise click.UsageError(
@@ -477,7 +486,8 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
         )
     with progress("Rendering files", hidden=asked.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-    audit = audit_of(request, composition, count_prompt(composition.prompt, index=index))
+    tokens = count_prompt(composition.prompt, index=index, end=END)
+    audit = audit_of(request, composition, tokens)
     if not asked.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if asked.as_json:

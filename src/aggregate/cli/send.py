@@ -29,6 +29,7 @@ from aggregate.cli.options import (
     quiet_option,
     redact_option,
     scope_options,
+    verbose_option,
 )
 from aggregate.cli.output import (
     progress,
@@ -102,6 +103,7 @@ _OPTIONS = (
     redact_option(sending=True),
     json_option,
     quiet_option,
+    verbose_option,
 )
 
 
@@ -116,13 +118,15 @@ class AskedTurn:
     since: str = ""
     as_json: bool = False
     quiet: bool = False
+    verbose: bool = False
 
     def open(self) -> Project:
         return open_asked_project(
             self.config,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
-            tells="" if self.quiet else KEEP,
+            hint="" if self.quiet else KEEP,
+            is_verbose=self.verbose,
         )
 
     def seeds(self, project: Project) -> Task | None:

@@ -27,7 +27,7 @@ def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells:
         record_audit(path, request, replace(composition, cut=cut), part)
         write_path(path)
         if tells:
-            say(f"{count(part.markdown):>11,} tokens (o200k) in part {number + 1} of {len(parts)}")
+            say(f"{count(part.written):>11,} tokens (o200k) in part {number + 1} of {len(parts)}")
     if tells:
         warnings = with_meant(composition.warnings, composition.rows, request.base_dir)
         warn_all(for_reader(warnings))

@@ -1,4 +1,4 @@
-"""What the configuration file of an agent's host looks like with this server, and without it again."""
+"""Add this server to agents' configuration files, or remove it."""
 
 import json
 import re
@@ -12,8 +12,8 @@ _NAME: Final = "aggregate"
 
 class Host(NamedTuple):
     file: str  # in the project's root
-    key: str  # below which it has servers
-    kind: str = ""  # what it calls one that it starts
+    key: str  # of its servers
+    kind: str = ""  # its type of a server on standard input and output
 
 
 HOSTS: Final = {
@@ -24,23 +24,25 @@ HOSTS: Final = {
 
 
 def with_server(text: str, host: Host, command: Sequence[str]) -> str:
-    """Return a host's configuration with this server started by ``command``, for ``()`` without it; ``""`` is none.
+    """Return a host's configuration with this server, or without it for an empty command.
 
-    All else stays, in its order.
+    The rest keeps its order. ``""`` is a missing file.
     """
     try:
         data = json.loads(text.strip() or "{}")
         servers = dict(data.get(host.key, {}))
     except (ValueError, AttributeError, TypeError, RecursionError):
-        how = f'"{_NAME}": {{"command": "{_NAME}", "args": ["mcp"]}}'
-        reason = f"is no plain JSON, and comments would be lost: add to {host.key} by hand {how}"
+        example = f'"{_NAME}": {{"command": "{_NAME}", "args": ["mcp"]}}'
+        reason = (
+            f"is not plain JSON, and comments would be lost: add to {host.key} by hand {example}"
+        )
         raise ConfigError(reason, path=host.file) from None
-    before = servers.pop(_NAME, None)
-    entry = {"type": host.kind} if host.kind else {}
-    after = {**entry, "command": command[0], "args": [*command[1:], "mcp"]} if command else None
-    if before == after:
+    old_entry = servers.pop(_NAME, None)
+    kind = {"type": host.kind} if host.kind else {}
+    entry = {**kind, "command": command[0], "args": [*command[1:], "mcp"]} if command else None
+    if old_entry == entry:
         return text
-    servers = {**data.get(host.key, {}), _NAME: after} if after else servers
+    servers = {**data.get(host.key, {}), _NAME: entry} if entry else servers
     data = {**data, host.key: servers} if servers else data
     if not servers:
         del data[host.key]

@@ -1,4 +1,4 @@
-"""Context presets, named sets of files and screenshots, in TOML files: the user's, and the project's, which wins."""
+"""Context presets: named sets of files and screenshots in TOML files."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from aggregate.project.paths.globs import is_glob
 from aggregate.project.table import as_data
 from aggregate.project.tables import Config
 
-ContextFileEntry = FileItem  # An entry of a preset; a plain string is promoted to one
+ContextFileEntry = FileItem  # a plain string is promoted to one
 
 
 @dataclass
@@ -26,13 +26,10 @@ class ContextPreset:
     """A named set of files and screenshots (rule M-43)."""
 
     name: str
-    # Entries; strings are promoted to ``FileItem``.
-    files: list[ContextFileEntry] = field(default_factory=list)
-    # Paths or globs, relative to the screenshots' base directory.
-    screenshots: list[str] = field(default_factory=list)
+    files: list[ContextFileEntry] = field(default_factory=list)  # strings are promoted
+    screenshots: list[str] = field(default_factory=list)  # relative to their base directory
     description: str = ""  # one line for lists
-    # The most tokens of a prompt with it, such as ``32000``, ``"32k"`` or ``"auto"``; ``None`` for what the
-    # configuration says (rule B-4).
+    # Token limit such as ``32000``, ``"32k"`` or ``"auto"``; None for the configuration's (rule B-4).
     budget: int | str | None = None
 
     def __post_init__(self) -> None:
@@ -43,11 +40,11 @@ TABLE = "context_presets"
 
 
 class ContextPresetManager:
-    """Stores context presets in a project's configuration, over those of all projects (rule M-43).
+    """Store of a project's and the user's context presets (rule M-43).
 
     Attributes:
-        project_path: The project's ``manual_slop.toml``; it need not exist yet.
-        global_path: The file for all projects, ``None`` for none.
+        project_path: The project's ``manual_slop.toml``, which may be missing.
+        global_path: The user's file for all projects, if any.
     """
 
     def __init__(self, project_path: str | Path, global_path: str | Path | None = None) -> None:
@@ -55,7 +52,7 @@ class ContextPresetManager:
         self.global_path = Path(global_path) if global_path is not None else None
 
     def load_all(self) -> dict[str, ContextPreset]:
-        """Return all presets by name; a project's preset hides the global one of its name."""
+        """Return all presets by name; the project's override global ones."""
         presets: dict[str, ContextPreset] = {}
         for path in (self.global_path, self.project_path):
             if path is not None and path.exists():
@@ -65,13 +62,12 @@ class ContextPresetManager:
         return presets
 
     def scopes(self) -> dict[str, str]:
-        """Return ``"project"`` or ``"global"`` by the names of presets: where the one in force is stored."""
-        return dict.fromkeys(_stored(self.global_path), "global") | dict.fromkeys(
-            _stored(self.project_path), "project"
-        )
+        """Return the scope of each preset: ``"project"`` or ``"global"``."""
+        scopes = dict.fromkeys(_stored(self.global_path), "global")
+        return scopes | dict.fromkeys(_stored(self.project_path), "project")
 
     def names(self, scope: str) -> list[str]:
-        """Return the names of the presets that one scope stores."""
+        """Return the names of a scope's presets."""
         return [*_stored(self._path(scope))]
 
     def get(self, name: str) -> ContextPreset:
@@ -81,7 +77,7 @@ class ContextPresetManager:
         return presets[name]
 
     def save_preset(self, preset: ContextPreset, *, scope: str = "project") -> None:
-        """Store ``preset`` in the file of ``scope``; the rest of the file keeps its bytes."""
+        """Store a preset, keeping the rest of the file."""
         if not preset.name.strip():
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
@@ -90,12 +86,12 @@ class ContextPresetManager:
             presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
             presets[preset.name] = _table(preset)
             text = tomlkit.dumps(document)
-            # What cannot be loaded again is not written.
+            # Raises before an invalid file is written.
             validate(parse_toml(text, path), path=path, text=text)
             write_document(path, document)
 
     def delete_preset(self, name: str) -> None:
-        """Remove the preset in force under ``name`` from its file; a global one that it hid is in force again."""
+        """Delete a preset; an overridden global one applies again."""
         scope = self.scopes().get(name)
         if scope is None:
             raise self._unknown(name)
@@ -113,7 +109,7 @@ class ContextPresetManager:
             write_document(path, document)
 
     def apply_preset(self, name: str) -> ContextPreset:
-        """Make ``name`` the project's active composition, in force instead of its files and screenshots; return it."""
+        """Activate a preset instead of the project's files and screenshots."""
         preset = self.get(name)
         with changing(self.project_path):
             document = open_document(self.project_path)
@@ -122,7 +118,7 @@ class ContextPresetManager:
         return preset
 
     def reload_context_presets(self) -> tuple[dict[str, ContextPreset], list[str]]:
-        """Return all presets as the files hold them now, and a warning for each named file that does not exist."""
+        """Reload all presets; return them with warnings about missing files."""
         presets = self.load_all()
         config = load_config(self.project_path).config if self.project_path.exists() else None
         folder = self.project_path.parent
@@ -130,12 +126,12 @@ class ContextPresetManager:
         images_dir = folder / (config.screenshots.base_dir if config else ".")
         warnings: list[str] = []
         for name, preset in presets.items():
-            named = [(item.path, files_dir) for item in preset.files]
-            named += [(path, images_dir) for path in preset.screenshots]
-            for path, base in named:
+            paths = [(item.path, files_dir) for item in preset.files]
+            paths += [(path, images_dir) for path in preset.screenshots]
+            for path, base in paths:
                 if not is_glob(path) and not os.path.lexists(base / path):
                     warnings.append(
-                        f'preset "{name}": {path} does not exist: restore it or take it out of the preset'
+                        f'preset "{name}": {path} does not exist: restore it or remove it from the preset'
                     )
         return presets, warnings
 
@@ -145,12 +141,13 @@ class ContextPresetManager:
         if scope == "global" and self.global_path is not None:
             return self.global_path
         raise PresetError(
-            f'there is no file for the scope "{scope}": use project, or global with a global file'
+            f'the scope "{scope}" has no file: use project, or global with a global file'
         )
 
     def _unknown(self, name: str) -> PresetError:
-        known = short_list(tuple(self.load_all())) or "none"
-        return PresetError(f'there is no context preset "{name}": known presets: {known}')
+        names = short_list(tuple(self.load_all()))
+        hint = f"use one of {names}" if names else "none is defined"
+        return PresetError(f'there is no context preset "{name}": {hint}')
 
 
 def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
@@ -161,10 +158,11 @@ def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
 
 
 def budget_in_force(config: Config) -> int | str | None:
-    """Return the budget of the active preset if it has one, else the configuration's own."""
+    """Return the active preset's budget, else the configuration's."""
     preset = config.context_presets.get(config.project.active_preset)
-    own = preset.budget if preset is not None else None
-    return config.budget.tokens if own is None else own
+    if preset is None or preset.budget is None:
+        return config.budget.tokens
+    return preset.budget
 
 
 def _stored(path: Path | None) -> Mapping[str, Any]:

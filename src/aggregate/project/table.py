@@ -1,7 +1,7 @@
-"""What the tables of a configuration are made of: data classes, which pydantic checks where they are new.
+"""Base of configuration tables: data classes that pydantic validates.
 
-Pydantic takes longer to load, and to build its validator, than a small prompt takes to write. What only reads a table
-does without it.
+Loading pydantic and building a validator takes longer than writing a small prompt, so code that only reads tables
+avoids it.
 """
 
 from dataclasses import MISSING, dataclass, field
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Check:
-    """An annotation of pydantic, by its name, since there is none before pydantic is loaded."""
+    """A pydantic annotation by name, resolved once pydantic is loaded."""
 
     def __init__(self, name: str, /, *arguments: object, **options: object) -> None:
         self._name, self._arguments, self._options = name, arguments, options
@@ -25,8 +25,8 @@ class Check:
     ) -> "CoreSchema":
         import pydantic
 
-        made = getattr(pydantic, self._name)(*self._arguments, **self._options)
-        return handler.generate_schema(Annotated[source, made])
+        annotation = getattr(pydantic, self._name)(*self._arguments, **self._options)
+        return handler.generate_schema(Annotated[source, annotation])
 
 
 def key(
@@ -34,13 +34,13 @@ def key(
     *,
     default: Any = MISSING,  # noqa: ANN401 - as of field
     default_factory: Any = MISSING,  # noqa: ANN401 - as of field
-    **how: object,
+    **options: object,
 ) -> Any:  # noqa: ANN401 - as of field
-    """Describe a key of a table; ``how`` is as of pydantic's ``Field``, which reads it from here."""
+    """Describe a key with ``options`` of pydantic's ``Field``."""
     return field(
         default=default,
         default_factory=default_factory,
-        metadata={"description": description, **how},
+        metadata={"description": description, **options},
     )
 
 
@@ -48,21 +48,21 @@ def key(
     eq_default=False, kw_only_default=True, frozen_default=True, field_specifiers=(key,)
 )
 class Table:
-    """A table whose keys are all known, or whose other keys are kept as they are, with ``others``."""
+    """A table; ``others`` allows unknown keys and keeps them."""
 
     __pydantic_config__: ClassVar[dict[str, str]]
 
     def __init_subclass__(cls, *, others: bool = False) -> None:
         cls.__pydantic_config__ = {"extra": "allow" if others else "forbid"}
-        # To make methods that nobody calls would take as long as all the others.
+        # Generating unused methods would double the time.
         dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)
 
 
 def as_data(value: Any) -> Any:  # noqa: ANN401 - of any type
-    """Return a table as new dictionaries and lists, with the keys that its class does not know."""
+    """Convert a table to new dictionaries and lists, with unknown keys."""
     if isinstance(value, Table):
-        # That of a known configuration holds what it has beside its class's defaults.
+        # A cached table only stores values other than the defaults.
         value = {name: getattr(value, name) for name in type(value).__annotations__} | vars(value)
     if isinstance(value, dict):
-        return {name: as_data(each) for name, each in value.items()}
-    return [as_data(each) for each in value] if isinstance(value, list) else value
+        return {name: as_data(item) for name, item in value.items()}
+    return [as_data(item) for item in value] if isinstance(value, list) else value

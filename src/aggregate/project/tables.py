@@ -1,4 +1,4 @@
-"""What a ``manual_slop.toml`` may hold: its tables, what is checked of them, and the JSON Schema made from both."""
+"""Tables of ``manual_slop.toml``: their keys, checks and JSON Schema."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -16,33 +16,29 @@ MaskName = Literal["def", "sig", "hide"]
 
 OrderName = Literal["auto", "configured", "relevance", "edges"]
 
-BEADS_MODE = "beads"  # The ``execution_mode`` that adds the section of beads
+BEADS_MODE = "beads"  # the ``execution_mode`` with a section of beads
 
-# Of a namespace: file systems take names of 255 bytes, and numbers and endings are put behind it.
+# Bytes of a namespace: file systems allow 255, and numbers and suffixes are appended.
 _NAME_BYTES = 200
 
-# What common file systems take; a longer path is a mistake, or made to break a program.
-_PATH_BYTES, _PART_BYTES = 4_000, 255
+_PATH_BYTES, _PART_BYTES = 4_000, 255  # limits of common file systems
 
 
 def _path(text: str) -> str:
-    if re.search(
-        "[\0\ud800-\udc7f\udd00-\udfff]", text
-    ):  # the others stand for bytes that are no UTF-8
-        raise ValueError(
-            "must be a path, which holds no null character and no half of a surrogate pair"
-        )
+    # Other surrogates represent bytes of a name that is not UTF-8.
+    if re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):
+        raise ValueError("must be a path, without null characters and unpaired surrogates")
     parts = [len(part.encode(errors="surrogateescape")) for part in re.split(r"[/\\]", text)]
     if sum(parts) > _PATH_BYTES or (max(parts) > _PART_BYTES and not is_glob(text)):
         raise ValueError(
-            f"must be a path, of at most {_PATH_BYTES:,} bytes and {_PART_BYTES} between two slashes"
+            f"must be a path, with at most {_PATH_BYTES:,} bytes and {_PART_BYTES} between two slashes"
         )
     return text
 
 
 PathText = Annotated[str, Check("AfterValidator", _path)]
 
-# What the published schema says of a number of tokens; what counts is ``models.amounts``.
+# Only for the published schema; ``parse_number`` validates.
 _Number = Annotated[int, Check("Field", ge=1, le=MOST_TOKENS)]
 
 # A number of tokens, or a text such as ``"32k"``.
@@ -50,7 +46,7 @@ TokenNumber = Annotated[
     int, Check("BeforeValidator", parse_number, json_schema_input_type=_Number | str)
 ]
 
-# The same, or ``"auto"``.
+# A number of tokens, or ``"auto"``.
 TokenAmount = Annotated[
     Amount, Check("BeforeValidator", parse_amount, json_schema_input_type=_Number | str)
 ]
@@ -59,7 +55,7 @@ _Dollars = Annotated[float, Check("Field", ge=0, allow_inf_nan=False)]
 
 
 class SliceTable(Table, others=True):
-    """A run of lines of a file; what ``FuzzyAnchor.create_slice`` adds is kept as it is."""
+    """A run of lines of a file; keys added by ``FuzzyAnchor.create_slice`` are kept."""
 
     start_line: int = key("First line, 1-based.")
     end_line: int = key("Last line, inclusive.")
@@ -68,15 +64,15 @@ class SliceTable(Table, others=True):
 
 
 class FileTable(Table):
-    """A file or glob, and how its files are shown."""
+    """A file or glob, and the view of its files."""
 
     path: PathText = key("A path or glob, relative to base_dir or absolute.")
-    view_mode: ViewModeName = key("How the file is shown.", default="full")
+    view_mode: ViewModeName = key("The view of the file.", default="full")
     auto_aggregate: bool = key(
         "false keeps the file out of the prompt, but in the items.", default=True
     )
     force_full: bool = key(
-        "Show the raw text whatever the view mode or strategy says.", default=False
+        "Show the raw text; overrides the view mode and the strategy.", default=False
     )
     selected: bool = key("Marked in a user interface.", default=False)
     ast_signatures: bool = key("Shortcut for the skeleton view.", default=False)
@@ -92,13 +88,13 @@ class FileTable(Table):
 
 
 def _file_table(entry: object) -> object:
-    """Return an entry as the fields of a table: a path, or an item as the builders take it."""
+    """Convert a path or an item to the fields of a table."""
     if isinstance(entry, FileItem):
         return {**entry.to_dict(), "view_mode": ViewMode.parse(entry.view_mode).value}
     return {"path": entry} if isinstance(entry, str) else entry
 
 
-# A table, or just its path.
+# A table, or a path.
 FileEntry = Annotated[
     FileTable, Check("BeforeValidator", _file_table, json_schema_input_type=str | FileTable)
 ]
@@ -115,16 +111,15 @@ class PresetTable(Table):
         "Paths or globs of images.", default_factory=list, fail_fast=True
     )
     budget: TokenAmount | None = key(
-        'The most tokens of a prompt with this preset, such as 32000, "32k" or "auto".',
-        default=None,
+        'Token limit of a prompt with this preset, such as 32000, "32k" or "auto".', default=None
     )
 
 
 class ProjectTable(Table):
-    """The project and how its prompt is made."""
+    """The project, and the strategy of its prompts."""
 
     name: str = key("The project's name; the folder's name by default.", default="")
-    summary_only: bool = key("With the strategy auto: show files by their summary.", default=False)
+    summary_only: bool = key("With the strategy auto: show summaries of files.", default=False)
     aggregation_strategy: str = key(
         "auto, summarize or full; anything else means auto.", default="auto"
     )
@@ -132,7 +127,7 @@ class ProjectTable(Table):
         '"beads" adds the progress track; anything else is native.', default="native"
     )
     active_preset: str = key(
-        "The context preset in force instead of the files and screenshots.", default=""
+        "The context preset that replaces the files and screenshots.", default=""
     )
 
 
@@ -140,17 +135,15 @@ def _file_name(name: str) -> str:
     if re.search(r"[/\\\x00-\x1f\x7f-\x9f\ud800-\udfff]", name):
         raise ValueError("must be a plain file name without slashes and control characters")
     if len(name.encode()) > _NAME_BYTES:
-        raise ValueError(
-            f"must have at most {_NAME_BYTES} bytes, so that file names can begin with it"
-        )
+        raise ValueError(f"must have at most {_NAME_BYTES} bytes, to be part of file names")
     return name
 
 
 class OutputTable(Table):
-    """Where prompts are written."""
+    """The location of written prompts."""
 
     namespace: Annotated[str, Check("AfterValidator", _file_name)] = key(
-        "First part of the file names; made from the project's name by default.", default=""
+        "First part of the file names; derived from the project's name by default.", default=""
     )
     output_dir: PathText = key("Folder of the numbered prompts.", default="md_gen")
 
@@ -158,18 +151,18 @@ class OutputTable(Table):
 class FilesTable(Table):
     """The files of the prompt."""
 
-    base_dir: PathText = key("Where relative paths begin, relative to this file.", default=".")
+    base_dir: PathText = key("Base of relative paths, relative to this file.", default=".")
     paths: list[FileEntry] = key(
         "Paths, globs, or tables with a path.", default_factory=list, fail_fast=True
     )
     exclude: list[PathText] = key(
-        "Patterns as in .gitignore; what they match is not taken by a glob.",
+        "Patterns as in .gitignore; globs skip matching files.",
         default_factory=list,
         fail_fast=True,
     )
     generated: GeneratedName = key(
-        "What is shown of generated files that a glob stands for: their names and sizes in one list, "
-        "outlines, or full for what their entry asks. A file that is named is shown as asked.",
+        "View of generated files matched by a glob: name for a list of names and sizes, outline, or full for "
+        "the view of their entry. A file with its own entry keeps its view.",
         default="name",
     )
 
@@ -177,15 +170,15 @@ class FilesTable(Table):
 class ScreenshotsTable(Table):
     """The images of the prompt."""
 
-    base_dir: PathText = key("Where relative paths begin, relative to this file.", default=".")
+    base_dir: PathText = key("Base of relative paths, relative to this file.", default=".")
     paths: list[PathText] = key("Paths or globs of images.", default_factory=list, fail_fast=True)
 
 
 class TurnTable(Table):
     """One turn of the discussion."""
 
-    role: str = key("Who speaks.", default="Unknown")
-    content: str = key("What was said.", default="")
+    role: str = key("The speaker.", default="Unknown")
+    content: str = key("The text.", default="")
 
 
 # A turn as plain text, or with its role.
@@ -194,7 +187,7 @@ Turn = Annotated[
     Check("Discriminator", lambda turn: "text" if isinstance(turn, str) else "turn"),
 ]
 
-# What pydantic puts into an error's location where a value may have two forms.
+# Parts of a pydantic error's location for a value with two forms.
 UNION_TAGS = frozenset({"text", "turn"})
 
 
@@ -205,190 +198,184 @@ class DiscussionTable(Table):
 
 
 class PersonaTable(Table):
-    """Who is asked, and how the prompt is made for it."""
+    """A model to ask, and its prompt settings."""
 
     provider: str = key(
         "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
     )
     model: str = key(
-        "The provider's name of the model; the provider's usual one by default.", default=""
+        "The provider's name of the model; the provider's default model by default.", default=""
     )
     base_url: str = key(
-        "Where the provider is reached; in a project's own file for compatible only.", default=""
+        "Address of the provider; in a project's own file for compatible only.", default=""
     )
-    system_prompt: str = key("Instructions that go before everything.", default="")
+    system_prompt: str = key("Instructions before everything else.", default="")
     aggregation_strategy: str = key(
-        "auto, summarize or full; goes before the strategy of the project.", default=""
+        "auto, summarize or full; overrides the strategy of the project.", default=""
     )
-    preset: str = key("The context preset to take files and screenshots from.", default="")
+    preset: str = key("The context preset with the files and screenshots.", default="")
     budget: TokenAmount | None = key(
-        'The most tokens of a prompt for this persona, such as 32000, "32k" or "auto".',
-        default=None,
+        'Token limit of a prompt for this persona, such as 32000, "32k" or "auto".', default=None
     )
 
 
 class TaskTable(Table):
-    """What prompts are for, where nothing else says so."""
+    """The default task of prompts."""
 
     text: str = key(
-        "The task in your words: files are ranked, and with a budget chosen, for it.", default=""
+        "The task in your words: files are ranked for it, and chosen with a budget.", default=""
     )
     pick: str = key(
-        "In your own configuration: ask this model, PROVIDER:MODEL, once which of the likeliest files matter.",
+        "In your own configuration: ask this model, PROVIDER:MODEL, once to pick from the likeliest files.",
         default="",
     )
 
 
 class PromptTable(Table):
-    """What a prompt says beside what it shows of the project."""
+    """Parts of a prompt beside the project's content."""
 
     frame: bool = key(
-        "Whether a prompt for a task with a budget begins with the project's name and ends with the task.",
+        "Begin a prompt for a task with a budget with the project's name, and end it with the task.",
         default=True,
     )
     instructions: str = key(
-        "Instructions, or a file with some, that stand in each prompt; in a project's own file they count for a task "
-        "with a budget, if you trust the project.",
+        "Instructions for each prompt, or a file with them; in a project's own file only for a task with a budget, "
+        "if you trust the project.",
         default="",
     )
 
 
 class BudgetTable(Table):
-    """How many tokens a prompt may have, and what is shown within them."""
+    """Token limit of a prompt, and the order of its files."""
 
     tokens: TokenAmount | None = key(
-        'The most tokens (o200k) of the whole markdown, such as 32000, "32k" or "auto"; no limit by '
+        'Token limit (o200k) of the whole markdown, such as 32000, "32k" or "auto"; no limit by '
         "default.",
         default=None,
     )
     most: TokenNumber = key(
-        'The most tokens that "auto" takes of a model\'s context window.', default=60_000
+        'The limit of "auto", in tokens of a model\'s context window.', default=60_000
     )
     history: float = key(
-        "The part, of what pinned files leave, that the discussion may take at most.",
+        "Largest share of the discussion, of the tokens left by pinned files.",
         default=0.2,
         ge=0,
         le=1,
     )
     results: float = key(
-        "The part, of what pinned files leave, that sub-agents' results may claim at least.",
+        "Guaranteed share of sub-agents' results, of the tokens left by pinned files.",
         default=0.2,
         ge=0,
         le=1,
     )
     order: OrderName = key(
-        "The order of the files: configured, relevance, or edges for the most relevant last and the next ones first; "
+        "The order of the files: configured, relevance, or edges (most relevant files last, the next ones first). "
         "auto is relevance for prompts of run without a discussion, else configured.",
         default="auto",
     )
     tier3: TokenAmount | None = key(
-        "The most tokens of a Tier 3 prompt, and so of each ticket's; those of tokens by default.",
+        "Token limit of a Tier 3 prompt, and so of each ticket's; by default that of tokens.",
         default=None,
     )
 
 
 class TrustTable(Table):
-    """Which projects may read files outside of them; in the user's own configuration only."""
+    """Projects that may read files outside of them; in the user's own configuration only."""
 
     projects: list[str] = key("Absolute paths of the projects' roots.", default_factory=list)
 
 
 class SendTable(Table):
-    """How prompts are sent, and to whom where neither an option nor a persona says so."""
+    """Defaults of sending, overridden by options and personas."""
 
     provider: str = key(
         "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
     )
     model: str = key(
-        "The provider's name of the model; the provider's usual one by default.", default=""
+        "The provider's name of the model; the provider's default model by default.", default=""
     )
-    persona: str = key("Who is asked where no persona is named.", default="")
+    persona: str = key("The default persona.", default="")
     base_url: str = key(
-        "Where the provider is reached; in a project's own file for compatible on this machine only.",
+        "Address of the provider; in a project's own file for compatible on this machine only.",
         default="",
     )
     max_output: TokenNumber | None = key(
-        "The most tokens of an answer; 16,000 by default.", default=None
+        "Token limit of an answer; 16,000 by default.", default=None
     )
     budget: TokenAmount | None = key(
-        'The most tokens of a whole request, such as 32000, "32k" or "auto".', default=None
+        'Token limit of a whole request, such as 32000, "32k" or "auto".', default=None
     )
     effort: Literal["low", "medium", "high"] | None = key(
         "How long the model thinks before it answers; its own choice by default.", default=None
     )
     most_per_day: _Dollars | None = key(
-        "The most US dollars that all requests of a day may cost; what could exceed it is not sent.",
+        "Limit of the cost of all requests of a day in US dollars; a request that could exceed it is not sent.",
         default=None,
     )
     pick: bool | None = key(
-        "With a budget: first ask the model itself which of the likeliest files matter.",
-        default=None,
+        "With a budget: first let the model itself pick from the likeliest files.", default=None
     )
 
 
 class ModelTable(Table):
-    """What a model costs and takes, where the shipped tables lack it or are out of date; prices are for a million."""
+    """Prices and limits of a model that the shipped tables lack or have outdated."""
 
     window: TokenNumber | None = key("Tokens of its context window.", default=None)
     input: _Dollars | None = key("US dollars for a million tokens of input.", default=None)
     output: _Dollars | None = key("US dollars for a million tokens of output.", default=None)
     cache_read: _Dollars | None = key(
-        "US dollars for a million tokens that are read from the cache.", default=None
+        "US dollars for a million tokens read from the cache.", default=None
     )
     cache_write: _Dollars | None = key(
-        "US dollars for a million tokens that are written to the cache.", default=None
+        "US dollars for a million tokens written to the cache.", default=None
     )
     minimum: TokenNumber | None = key(
-        "Tokens of the shortest beginning that the cache keeps.", default=None
+        "Tokens of the shortest prefix that the cache stores.", default=None
     )
     lifetime: int | None = key(
-        "Seconds that the cache keeps it after its last use.", default=None, ge=1
+        "Seconds until the cache drops a prefix after its last use.", default=None, ge=1
     )
 
     def __post_init__(self) -> None:
         prices = (self.input, self.output, self.cache_read, self.cache_write)
         if any(price is not None for price in prices) and None in (self.input, self.output):
-            raise ValueError("must have both input and output where it has a price")
+            raise ValueError("must have both input and output if it has a price")
 
 
 class ConductTable(Table):
-    """What one attempt at a ticket may use; a project's own file can only lower what the user's allows."""
+    """Limits of a ticket; a project's own file can only lower the user's."""
 
     max_tokens: TokenNumber | None = key(
-        "The most tokens of all requests and answers of one attempt; 200,000 by default.",
-        default=None,
+        "Token limit of all requests and answers of a ticket; 500,000 by default.", default=None
     )
     max_seconds: float | None = key(
-        "The most seconds of one attempt; what the ticket says by default.", default=None, gt=0
+        "Limit of one attempt in seconds; the ticket's by default.", default=None, gt=0
     )
     max_turns: int | None = key(
-        "The most turns of a ticket with tools, each a request; 40 by default.", default=None, ge=1
+        "Limit of turns of a ticket with tools, each a request; 40 by default.", default=None, ge=1
     )
     commands: list[str] = key(
-        'Beginnings of commands that tickets may run in their own work trees, such as "pytest -q"; it counts '
-        "in your own configuration, or in that of a project that you trust.",
+        'Beginnings of commands that tickets may run in their own work trees, such as "pytest -q"; only in '
+        "your own configuration, or in that of a project that you trust.",
         default_factory=list,
     )
     sandbox: bool = key(
-        "false runs these commands on the machine itself; it counts in your own configuration only.",
+        "false runs these commands on the machine itself; only in your own configuration.",
         default=True,
     )
 
 
 class RedactionTable(Table):
-    """Which secrets are replaced by placeholders in a prompt."""
+    """Replacement of secrets in a prompt by placeholders."""
 
-    run: bool = key(
-        "Whether `run` replaces secrets without a task and a budget too.", default=False
-    )
+    run: bool = key("Let `run` replace secrets even without a task and a budget.", default=False)
     send: bool = key(
-        "false lets `send`, `goal` and `conduct` send secrets as they are; it counts in the user's own "
-        "configuration only, since a project's may come from somebody else.",
+        "false lets `send`, `goal` and `conduct` send secrets unchanged; only in your own configuration, since a "
+        "project's file is not trusted.",
         default=True,
     )
     allow: list[Annotated[str, Check("Field", pattern=r"^sha256:[0-9a-f]{64}$")]] = key(
-        "Values that are no secrets, each by its hash as the warning names it.",
-        default_factory=list,
+        "Hashes of values that are not secrets, as printed in warnings.", default_factory=list
     )
 
 
@@ -414,7 +401,7 @@ class Config(Table):
     history: list[Turn] = key(
         "Turns before those under discussion.", default_factory=list, fail_fast=True
     )
-    personas: dict[str, PersonaTable] = key("Whom to send to, by name.", default_factory=dict)
+    personas: dict[str, PersonaTable] = key("Models to ask, by name.", default_factory=dict)
     context_presets: dict[str, PresetTable] = key("Context presets by name.", default_factory=dict)
     models: dict[str, ModelTable] = key(
         "Prices, windows and caches of models by name; in the user's own configuration only.",

@@ -1,4 +1,4 @@
-"""TOML that somebody else may have written: parsed within limits, with the line of each key."""
+"""Parse untrusted TOML within limits, and find the line of each key."""
 
 import re
 import tomllib
@@ -10,10 +10,10 @@ from aggregate.base.errors import DeadlineError
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# The most parts of a dotted key: the parser's time grows with their square, and no key of ours has more.
+# Parts of a dotted key: the parser takes quadratic time, and no key of ours has more.
 MOST_PARTS = 6
 
-# The most characters of a number or a name without quotes; Python turns no longer ones into text and back.
+# Characters of a number or unquoted name, within Python's limit for integers.
 MOST_CHARACTERS = 1_000
 
 _STRING = r"""\"(?:[^"\\\n]++|\\.)*+\"?|'[^'\n]*+'?"""
@@ -32,9 +32,7 @@ def parse_untrusted_toml(text: str) -> dict[str, Any]:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"it holds half of a surrogate pair (at character {error.start + 1})"
-        ) from None
+        raise ValueError(f"unpaired surrogate at character {error.start + 1}") from None
     for token in _TOKEN.finditer(text):
         if token.lastgroup != "text":
             line = text.count("\n", 0, token.start()) + 1
@@ -42,7 +40,7 @@ def parse_untrusted_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deeply: write flat tables and lists") from None
+        raise ValueError("it is nested too deeply: use flat tables and lists") from None
 
 
 _EXCESS = {
@@ -54,7 +52,7 @@ Keys = tuple[str | int, ...]
 
 
 def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the 1-based line of the key at ``keys`` (names and list positions), or of the innermost one around it."""
+    """Return the line of a key, else of its table."""
     return nearest_line(key_lines(text), keys)
 
 
@@ -66,8 +64,7 @@ def nearest_line(lines: Mapping[Keys, int], keys: Sequence[str | int]) -> int | 
 
 
 def key_lines(text: str) -> dict[Keys, int]:
-    # A process, needed only to explain a mistake.
-    from aggregate.base.concurrency import in_child
+    from aggregate.base.concurrency import in_child  # needed only to explain a mistake
 
     try:
         return in_child(_key_lines, text)
@@ -107,9 +104,8 @@ def _pair(prefix: Keys, pair: "Node") -> Iterator[tuple[Keys, int]]:
 
 def _value(path: Keys, value: "Node") -> Iterator[tuple[Keys, int]]:
     if value.type == "array":
-        for i, element in enumerate(
-            child for child in value.named_children if child.type != "comment"
-        ):
+        elements = [child for child in value.named_children if child.type != "comment"]
+        for i, element in enumerate(elements):
             yield (*path, i), element.start_point.row + 1
             yield from _value((*path, i), element)
     elif value.type == "inline_table":
@@ -126,7 +122,7 @@ def _names(key: "Node") -> Keys:
 
 
 def _within_arrays(names: Keys, counts: dict[Keys, int]) -> Keys:
-    """Return a table's path with the position in each array of tables on the way, which TOML leaves out."""
+    """Insert positions in arrays of tables into a path."""
     path: Keys = ()
     for i, name in enumerate(names):
         path += (name,)

@@ -1,4 +1,4 @@
-"""What a run depends on without opening it: what git reads for it, folders in which something could appear."""
+"""Find indirect dependencies of a run."""
 
 import os
 import sys
@@ -11,53 +11,53 @@ from aggregate.project.configuration import CONFIG_NAME, global_config_path
 from aggregate.project.files.path_resolution import visited_folders
 from aggregate.project.git.git_process import git
 
-# What changes what a run takes for the project, in each folder above its files.
+# Files in parent folders that change the project's extent.
 _MARKS = (".git", ".gitignore", ".gitattributes", CONFIG_NAME, "HEAD")
-# What says which files git knows, and which commits: below the folder of a work tree, and of all of them.
-_OF_WORK_TREE = ("HEAD", "index", "config.worktree")
-_OF_REPOSITORY = (
+# State of a work tree, and of its repository.
+_WORK_TREE_FILES = ("HEAD", "index", "config.worktree")
+_REPOSITORY_FILES = (
     "config", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/grafts", "refs/replace", "reftable",
 )  # fmt: skip
 _SYSTEM = ("/etc/gitconfig", "~/.gitconfig")
 _MOST_FOLDERS = 200_000
-_LINES = 4  # That git prints of three folders, with the end
+_LINES = 4  # of git's output: three folders and the end
 
 
 class TooManyFoldersError(OSError):
-    """A project has so many folders that looking at each takes longer than it saves."""
+    """Checking a project's folders would take longer than it saves."""
 
 
 def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
-    """Yield the absolute paths of what decides on other files too, or would if it were there.
+    """Yield absolute paths, existing or not, that influence other files.
 
     The ``folders`` are those of the project, its configuration and its output.
     """
-    here = os.getcwd()  # noqa: PTH109 - text in, text out
+    current = os.getcwd()  # noqa: PTH109 - text in, text out
     config = str(global_config_path())
     yield from (config, os.path.dirname(config))  # noqa: PTH120
     trees = [real_path(folder) for folder in [*seen.trees]]
-    for folder in dict.fromkeys((here, *map(real_path, folders), *trees)):
+    for folder in dict.fromkeys((current, *map(real_path, folders), *trees)):
         yield from _marks_above(folder)
     for tree in dict.fromkeys((*trees, *map(real_path, seen.repositories))):
-        yield from _of_git(tree)
+        yield from _git_files(tree)
 
 
 def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
-    """Yield the absolute paths of folders in ``trees`` in which something could appear, and of what was looked at."""
-    here = os.getcwd()  # noqa: PTH109 - text in, text out
+    """Yield all folders in ``trees`` and the used paths."""
+    current = os.getcwd()  # noqa: PTH109 - text in, text out
     for tree in trees:
         number = 0
         for number, folder in enumerate(visited_folders(tree), start=1):
             yield folder
             if number > _MOST_FOLDERS:
                 raise TooManyFoldersError
-    for path in [*seen.paths]:  # at last: the ignore files that the walk has read are among them
-        absolute = os.path.join(here, path).replace(f"{os.sep}.{os.sep}", os.sep)
+    for path in [*seen.paths]:  # last, since the walk above adds ignore files
+        absolute = os.path.join(current, path).replace(f"{os.sep}.{os.sep}", os.sep)
         yield absolute.removesuffix(f"{os.sep}.").rstrip(os.sep) or os.sep
 
 
 def program_paths() -> Iterator[str]:
-    """Yield the files of this program and of all that it has loaded, and the folders where others are installed."""
+    """Yield the files of this program, loaded modules and package folders."""
     package = Path(__file__).parent.parent
     for folder, folders, names in os.walk(package):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -70,26 +70,26 @@ def program_paths() -> Iterator[str]:
 def _marks_above(folder: str) -> Iterator[str]:
     while True:
         yield from (os.path.join(folder, name) for name in _MARKS)
-        above = os.path.dirname(folder)  # noqa: PTH120
-        if above == folder:
+        parent = os.path.dirname(folder)  # noqa: PTH120
+        if parent == folder:
             return
-        folder = above
+        folder = parent
 
 
-def _of_git(folder: str) -> Iterator[str]:
-    """Yield the files that git reads to tell which files it knows, ignores and has committed."""
-    told = git(folder, "rev-parse", "--git-dir", "--git-common-dir", "--show-toplevel")
-    if told is None:
+def _git_files(folder: str) -> Iterator[str]:
+    """Yield files that decide about tracked and ignored files."""
+    output = git(folder, "rev-parse", "--git-dir", "--git-common-dir", "--show-toplevel")
+    if output is None:
         return
-    lines = told.decode(errors="surrogateescape").split("\n")
+    lines = output.decode(errors="surrogateescape").split("\n")
     if len(lines) != _LINES:
         raise OSError("the name of a folder has a line break")
-    own, common, top, _ = lines
+    git_folder, common, top, _ = lines
     head = (git(folder, "symbolic-ref", "-q", "HEAD") or b"").decode(errors="surrogateescape")
     branch = [head.removesuffix("\n")] if head else []
-    own, common = os.path.join(folder, own), os.path.join(folder, common)
-    yield from (os.path.join(own, name) for name in _OF_WORK_TREE)
-    yield from (os.path.join(common, name) for name in (*_OF_REPOSITORY, *branch))
+    git_folder, common = os.path.join(folder, git_folder), os.path.join(folder, common)
+    yield from (os.path.join(git_folder, name) for name in _WORK_TREE_FILES)
+    yield from (os.path.join(common, name) for name in (*_REPOSITORY_FILES, *branch))
     yield from map(os.path.expanduser, _SYSTEM)
     yield from filter(None, map(os.environ.get, ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")))
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
@@ -102,8 +102,8 @@ def _of_git(folder: str) -> Iterator[str]:
         if kind == "file":
             yield file
         key, _, value = setting.partition("\n")
-        named = os.path.expanduser(value)  # noqa: PTH111
+        expanded = os.path.expanduser(value)  # noqa: PTH111
         if key == "core.excludesfile":
-            yield os.path.join(top, named)
-        elif key.startswith("include") and key.endswith(".path"):  # it may not be there yet
-            yield os.path.join(os.path.dirname(file), named)  # noqa: PTH120
+            yield os.path.join(top, expanded)
+        elif key.startswith("include") and key.endswith(".path"):  # may be missing
+            yield os.path.join(os.path.dirname(file), expanded)  # noqa: PTH120

@@ -254,7 +254,7 @@ def run(
         from aggregate.prompt.audit import record_audit  # most prompts have none
 
         record_audit(path, request, composition, composition.prompt)
-    return composition.prompt.markdown, path, list(composition.records)
+    return composition.prompt.written, path, list(composition.records)
 
 
 def compose_prompt(

@@ -14,7 +14,7 @@ from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import RELEVANT, Candidates
 from aggregate.prompt.changed_files import changes_for
-from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
+from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
 from aggregate.prompt.fit.steps import ALL_LINES, Run
@@ -285,7 +285,7 @@ class _Filling:
         )
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]
-        tokens += [self.files.count(text) for text in texts[-1:]]
+        tokens += [self.files.count(text + END) for text in texts[-1:]]
         names = {path for path, *_ in hidden[:named]}
         return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, others, names)
 

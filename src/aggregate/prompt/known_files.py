@@ -65,7 +65,7 @@ def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analy
 def _packed(path: str, text: str, known: bytes, with_references: bool, problem: str = "") -> bytes:
     from aggregate.ranking.files import analyse  # the parser, which these alone need
 
-    made = analyse(path, text, problem=problem, known=known, with_references=with_references)
+    made = analyse(path, text, problem=problem, packed=known, with_references=with_references)
     return made.pack()
 
 

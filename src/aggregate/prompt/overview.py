@@ -60,9 +60,10 @@ def overview_tree(files: Files, corpus: FileCorpus) -> Tree:
     """Return the tree of all files, with a sentence of each folder that says what it holds."""
     numbers = {file.path: number for number, file, _, _ in files}
     describing = describing_files([*numbers])
-    sentences = {
-        folder: first_sentence(describing[folder], corpus.text(numbers[describing[folder]]))
-        for folder in Tree([*numbers]).folders
-        if folder in describing
-    }
+    sentences = {}
+    for folder in Tree([*numbers]).folders:
+        candidates = (
+            first_sentence(path, corpus.text(numbers[path])) for path in describing.get(folder, ())
+        )
+        sentences[folder] = next(filter(None, candidates), "")
     return Tree([*numbers], sentences)

@@ -200,7 +200,7 @@ def _configured(
         strategy=Strategy.parse(strategy),
         summary_only=config.project.summary_only,
         beads=config.project.execution_mode == BEADS_MODE,
-        output_dir=folder / config.output.output_dir,
+        output_dir=project.prompts,
         namespace=config.output.namespace or own_name or "context",
         scope=scope,
         doubts=_doubts(config, strategy),
@@ -247,10 +247,13 @@ def discussion_turns(
     if not name:
         own_turns = (*project.config.history, *project.config.discussion.history)
         configured = tuple(turn if isinstance(turn, str) else as_data(turn) for turn in own_turns)
-    file = find_history_file(project.path, name or "") if project.path else None
+    file = find_history_file(project.path, name or "", project.prompts) if project.path else None
     if file is None:
         if name and not is_new:
-            known = [DEFAULT, *(named_discussions(project.path) if project.path else ())]
+            known = [
+                DEFAULT,
+                *(named_discussions(project.path, project.prompts) if project.path else ()),
+            ]
             raise ConfigError(
                 f'there is no discussion "{name}": {did_you_mean(name, known)}',
                 path=str(project.path) if project.path else None,
@@ -271,7 +274,7 @@ def _check_within(file: Path | None, scope: Scope) -> None:
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
     """Return the absolute paths of the discussion, if there is one, and of where beads may lie."""
-    history = find_history_file(config, request.discussion)
+    history = find_history_file(config, request.discussion, request.output_dir)
     places = [history] if history else []
     if request.beads:
         from aggregate.project.beads import possible_beads_files  # few projects have beads

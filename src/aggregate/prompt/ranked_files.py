@@ -69,7 +69,7 @@ def question_for(
     )
     missing: list[Missing] = []
     if request.task and not task.text.strip():
-        missing.append(Missing("text", "there is no text of a task"))
+        missing.append(Missing("text", "the task has no text"))
     elif request.task and not question.task.terms:
         missing.append(Missing("text", "the task has no word that tells what it is about"))
     if task.since and not question.changes:
@@ -79,10 +79,10 @@ def question_for(
     past = (history or begin_history(folder, index=index))()
     if past.missing:
         missing.insert(0, past.missing)
-    # Of the newest commits, and of those like the task, the definitions that they changed.
+    # Look up changed definitions of recent and similar commits only.
     similar = similar_commits(past.commits, question.task.change_words)
-    places = {*range(min(RECENT, len(past.commits))), *(commit.place for commit in similar)}
-    commits = past.with_names(sorted(places), index=index)
+    ages = {*range(min(RECENT, len(past.commits))), *(commit.age for commit in similar)}
+    commits = past.with_names(sorted(ages), index=index)
     return replace(question, commits=commits, missing=tuple(missing))
 
 

@@ -301,15 +301,14 @@ def own_output_filter(
     Below the output folder: numbered prompts of the namespace with their replies, and the folders of a track's runs.
     Below the configuration's ``folder``: states and caches in ``state/``. Anywhere: the records of prompts, and the
     prompts and replies (``.md``, ``.txt``, ``.xml``) that have one beside them, whichever configuration or none they
-    were made by; the index, which a
-    user may keep in the project; and what a killed run has left half written.
+    were made by; the index, which a user may keep in the project; and what a killed run has left half written.
     """
     begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
     output, state = map(re.escape, begins)
     own_files = (
         rf"{output}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.(?:md|xml)",
         r"(?:.*/)?\.[^/]+\.(?:audit|chain)\.json",
-        rf"{output}[^/]+_[0-9]{{3,}}/(?:report|[0-9]{{3,}}_[^/]+)\.md",
+        rf"{output}[^/]+_[0-9]{{3,}}/(?:report\.md|events\.jsonl|[0-9]{{3,}}_[^/]+\.md)",
         rf"{state}data_cache/.*",
         rf"{state}(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?",
         rf"(?:.*/)?{INDEX_FOLDER}/{re.escape(INDEX_FILE)}(?:-wal|-shm|-journal)?",

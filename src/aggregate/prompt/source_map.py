@@ -90,15 +90,21 @@ class SourceMapBuilder:
         else:
             _add_file(self._runs, segment)
 
+    def end(self) -> SourceMap:
+        """Return the map of a written prompt, whose last line feed begins an empty line."""
+        if not self._is_empty:
+            self._runs.add(1, Label.BLANK)
+        return self.build()
+
     def build(self) -> SourceMap:
         return SourceMap(self._runs.runs())
 
 
-def map_sources(segments: Iterable[Segment]) -> SourceMap:
+def map_sources(segments: Iterable[Segment], *, is_written: bool = False) -> SourceMap:
     builder = SourceMapBuilder()
     for segment in segments:
         builder.add(segment)
-    return builder.build()
+    return builder.end() if is_written else builder.build()
 
 
 def _add_heading(runs: RunCollector, segment: Segment) -> None:

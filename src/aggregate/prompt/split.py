@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,10 @@ from aggregate.prompt.layout import is_fenced
 Count = Callable[[str], int]
 _BEFORE: Final = 3  # lines of a file's block before its content
 _FIRST_RESERVE: Final = 100  # tokens for the list of the other parts, raised where they are more
+_NEAR: Final = 5  # parts before and behind of which each has a line; the others share two
 _NOTE: Final = 40  # tokens for the heading and the fence of a piece of a file
+_LEAST_PIECE: Final = 20  # tokens, below which a file would become a heap of headings
+_CHARACTERS: Final = 8  # most characters of a token that are worth a try
 
 
 def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> list[Prompt]:
@@ -24,7 +28,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
     while reserve <= tokens // 2:
         packed = _packed(prompt.segments, tokens - reserve, count)
         parts = [_part(packed, number, title) for number in range(len(packed))]
-        over = max(count(part.markdown) for part in parts) - tokens
+        over = max(count(part.written) for part in parts) - tokens
         if over <= 0:
             return parts
         reserve += over + 1
@@ -40,7 +44,7 @@ def cuts_of(
 ) -> tuple[Cut, ...]:
     """Return what the audit of a part says of the others: the set that they make (rule A-4)."""
     return tuple(
-        Cut("parts", f"part {other} of {len(parts)}", count(part.markdown), f"it is in {path.name}")
+        Cut("parts", f"part {other} of {len(parts)}", count(part.written), f"it is in {path.name}")
         for other, (part, path) in enumerate(zip(parts, paths, strict=True), start=1)
         if other != number + 1
     )
@@ -87,16 +91,35 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
     statements = guess_statements(content, language.name if language else "")
     first = 0
     number = 1
+    room -= _NOTE + count(lines[0])
+    if room < _LEAST_PIECE:
+        raise BudgetError(
+            f"parts are too small for a piece of {heading_text(segment.source)}: allow more tokens",
+            smallest=2 * (_LEAST_PIECE - room),
+            reason="the parts are too small",
+        )
     while first < len(content):
-        last = _end_of_piece(content, statements, first, room - _NOTE - count(lines[0]), count)
-        if last == first:
-            raise BudgetError(
-                f"line {first + 1:,} of {heading_text(segment.source)} does not fit into a part: allow more tokens",
-                smallest=count(content[first]) * 2,
-                reason="a line does not fit into a part",
-            )
-        yield _piece(segment, lines[0], content, (first, last), number)
-        first, number = last, number + 1
+        last = _end_of_piece(content, statements, first, room, count)
+        if last > first:
+            yield _piece(segment, "\n".join(content[first:last]), (first, last), number)
+            first, number = last, number + 1
+            continue
+        for part, place in _parts_of_line(content[first], room, count):
+            yield _piece(segment, part, (first, first + 1), number, place)
+            number += 1
+        first += 1
+
+
+def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
+    """Yield a line in parts of at most ``room`` tokens, each with its characters."""
+    start = 0
+    while start < len(line):
+        size = min(room * _CHARACTERS, len(line) - start)
+        while size > 1 and count(line[start : start + size]) >= room:
+            size //= 2
+        end = start + size
+        yield line[start:end], f", characters {start + 1}-{end} of {len(line)}"
+        start = end
 
 
 def _end_of_piece(
@@ -121,30 +144,35 @@ def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
 
 
 def _piece(
-    segment: Segment, heading: str, content: Sequence[str], run: tuple[int, int], number: int
+    segment: Segment, text: str, run: tuple[int, int], number: int, place: str = ""
 ) -> Segment:
+    """Return lines ``run`` of a file's content as a block of its own; ``place`` is the part of a line."""
     first, last = run
-    while last - 1 > first and not content[last - 1].strip():  # blank lines at the end of a fence
-        last -= 1
-    text = "\n".join(content[first:last])
-    tag = segment.text.split("\n", _BEFORE)[_BEFORE - 1].lstrip("`~")
+    heading, _, opening = segment.text.split("\n", _BEFORE)[:_BEFORE]
     span = Span(1, last - first, first + 1, last)
     shown = segment.shown
     if shown:
         spans = [span] if shown.spans is None else composed_spans([span], shown.spans)
         shown = shown._replace(spans=tuple(spans))
-    label = f"{heading} (piece {number}, lines {first + 1}-{last})"
-    return replace(segment, text=fence(text, tag, before=f"{label}\n\n"), shown=shown)
+    lines = f"lines {first + 1}-{last}" if last - first > 1 else f"line {last}"
+    label = f"{heading} (piece {number}, {lines}{place})"
+    block = fence(f"{text}\n", opening.lstrip("`~"), before=f"{label}\n\n")
+    return replace(segment, text=block, shown=shown)
 
 
 def _part(packed: Sequence[Sequence[Segment]], number: int, title: str) -> Prompt:
     whose = f" of the project {heading_text(title)}" if title else ""
     lines = [f"This is part {number + 1} of {len(packed)} of a prompt{whose}. The others:\n"]
-    lines += [
-        f"- part {other}: {_contents(segments)}"
-        for other, segments in enumerate(packed, start=1)
-        if other != number + 1
-    ]
+    near = range(max(number - _NEAR, 0), min(number + _NEAR + 1, len(packed)))
+    groups = [range(near.start), *(range(other, other + 1) for other in near if other != number)]
+    for group in (*groups, range(near.stop, len(packed))):
+        if group:
+            name = (
+                f"parts {group[0] + 1} to {group[-1] + 1}"
+                if len(group) > 1
+                else f"part {group[0] + 1}"
+            )
+            lines.append(f"- {name}: {_contents([*chain(*packed[group.start : group.stop])])}")
     text = "\n".join(lines) if len(packed) > 1 else f"This is all of a prompt{whose}, in one part."
     return Prompt((Segment(Section.PROJECT, text, Stability.VOLATILE), *packed[number]))
 

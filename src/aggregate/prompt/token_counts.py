@@ -100,13 +100,16 @@ class PromptTokens:
 
 
 @get_monitor().scope("count_prompt")
-def count_prompt(prompt: Prompt, *, index: Index | None = None) -> PromptTokens:
-    """Return the exact counts of a prompt, its sections and its files; ``index`` keeps them, by default the user's."""
+def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -> PromptTokens:
+    """Return the exact counts of a prompt, its sections and its files.
+
+    ``index`` keeps them, by default the user's. ``end`` follows the last segment: ``END`` where the prompt is written.
+    """
     counter = SegmentCounter(index or user_index())
     last = len(prompt.segments) - 1
     for i, segment in enumerate(prompt.segments):
         data = segment.text.encode("utf-8", "surrogatepass")
-        counter.add(segment.text, data, SEPARATOR if i < last else "")
+        counter.add(segment.text, data, SEPARATOR if i < last else end)
     places = ((segment.section, segment.source) for segment in prompt.segments)
     return PromptTokens.of(places, counter.counts())
 

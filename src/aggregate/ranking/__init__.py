@@ -1,6 +1,6 @@
-"""Which definitions of which files a task is about: independent evidences, and their fusion into one order.
+"""Rank files and definitions by their relevance to a task.
 
-Pure: whoever calls reads files, commits and the index, and passes what they hold.
+Independent kinds of evidence are weighted and summed. Pure: the caller reads files, commits and the index.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

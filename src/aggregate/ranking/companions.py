@@ -1,4 +1,4 @@
-"""Tests and documents that belong to the likeliest sources: by their names, and by the names that they hold."""
+"""Find tests and documents of the likeliest sources."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,17 @@ from typing import Final
 
 from aggregate.ranking.evidence import Evidence, best_keys
 from aggregate.ranking.inquiry import Inquiry
-from aggregate.ranking.paths import PathKind
+from aggregate.ranking.kind_evidence import CHANGELOG
+from aggregate.ranking.paths import DOCUMENT_SUFFIXES, PathKind
 from aggregate.ranking.terms import term_list
 
-# By kind of file what an evidence of it is called, and how many files are looked at closely.
+# Name of the evidence and most files, by kind of file.
 _KINDS: Final = {PathKind.TEST: ("tests", 30), PathKind.DOCUMENT: ("documents", 10)}
 COMPANIONS: Final = frozenset(name for name, _ in _KINDS.values())
 _SOURCES: Final = 20
-_HELD: Final = 0.3  # What it counts that a file holds a source's name, beside bearing it
-# What a task with less than this against tests, or documents, asks for: they stand for themselves.
-_ASKED: Final = 0.5
+_MENTION: Final = 0.3  # value of a file that mentions a source; 1 for one named like it
+# A task with a smaller penalty asks for these files themselves, not as companions.
+_REQUESTED: Final = 0.5
 _AFFIXES: Final = re.compile(
     r"^(?:test|spec)s?[_.-]|(?:[_.-]?(?:tests?|specs?|e2e))$", re.IGNORECASE
 )
@@ -30,46 +31,58 @@ _EXCLUDED: Final = re.compile(
 def companions(
     inquiry: Inquiry, sums: Sequence[float], against: Mapping[int, float]
 ) -> list[Evidence]:
-    """Return which tests, and which documents, belong to the likeliest sources, unless the task asks for none.
+    """Return the tests and documents of the likeliest sources.
 
-    ``sums`` tell how likely each file is, ``against`` what the task leaves of what speaks against tests and documents.
+    A task can exclude either ("without tests"). A review has companions of the changed files only.
+
+    Args:
+        inquiry: The question and its corpus.
+        sums: Score by file.
+        against: Penalty of tests and documents by file, 0 to 1; low if the task asks for them.
     """
+    question = inquiry.question
+    changed = {change.path for change in question.changes if not question.task.text.strip()}
     likely = {
-        file: sums[file] for file, kind in enumerate(inquiry.kinds) if kind is PathKind.SOURCE
+        file: sums[file]
+        for file, kind in enumerate(inquiry.kinds)
+        if kind is PathKind.SOURCE and (not changed or inquiry.files[file].path in changed)
     }
     sources = [inquiry.files[file].path for file in best_keys(likely, _SOURCES)]
-    names = {path: term_list(_stem(path))[:1] for path in sources}  # one stands for all of a name
+    names = {path: term_list(_stem(path))[:1] for path in sources}  # the first is the whole name's
     inquiry.corpus.look_up([*chain.from_iterable(names.values())])
-    excluded = {match.lastgroup for match in _EXCLUDED.finditer(inquiry.question.task.text)}
-    found: list[Evidence] = []
+    excluded = {match.lastgroup for match in _EXCLUDED.finditer(question.task.text)}
+    evidences: list[Evidence] = []
     for kind, (name, most) in _KINDS.items():
         files = [
             file
             for file, value in against.items()
-            if value > _ASKED
+            if value > _REQUESTED
             and inquiry.kinds[file] is kind
             and name not in excluded
-            and not (kind is PathKind.DOCUMENT and inquiry.files[file].is_code)
+            and (kind is PathKind.TEST or _is_page(inquiry.files[file].path))
         ]
-        values, matched = _belonging(inquiry, files, names)
-        kept = best_keys({file: sums[file] + 2 * value for file, value in values.items()}, most)
-        found.append(
+        values, matched = _match_sources(inquiry, files, names)
+        best = best_keys({file: sums[file] + 2 * value for file, value in values.items()}, most)
+        evidences.append(
             Evidence(
                 name,
-                files={file: values[file] for file in kept},
-                matched={file: matched[file] for file in kept},
+                files={file: values[file] for file in best},
+                matched={file: matched[file] for file in best},
             )
         )
-    return found
+    return evidences
 
 
-def _belonging(
+def _is_page(path: str) -> bool:
+    """Return whether a document is prose; a changelog is not counted, since it mentions every source."""
+    suffix = path.rpartition("/")[2].partition(".")[2].rpartition(".")[2]
+    return (not suffix or suffix.lower() in DOCUMENT_SUFFIXES) and not CHANGELOG.search(path)
+
+
+def _match_sources(
     inquiry: Inquiry, files: Sequence[int], names: Mapping[str, Sequence[str]]
 ) -> tuple[dict[int, float], dict[int, str]]:
-    """Return how surely files belong to a source, and to which.
-
-    ``names`` are the terms of the sources' names by their paths, the likeliest first.
-    """
+    """Match files to sources, likeliest first; return certainty and source path by file."""
     by_stem: dict[str, list[int]] = {}
     for file in files:
         by_stem.setdefault(_stem(inquiry.files[file].path), []).append(file)
@@ -77,10 +90,10 @@ def _belonging(
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
     for rank, (path, terms) in enumerate(names.items()):
-        bearing = dict.fromkeys(by_stem.get(_stem(path), ()), 1.0)
-        holding = {file for term in terms for file in inquiry.corpus.files_with(term)}
-        for file in (*bearing, *sorted(wanted.intersection(holding))):
-            value = bearing.get(file, _HELD) * (1 - rank / (2 * _SOURCES))
+        same_stem = dict.fromkeys(by_stem.get(_stem(path), ()), 1.0)
+        mentions = {file for term in terms for file in inquiry.corpus.files_with(term)}
+        for file in (*same_stem, *sorted(wanted.intersection(mentions))):
+            value = same_stem.get(file, _MENTION) * (1 - rank / (2 * _SOURCES))
             if value > values.get(file, 0.0):
                 values[file], matched[file] = value, path
     return values, matched

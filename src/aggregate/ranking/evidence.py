@@ -1,4 +1,4 @@
-"""Evidences: how much each kind of observation speaks for files and pieces, what each weighs, and their sums."""
+"""Evidence for files and pieces, with weights and weighted sums."""
 
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,12 @@ PieceKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one kind of observation says, each value scaled to the best in the project: ``0`` to ``1``."""
+    """Values of one kind of observation, mostly scaled to 0 to 1.
+
+    Attributes:
+        matched: The matching words or names by file, for the audit.
+        missing: Why nothing could be observed.
+    """
 
     kind: str
     files: Mapping[int, float] = field(default_factory=dict)
@@ -28,7 +33,7 @@ class Evidence:
 
 
 class FileValues(Mapping[int, float]):
-    """What an evidence says about files, in a tenth of the memory of a ``dict``; absent ones have 0."""
+    """Values by file in a tenth of the memory of a ``dict``; 0 is absent."""
 
     def __init__(self, values: Iterable[float]) -> None:
         self._values = array("d", values)
@@ -46,23 +51,23 @@ class FileValues(Mapping[int, float]):
 
 
 class PieceValues(Mapping[PieceKey, float]):
-    """What an evidence says about pieces, as any other mapping of them; absent ones have 0."""
+    """Values by piece, stored in one row per file; 0 is absent."""
 
     def __init__(self, rows: Mapping[int, Sequence[float]]) -> None:
         self.rows = rows
 
     def __getitem__(self, key: PieceKey) -> float:
-        file, place = key
+        file, piece = key
         row = self.rows[file]
-        if not 0 <= place < len(row) or not row[place]:
+        if not 0 <= piece < len(row) or not row[piece]:
             raise KeyError(key)
-        return row[place]
+        return row[piece]
 
     def __iter__(self) -> Iterator[PieceKey]:
         for file, row in self.rows.items():
-            for place, value in enumerate(row):
+            for piece, value in enumerate(row):
                 if value:
-                    yield file, place
+                    yield file, piece
 
     def __len__(self) -> int:
         return sum(1 for row in self.rows.values() for value in row if value)
@@ -75,11 +80,11 @@ class PieceValues(Mapping[PieceKey, float]):
 
 
 _Key = TypeVar("_Key", bound=Hashable)
-_TOLD = 300  # files of which it is told what matched: as many as are looked at closely
+_MOST_MATCHED = 300  # files whose matching words the audit names
 
 
 def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
-    """Return ``values`` divided by the greatest of them; none where nothing is above 0."""
+    """Divide values by their maximum; drop those not above 0."""
     best = max(values.values(), default=0.0)
     if best <= 0:
         return {}
@@ -87,14 +92,14 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
 
 
 def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
-    """Raise the values of some keys to ``value`` where they are below it."""
+    """Raise values below ``value`` to it."""
     for key in keys:
         values[key] = max(values.get(key, 0.0), value)
 
 
-def best_keys(values: Mapping[int, float], most: int = _TOLD) -> Sequence[int]:
-    """Return the files with the greatest values, the best first, equal ones in the order of the corpus."""
-    # Of a hundred thousand values most are only compared with the least of the best.
+def best_keys(values: Mapping[int, float], most: int = _MOST_MATCHED) -> Sequence[int]:
+    """Return the files with the greatest values."""
+    # A monorepo has a hundred thousand values: sort only possible winners.
     least = min(nlargest(most, values.values()), default=0.0)
     pairs = sorted((-value, file) for file, value in values.items() if value >= least)
     return [file for _, file in pairs[:most]]
@@ -112,8 +117,7 @@ def scaled_evidence(
     )
 
 
-# How soon further occurrences of a term count little: the usual value; 0.9 to 2 made no difference on commits.
-K1 = 1.2
+K1 = 1.2  # BM25's usual saturation; 0.9 to 2 made no difference on commits
 
 
 def rarity(total: int, holding: int) -> float:
@@ -123,27 +127,26 @@ def rarity(total: int, holding: int) -> float:
 
 
 def saturation(count: float, *, length: float, b: float) -> float:
-    """Return how much ``count`` occurrences in a text of ``length`` times the average count, below ``K1 + 1``."""
+    """Return BM25's term frequency factor; ``length`` is relative to the average."""
     return count * (K1 + 1) / (count + K1 * (1 - b + b * length))
 
 
-# How much each evidence counts: what its best value adds to the logarithm of a piece's odds, fitted by a softmax
-# likelihood on commits of 35 projects in eleven languages (``simulation.fit_weights``; 11 to 24 of each, in November
-# 2026). A commit's message was the task, its parent the project, and its sources that are no tests the answer. Those
-# marked *set* do not come from that fit: messages hardly hold such evidence, and tests and documents never were the
-# answer.
+# A weight is the maximum added to a piece's log-odds. Fitted by a softmax likelihood on commits of 35
+# projects in eleven languages (``simulation.fit_weights``; 11 to 24 of each, in November 2026): the message was the
+# task, the parent commit the project, and the changed sources except tests the answer. Weights marked *set* were
+# chosen by hand: commit messages hardly contain such evidence, and tests and documents were never the answer.
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        # Text: what the task's words match.
+        # Text: matches of the task's words.
         "definition text": 2.5,  # its text, its name three times, the names around it and its path
-        "file text": 1.3,  # says where a word is at home that no definition is about
+        "file text": 1.3,  # finds the home of a word without a definition of its own
         "subject": 1.9,  # single pieces against the first line, which is free of side remarks
-        "words of the name": 1.7,  # names are chosen to say what a definition is about
-        "words of the file's name": 2.5,  # set for questions, and fitted for changes, of which it says less
-        # Mentions: what the task names outright.
-        "named in the task": 1.7,  # a definition, surely or not
-        "all of the task": 9.0,  # set: who asks by a name alone wants its definition
-        "identifier used": 1.0,  # pieces that use what the task names
+        "words of the name": 1.7,  # a name says its definition's purpose
+        "words of the file's name": 2.5,  # set for questions, fitted for changes, where it matters less
+        # Mentions: names in the task.
+        "named in the task": 1.7,  # a definition, certain or not
+        "all of the task": 9.0,  # set: a bare name asks for its definition
+        "identifier used": 1.0,  # pieces that use an identifier of the task
         "used as written": 4.0,  # set: the only use of ``_exit`` among many of ``exit``
         "file named in the first line": 3.0,
         "place in the task": 8.0,  # set: a traceback's innermost frame stands above all words around it
@@ -151,13 +154,13 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "similar changes": 2.3,  # set: fitted 1.5, raised when weak likeness began to count less; files
         "definitions of similar changes": 0.6,
         "messages of changes": 1.6,  # of all changes of a file together
-        "last change": 1.6,  # files: what was just changed is changed again
+        "last change": 1.6,  # recently changed files change again
         "recently changed definitions": 0.6,
-        "changed together": 0.4,  # set: small beside similar changes, which mostly say the same
-        # What files are for.
-        "test": -7.3,  # set: from an earlier fit; a task is about the source unless it speaks of tests
+        "changed together": 0.4,  # set: small, since similar changes mostly find the same
+        # Purpose of files.
+        "test": -7.3,  # set: from an earlier fit; a task is about the source unless it mentions tests
         "auxiliary": -6.0,
-        "tests": 2.0,  # set: of what is likely, among tests; these have a share of their own
+        "tests": 2.0,  # set: tests of likely sources; they have their own share of the budget
         "documents": 2.0,  # set: likewise
         "kind in the task": 1.0,  # set: ``docs: ...`` and ``flaky test of ...`` ask for them
         "no program": -3.3,
@@ -165,49 +168,51 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "language": 0.9,  # the project's main language rather than its scripts
         # Size and shape.
         "file size": -5.3,  # a large file has many pieces, each of which adds to its chance
-        "piece size": 2.7,  # more lines, more that may have to change
-        "outside definitions": 1.5,  # imports and constants change with what uses them
+        "piece size": 2.7,  # more lines, more possible changes
+        "outside definitions": 1.5,  # imports and constants change with their users
         "function": 0.7,  # bodies change more than declarations
-        # Seeds: what the user points at comes first, whatever the words say.
+        # Seeds: the user's own pointers come first, whatever the words match.
         "focus": 9.0,  # set
-        "symbol": 12.0,  # set: above the best that all others together give a piece
+        "symbol": 12.0,  # set: above the sum of all other evidence
         "changed since": 9.0,  # set
-        "near a seed": 3.0,  # set: what seeds call, and what calls and tests them, is next
-        # A second look: somebody who saw the likeliest files and their signatures, by their confidence.
-        "picked": 3.0,  # set: 2 and 4 show a fortieth and a hundredth fewer of the lines that change
+        "near a seed": 3.0,  # set: callees, callers and tests of seeds come next
+        # Picks from the shortlist of likely files and signatures, times their confidence.
+        "picked": 3.0,  # set: 2 and 4 show a fortieth and a hundredth fewer of the changed lines
         "picked definition": 1.5,  # set: 3 shows a fortieth fewer, none a thirtieth
     }
 )
 
 
 class RankedFile(NamedTuple):
-    """A candidate with its score; there may be a hundred thousand."""
+    """A candidate with its score, one of up to a hundred thousand."""
 
     file: int
     score: float
     pieces: Sequence[float] = ()
-    reasons: tuple[Reason, ...] = ()  # why, the strongest first
+    reasons: tuple[Reason, ...] = ()  # the strongest first
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All candidates, the likeliest first; those that are equal in the order of the corpus.
+    """All candidates, the likeliest first, ties in corpus order.
 
-    ``companions`` are tests and documents that belong to likely sources, and which of the two each is.
+    ``companions`` maps tests and documents of likely sources to ``"tests"`` or ``"documents"``.
     """
 
     files: Sequence[RankedFile]
     missing: Sequence[Missing] = ()
     companions: Mapping[int, str] = field(default_factory=dict)
-    guess: Guess | None = None  # why it is one; without a task there is none
-    is_broad: bool = False  # whether names of many files are worth more than some bodies
-    # Times a score: the score without a second look, at least for files that it did not pick (rule B-6).
+    guess: Guess | None = None  # why the order is a guess; always None without a task
+    is_broad: bool = False  # names of many files are more useful than a few bodies
+    # Factor that turns an unpicked file's score into its score without picks (rule B-6).
     unpicked: float = 1.0
 
 
-_MOST_REASONS = 6  # reasons that are kept of each file: behind them none moves it by a place
-# Kinds that nearly every file has: they are no reasons to tell.
-_UNTOLD = {"file size", "function", "language", "no program", "outside definitions", "piece size"}
+_MOST_REASONS = 6  # per file; further ones do not change its rank
+# Nearly every file has these, so they do not explain a rank.
+_UNEXPLAINED = {
+    "file size", "function", "language", "no program", "outside definitions", "piece size",
+}  # fmt: skip
 _SCORE = RankedFile._fields.index("score")
 _LEAST = 0.01
 
@@ -240,15 +245,15 @@ def add_to_pieces(
                 pairs = zip(added[file], row, strict=True)
                 added[file] = [total + weight * value for total, value in pairs]
             continue
-        for (file, place), value in evidence.pieces.items():
-            added[file][place] += weight * value
+        for (file, piece), value in evidence.pieces.items():
+            added[file][piece] += weight * value
     return added
 
 
 def probabilities(
     pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
 ) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    """Return the softmax over all pieces: of the candidates' pieces, and of the other files as wholes."""
+    """Return the softmax over all pieces and the other files."""
     best = max((value for values in pieces.values() for value in values), default=-inf)
     best = max(best, max(others.values(), default=-inf))
     if best == -inf:
@@ -258,7 +263,7 @@ def probabilities(
     total = fsum(chain(map(fsum, powers.values()), other_powers.values()))
     shares = {file: [power / total for power in values] for file, values in powers.items()}
     for file, power in other_powers.items():
-        other_powers[file] = power / total  # in their place: of a monorepo there are many
+        other_powers[file] = power / total  # in place: a monorepo has many
     return shares, other_powers
 
 
@@ -272,7 +277,7 @@ def reasons(
     table: dict[int, list[Reason]] = {file: [] for file in files}
     for evidence in evidences:
         weight = weights.get(evidence.kind, 0.0)
-        if not weight or evidence.kind in _UNTOLD:
+        if not weight or evidence.kind in _UNEXPLAINED:
             continue
         values = {file: evidence.files[file] for file in files if file in evidence.files}
         if isinstance(evidence.pieces, PieceValues):
@@ -288,9 +293,10 @@ def reasons(
                 matched = evidence.matched.get(file, "")
                 table[file].append(Reason(evidence.kind, weight * value, matched))
     strongest: dict[int, tuple[Reason, ...]] = {}
-    for file, told in table.items():
-        kept = sorted(told, key=lambda reason: (-abs(reason.weight), reason.kind))[:_MOST_REASONS]
-        strongest[file] = tuple(sorted(kept, key=lambda reason: (-reason.weight, reason.kind)))
+    for file, candidates in table.items():
+        by_size = sorted(candidates, key=lambda reason: (-abs(reason.weight), reason.kind))
+        largest = by_size[:_MOST_REASONS]
+        strongest[file] = tuple(sorted(largest, key=lambda reason: (-reason.weight, reason.kind)))
     return strongest
 
 
@@ -301,12 +307,12 @@ def in_order(
     others: Mapping[int, float],
     why: Mapping[int, tuple[Reason, ...]],
 ) -> Sequence[RankedFile]:
-    """Return all files, the likeliest first, equal ones in the order of the corpus."""
+    """Return all files, the likeliest first, ties in corpus order."""
     ranked: list[RankedFile] = []
     new_entry = row_maker(RankedFile)
     for file in range(files):
-        own = pieces.get(file)
-        score = others.get(file, 0.0) if own is None else fsum(own)
-        ranked.append(new_entry((file, score, own or (), why.get(file, ()))))
+        scores = pieces.get(file)
+        score = others.get(file, 0.0) if scores is None else fsum(scores)
+        ranked.append(new_entry((file, score, scores or (), why.get(file, ()))))
     ranked.sort(key=itemgetter(_SCORE), reverse=True)  # stable also in reverse
     return ranked

@@ -1,7 +1,8 @@
-"""When a task tells of no place, so that a choice of files is a guess; and identifiers that it misspells (rule T-9)."""
+"""Detect vague tasks and misspelt identifiers (rule T-9)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from aggregate.base.request import Guess, Missing
@@ -14,7 +15,7 @@ from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
 from aggregate.ranking.text_evidence import file_text
 
-# Evidence of which any tells of a place where it is that sure.
+# Evidence pointing at code if its value is at least ``_POINTED``.
 _POINTING: Final = frozenset({
     "all of the task", "changed since", "file named in the first line", "focus", "named in the task", "symbol",
     "used as written",
@@ -22,9 +23,10 @@ _POINTING: Final = frozenset({
 _POINTED: Final = 0.5
 _NAMING: Final = ("words of the file's name", "words of the name")
 _LIKELIEST: Final = 10
-_SURE: Final = 0.5  # of all probability, which so many have where words tell of a place: of such questions nearly all
+# Total probability of the ten likeliest files, reached by nearly all tasks whose words point at code.
+_SURE: Final = 0.5
 _MOST_PROPOSED: Final = 5
-_NAMELESS: Final = "no word of the task names a place"
+_POINTLESS: Final = "nothing in the task points at specific code"
 
 
 def guess_of(
@@ -34,28 +36,36 @@ def guess_of(
     candidates: Candidates,
     files: Sequence[RankedFile],
 ) -> Guess | None:
-    """Return why an order of files is a guess, with the likeliest names; ``None`` where the task tells of a place."""
-    if traced_files(inquiry):
+    """Return why a ranking is a guess, if it is."""
+    if traced_files(inquiry) or any(map(_is_pointing, evidences)):
         return None
-    for evidence in evidences:
-        said = (evidence.files, evidence.pieces) if evidence.kind in _POINTING else ()
-        if any(value >= _POINTED for values in said for value in values.values()):
-            return None
     chore = chore_of(inquiry.question.task)
-    named = any(
-        inquiry.kinds[file] is PathKind.SOURCE
-        for each in evidences
-        if each.kind in _NAMING
-        for file in (*each.files, *(file for file, _ in each.pieces))
-    )
-    if not chore and named and sum(each.score for each in files[:_LIKELIEST]) >= _SURE:
+    likeliest = sum(file.score for file in files[:_LIKELIEST])
+    if not chore and likeliest >= _SURE and _names_source(inquiry, evidences):
         return None
-    reason = f"a task about {chore} names no place" if chore else _NAMELESS
+    reason = f"a task about {chore} points at no specific code" if chore else _POINTLESS
     wanted = kind_of_chore(chore)
-    of_kind = [each for each in files if inquiry.kinds[each.file] is wanted and each.score]
+    of_kind = [file for file in files if inquiry.kinds[file.file] is wanted and file.score]
     likely = [*of_kind, *files] if wanted else files
     proposals = dict.fromkeys(_proposals(inquiry, candidates, likely))
     return Guess(reason, tuple(proposals)[:_MOST_PROPOSED])
+
+
+def _is_pointing(evidence: Evidence) -> bool:
+    if evidence.kind not in _POINTING:
+        return False
+    values = chain(evidence.files.values(), evidence.pieces.values())
+    return any(value >= _POINTED for value in values)
+
+
+def _names_source(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:
+    """Return whether the names of a source match the task."""
+    for evidence in evidences:
+        if evidence.kind in _NAMING:
+            for file in chain(evidence.files, (file for file, _ in evidence.pieces)):
+                if inquiry.kinds[file] is PathKind.SOURCE:
+                    return True
+    return False
 
 
 def _proposals(
@@ -63,25 +73,25 @@ def _proposals(
 ) -> Iterator[str]:
     for ranked in files[: 4 * _MOST_PROPOSED]:
         path, kind = inquiry.files[ranked.file].path, inquiry.kinds[ranked.file]
-        named = ""
+        name = ""
         if kind is PathKind.SOURCE and ranked.file in candidates and ranked.pieces:
             analysis = candidates[ranked.file]
             best = max(range(len(ranked.pieces)), key=ranked.pieces.__getitem__)
             definition = analysis.pieces[best].definition
-            named = ".".join(analysis.definitions[definition].path) if definition >= 0 else ""
+            name = ".".join(analysis.definitions[definition].path) if definition >= 0 else ""
         if kind is not PathKind.TEST:
-            yield f"{named} in {path}" if named else path
+            yield f"{name} in {path}" if name else path
 
 
-_SHORTEST: Final = 5  # letters of an identifier whose neighbours are looked for
-_NEAR: Final = 0.79  # how alike, 1 for the same: one slip in five letters, two in ten
+_SHORTEST: Final = 5  # letters; shorter identifiers are not corrected
+_NEAR: Final = 0.79  # similarity, 1 for equal: one slip in five letters, two in ten
 _MOST_MISSPELT: Final = 3
-# Files in which neighbours are looked for, those that the task's words are in: 300 take a second and a half more.
+# Files searched for similar names: 300 take a second and a half more.
 _MOST_NEAR: Final = 60
 
 
 def spelt(inquiry: Inquiry) -> Question:
-    """Return the question with identifiers that occur nowhere taken for the nearest definitions."""
+    """Return the question with unknown identifiers corrected."""
     question, task = inquiry.question, inquiry.question.task
     unknown = [
         name for name, sure in task.names.items() if sure >= CERTAIN and _is_unknown(inquiry, name)
@@ -91,30 +101,30 @@ def spelt(inquiry: Inquiry) -> Question:
     from rapidfuzz import process  # 10 ms, and few tasks misspell a name
     from rapidfuzz.distance import DamerauLevenshtein
 
-    known = _defined_near(inquiry)
-    meant: dict[str, str] = {}
+    candidates = _definition_names(inquiry)
+    corrections: dict[str, str] = {}
     for name in unknown[:_MOST_MISSPELT]:
-        found = process.extractOne(
+        nearest = process.extractOne(
             WrittenName.parse(name).name,
-            known,
+            candidates,
             scorer=DamerauLevenshtein.normalized_similarity,
             score_cutoff=_NEAR,
         )
-        if found:
-            meant[name] = found[0]
-    if not meant:
+        if nearest:
+            corrections[name] = nearest[0]
+    if not corrections:
         return question
-    terms = dict(terms_in(" ".join(meant.values())))
+    terms = dict(terms_in(" ".join(corrections.values())))
     missing = [
-        Missing("spelling", f"{name} occurs nowhere: it is taken for {near}")
-        for name, near in meant.items()
+        Missing("spelling", f"{name} occurs nowhere, using {near} instead")
+        for name, near in corrections.items()
     ]
     task = replace(
         task,
-        names={**task.names, **dict.fromkeys(meant.values(), CERTAIN)},
+        names={**task.names, **dict.fromkeys(corrections.values(), CERTAIN)},
         terms={**task.terms, **terms},
         subject=(*task.subject, *terms),
-        sole=meant.get(task.sole, task.sole),
+        sole=corrections.get(task.sole, task.sole),
     )
     return replace(question, task=task, missing=(*question.missing, *missing))
 
@@ -126,8 +136,8 @@ def _is_unknown(inquiry: Inquiry, name: str) -> bool:
     return len(last) >= _SHORTEST and bool(whole) and not inquiry.corpus.files_with(whole)
 
 
-def _defined_near(inquiry: Inquiry) -> Sequence[str]:
-    # Parts of a name are mostly right; where no file holds any, the first files are as good as others.
+def _definition_names(inquiry: Inquiry) -> Sequence[str]:
+    # Parts of a misspelt name are mostly right, so search the files with words of the task, else any.
     files = best_keys(file_text(inquiry).files, _MOST_NEAR) or range(len(inquiry.files))
     sources = [file for file in files if inquiry.files[file].is_code][:_MOST_NEAR]
     names = {

@@ -1,5 +1,6 @@
-"""What the project's history says: what was changed for similar tasks, lately and together, and what messages say."""
+"""Evidence from commits: similar, recent and joint changes, and messages."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum, log1p, sqrt
@@ -18,37 +19,37 @@ from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
 _MOST_RECENT = 120
-_HALF_LIFE = 8
-# Files of a change that was made for one reason; larger ones rename, format or release.
+_HALF_LIFE = 8  # commits
+# Files of a commit with one purpose; larger ones rename, format or release.
 _MOST_TOGETHER = 30
 _FEWEST_TOGETHER = 2
 
 
 def _similar_changes(inquiry: Inquiry) -> Sequence[tuple[int, float]]:
-    # Likeness is squared, so that a change that is twice as near counts four times. Their age says nothing beside it.
-    return [(similar.place, similar.score**2) for similar in inquiry.similar]
+    # Squared, so that twice the similarity counts four times. Their age adds nothing.
+    return [(commit.age, commit.score**2) for commit in inquiry.similar]
 
 
 def changed_files(inquiry: Inquiry) -> Evidence:
     if not inquiry.question.commits:
-        is_told = any(missing.evidence == "history" for missing in inquiry.question.missing)
-        missing = None if is_told else Missing("history", "there is no commit to learn from")
+        is_reported = any(missing.evidence == "history" for missing in inquiry.question.missing)
+        missing = None if is_reported else Missing("history", "the project has no commits")
         return Evidence("similar changes", missing=missing)
-    # A change of many files says less about each, slowly: most of them were needed all the same.
     files: dict[int, float] = {}
     counts: dict[int, int] = {}
-    for place, worth in _similar_changes(inquiry):
-        paths = inquiry.question.commits[place].paths
+    for index, worth in _similar_changes(inquiry):
+        paths = inquiry.question.commits[index].paths
         for path in paths:
             file = inquiry.paths.numbers.get(path)
             if file is not None:
+                # Only the logarithm: most files of a large change were needed too.
                 files[file] = files.get(file, 0.0) + worth / log1p(len(paths))
                 counts[file] = counts.get(file, 0) + 1
     matched = {
         file: f"{counts[file]} similar change{'s' if counts[file] > 1 else ''}" for file in files
     }
     evidence = scaled_evidence("similar changes", files=files, matched=matched)
-    # Where the nearest change has no more than ``fix`` in common with the task, the best of them is as good as none.
+    # If even the most similar change shares no more than ``fix`` with the task, it is no evidence.
     certainty = sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
     weakened = {file: value * certainty for file, value in evidence.files.items()}
     return replace(evidence, files=weakened)
@@ -58,17 +59,17 @@ def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evide
     recent = range(min(_MOST_RECENT, len(inquiry.question.commits)))
     changes = {
         "definitions of similar changes": _similar_changes(inquiry),
-        "recently changed definitions": [(place, 0.5 ** (place / _HALF_LIFE)) for place in recent],
+        "recently changed definitions": [(index, 0.5 ** (index / _HALF_LIFE)) for index in recent],
     }
-    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}  # a file is looked through once
+    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}  # shared by both kinds
     similar, newest = (
-        _of_definitions(kind, inquiry, candidates, tables=tables, changes=of_kind)
-        for kind, of_kind in changes.items()
+        _definition_evidence(kind, inquiry, candidates, tables=tables, changes=commits)
+        for kind, commits in changes.items()
     )
     return similar, newest
 
 
-def _of_definitions(
+def _definition_evidence(
     kind: str,
     inquiry: Inquiry,
     candidates: Candidates,
@@ -78,28 +79,28 @@ def _of_definitions(
 ) -> Evidence:
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
-    for place, worth in changes:
-        for path, name in inquiry.question.commits[place].names:
+    for index, worth in changes:
+        for path, name in inquiry.question.commits[index].names:
             file = inquiry.paths.numbers.get(path, -1)
             if file not in candidates:
                 continue
             if file not in tables:
-                tables[file] = _pieces_by_own_name(file, candidates[file])
+                tables[file] = _pieces_by_name(file, candidates[file])
             for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
                 values[key] = values.get(key, 0.0) + worth
                 matched.setdefault(key[0], name)
     return scaled_evidence(kind, pieces=values, matched=matched)
 
 
-def _pieces_by_own_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[PieceKey]]:
-    own: dict[int, list[PieceKey]] = {}
-    for place, piece in enumerate(analysis.pieces):
-        own.setdefault(piece.definition, []).append((file, place))
-    table: dict[str, list[PieceKey]] = {}
+def _pieces_by_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[PieceKey]]:
+    by_definition: dict[int, list[PieceKey]] = {}
+    for index, piece in enumerate(analysis.pieces):
+        by_definition.setdefault(piece.definition, []).append((file, index))
+    by_name: dict[str, list[PieceKey]] = {}
     for number, definition in enumerate(analysis.definitions):
-        if definition.path and number in own:
-            table.setdefault(definition.path[-1], []).extend(own[number])
-    return table
+        if definition.path and number in by_definition:
+            by_name.setdefault(definition.path[-1], []).extend(by_definition[number])
+    return by_name
 
 
 def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:
@@ -129,36 +130,32 @@ def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence
     return scaled_evidence("changed together", files=values, matched=matched)
 
 
-# Files of a change whose message speaks of each; larger ones rename, format or release.
+# Files of a commit whose message describes each of them; larger ones rename, format or release.
 _MOST_FILES: Final = 30
-_B: Final = 0.75  # BM25's usual share of the length; 0.3 was a little worse on commits
+_B: Final = 0.75  # BM25's usual length normalization; 0.3 was a little worse on commits
 
 
 def message_text(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the messages of all the changes of each file."""
+    """Compare the task with the messages of all commits of each file."""
     lengths, counts = _messages_by_file(inquiry)
     if not counts:
         return Evidence("messages of changes")
     total = len(counts)
     average = max(1.0, fsum(lengths.values()) / total)
-    holding: dict[str, int] = {}
-    for held in counts.values():
-        for term in held:
-            holding[term] = holding.get(term, 0) + 1
+    files_by_term = Counter(term for terms in counts.values() for term in terms)
     worth = {
-        query.term: query.weight * rarity(total, holding[query.term])
+        query.term: query.weight * rarity(total, files_by_term[query.term])
         for query in inquiry.terms
-        if query.term in holding
+        if query.term in files_by_term
     }
-    values = {
-        file: fsum(
-            worth[term] * saturation(count, length=lengths[file] / average, b=_B)
-            for term, count in held.items()
+    values: dict[int, float] = {}
+    for file, terms in counts.items():
+        length = lengths[file] / average
+        values[file] = fsum(
+            worth[term] * saturation(count, length=length, b=_B) for term, count in terms.items()
         )
-        for file, held in counts.items()
-    }
     matched = {
-        file: inquiry.told({term: worth[term] for term in counts[file]})
+        file: inquiry.strongest_words({term: worth[term] for term in counts[file]})
         for file in best_keys(values)
     }
     return scaled_evidence("messages of changes", files=values, matched=matched)
@@ -167,9 +164,9 @@ def message_text(inquiry: Inquiry) -> Evidence:
 def _messages_by_file(
     inquiry: Inquiry,
 ) -> tuple[Mapping[int, float], Mapping[int, Mapping[str, float]]]:
-    # How many terms the messages of a file's changes have, and how often each of the task's: parts of shared ones.
+    """Return length and term counts of each file's messages, shared by a commit's files."""
     numbers = inquiry.paths.numbers
-    asked = [query.term for query in inquiry.terms]
+    task_terms = [query.term for query in inquiry.terms]
     lengths: dict[int, float] = {}
     counts: dict[int, dict[str, float]] = {}
     for commit in inquiry.question.commits:
@@ -177,32 +174,28 @@ def _messages_by_file(
             continue
         share = 1 / log1p(len(commit.paths))
         length = share * len(commit.terms)
-        # In the order of the task, since the order of a set is another in each process.
-        terms = [term for term in asked if term in commit.terms]
+        # In the order of the task: the order of a set differs between processes.
+        terms = [term for term in task_terms if term in commit.terms]
         for path in commit.paths:
             file = numbers.get(path)
             if file is None:
                 continue
             lengths[file] = lengths.get(file, 0.0) + length
-            held = counts.setdefault(file, {})
+            file_counts = counts.setdefault(file, {})
             for term in terms:
-                held[term] = held.get(term, 0.0) + share
+                file_counts[term] = file_counts.get(term, 0.0) + share
     return lengths, counts
 
 
 def last_changes(inquiry: Inquiry) -> Evidence:
-    """Return how lately each file was changed, by the order of the changes alone: 1 for the newest one.
-
-    Who asks where something is need not go on with what was done last.
-    """
+    """Return the recency of each file's last commit; a question does not depend on it."""
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
-    commits = () if inquiry.question.task.asks else inquiry.question.commits
-    for place, commit in enumerate(commits):
+    commits = () if inquiry.question.task.is_question else inquiry.question.commits
+    for age, commit in enumerate(commits, 1):
         for path in commit.paths:
             file = inquiry.paths.numbers.get(path)
             if file is not None and file not in values:
-                # How often 1 is doubled to get to the place: a file slowly falls behind those changed later.
-                values[file] = 1 / (log1p(place + 1) / log1p(1))
-                matched[file] = f"{place + 1} {'change' if place == 0 else 'changes'} ago"
+                values[file] = 1 / (log1p(age) / log1p(1))
+                matched[file] = f"{age} change{'s' if age > 1 else ''} ago"
     return Evidence("last change", files=values, matched=matched)

@@ -1,4 +1,4 @@
-"""What a commit's message and its hunks tell: its author's own words, the kind of change, names of definitions."""
+"""Parse commit messages and hunk headers."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _TRAILER: Final = re.compile(
     r"|differential revision|reviewed-on|bug|ticket|refs?|references|fixes|closes|resolves|part-of|msg-id"
     r"|message-id|auto-submit|backport-of)[ \t]*+:[^\n]*+$",
     re.IGNORECASE | re.MULTILINE,
-)  # lines that programs put at the end of a commit's message, or that name people and tickets
+)  # trailers by programs, or with people and tickets
 _PICKED: Final = re.compile(
     r"^[ \t]*+\(?(?:cherry[- ]picked|backported) from [^\n]*+$", re.IGNORECASE | re.MULTILINE
 )
@@ -28,7 +28,7 @@ _TICKET: Final = re.compile(r"#\d{1,9}\b")
 _REPLY: Final = re.compile(
     r"^(?=[^\n]{0,200}:[ \t]*+$)[^\n>]{0,200} (?:wrote|schrieb|a écrit|escribió):", re.MULTILINE
 )
-# Not what a test runner points at with ">" and several blanks.
+# Not a test runner's ">" with several blanks.
 _QUOTED: Final = re.compile(r"^>(?:[ \t]?>)*+ ?(?![ \t])[^\n]*+$", re.MULTILINE)
 _FORM: Final = re.compile(
     r"^[#*_ \t]{1,10}+(?:describe the (?:bug|issue|problem|feature)|(?:bug )?description|summary"
@@ -39,23 +39,23 @@ _FORM: Final = re.compile(
     r"|^[ \t]*+[-*] \[[ xX]\] [^\n]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
-# The folders of an absolute path: they lie on somebody's machine.
+# The folders of an absolute path: they belong to somebody's machine.
 _ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){2,}+")
-_FOLDERS_KEPT: Final = 2
-# Folders that others' code, or the project's own once it is installed, lies in: they tell nothing of it.
+_LAST_FOLDERS: Final = 2
+# Folders of installed packages.
 _PACKAGES: Final = ("site-packages", "dist-packages", "node_modules")
-_MOST_TERMS: Final = 400  # Of a commit's message; longer ones hold lists and logs
+_MOST_TERMS: Final = 400  # of a commit's message; longer ones contain lists and logs
 
 
 def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the terms of a commit's message, and the words of its first line that say what is changed."""
+    """Return a commit message's terms and its first line's change words."""
     words = own_words(message)
     first_line = words.lstrip().partition("\n")[0]
     return frozenset(sorted(terms_in(words))[:_MOST_TERMS]), change_words(first_line)
 
 
 def own_words(text: str) -> str:
-    """Return ``text`` without trailers, addresses, numbers of tickets, quoted e-mail, and outer folders of files."""
+    """Return an author's own words, without trailers, links and quotations."""
     text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
     words = _FORM.sub("", _unquoted(without_comments(text)))
     words = _PICKED.sub("", _TRAILER.sub("", words))
@@ -70,14 +70,13 @@ def _unquoted(text: str) -> str:
 
 
 def _last_folders(match: re.Match[str]) -> str:
-    folders = match[0].replace("\\", "/").rstrip("/").split("/")[-_FOLDERS_KEPT:]
-    kept = [folder for folder in folders if folder not in _PACKAGES]
-    return f" {'/'.join((*kept, ''))}"
+    folders = match[0].replace("\\", "/").rstrip("/").split("/")[-_LAST_FOLDERS:]
+    return " " + "".join(f"{folder}/" for folder in folders if folder not in _PACKAGES)
 
 
-_LONGEST_LINE: Final = 300  # characters that are looked at; git tells the first 80
+_LONGEST_LINE: Final = 300  # characters searched; git shows the first 80
 _NAME: Final = r"[^\W\d][\w$]*+(?>(?:(?:::|\.|\#)~?[^\W\d][\w$]*+)*)[!?]?"
-_BY_WORD: Final = re.compile(
+_KEYWORD: Final = re.compile(
     r"(?:^|[\s(])(?:class|def|defp|defmodule|defmacro|func|fn|fun|function\*?|struct|trait|interface|enum|record|module"
     r"|namespace|object|protocol|extension|mod|union|macro_rules!|sub|package|procedure|type|macro)\s++"
     rf"(?:\([^()]*+\)\s*+)?(?:self\.)?(?P<name>{_NAME})(?![\s*&]++\w++\()"
@@ -88,8 +87,8 @@ _VARIABLE: Final = re.compile(
 _IMPLEMENTATION: Final = re.compile(
     rf"\bimpl\b\s*+(?:<[^<>]*+>)?\s*+(?:(?:[\w:]++(?:<[^<>]*+>)?)\s++for\s++)?&?(?P<name>{_NAME})"
 )
-_CALLED: Final = re.compile(rf"(?P<name>~?{_NAME})\s*+(?:<[^<>()]*+>)?\(")
-_ASSIGNED: Final = re.compile(rf"(?P<name>{_NAME})\s*+(?::[^=]*+)?=")
+_CALL: Final = re.compile(rf"(?P<name>~?{_NAME})\s*+(?:<[^<>()]*+>)?\(")
+_ASSIGNMENT: Final = re.compile(rf"(?P<name>{_NAME})\s*+(?::[^=]*+)?=")
 _HEADING: Final = re.compile(r"#{1,6}\s++(?P<name>\S.*)")
 _NO_NAMES: Final = frozenset(
     {"if", "for", "while", "switch", "catch", "return", "with", "elif", "else", "match", "sizeof"}
@@ -97,12 +96,12 @@ _NO_NAMES: Final = frozenset(
 
 
 def definition_name(line: str) -> str:
-    """Return the name that ``line`` defines, such as ``send`` of ``async def send(self, request)``; ``""`` for none."""
+    """Return the name defined by a line, or ``""``: ``send`` of ``async def send(self)``."""
     line = line[:_LONGEST_LINE].strip()
     heading = _HEADING.match(line)
     if heading:
         return heading["name"].rstrip("# ")
-    for pattern in (_IMPLEMENTATION, _BY_WORD, _VARIABLE, _CALLED, _ASSIGNED):
+    for pattern in (_IMPLEMENTATION, _KEYWORD, _VARIABLE, _CALL, _ASSIGNMENT):
         for match in pattern.finditer(line):
             name = match["name"]
             if name not in _NO_NAMES:
@@ -113,21 +112,21 @@ def definition_name(line: str) -> str:
 _LONGEST_FIRST_LINE: Final = 300
 _VERSION: Final = re.compile(
     r"(?<![\w.])v?\d{1,9}(?:\.\d{1,9}){1,4}(?:[-.]?[A-Za-z]{1,5}[-.]?\d{0,9})?(?![\w.]*\w)"
-)  # ``2.1.0``, ``v3.0``, ``1.0.0-rc.1``: no two releases have the same, and all of them have one
-_A_VERSION: Final = " versionnumber "
+)  # ``2.1.0``, ``v3.0``, ``1.0.0-rc.1``: one word for all of them, since each release has another
+_VERSION_WORD: Final = " versionnumber "
 _WORD: Final = re.compile(r"\w+")
 
 
 def change_words(line: str) -> frozenset[str]:
-    """Return the words of a first line: identifiers and their parts, without endings, stop words and numbers."""
+    """Return a first line's stems and identifiers."""
     words: set[str] = set()
-    for match in _WORD.finditer(_VERSION.sub(_A_VERSION, line[:_LONGEST_FIRST_LINE])):
+    for match in _WORD.finditer(_VERSION.sub(_VERSION_WORD, line[:_LONGEST_FIRST_LINE])):
         words.update(_parts(match[0]))
     return frozenset(words)
 
 
 def _parts(word: str) -> list[str]:
-    if not word.isascii():  # a script without spaces is taken apart there
+    if not word.isascii():  # splits scripts without spaces
         return term_list(word)
     if len(word) > LONGEST_WORD:
         return []

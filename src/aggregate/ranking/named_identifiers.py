@@ -1,4 +1,4 @@
-"""The identifiers that a text names: quoted, written like code, capitalised or plain words."""
+"""Find quoted, code-like, capitalised or plain identifiers in a text."""
 
 import re
 from itertools import islice
@@ -9,7 +9,7 @@ from aggregate.ranking.terms import NO_TERMS
 
 
 def is_file_name(path: str) -> bool:
-    """Tell whether ``path`` ends like a file of a known language or format; a bare word could be prose."""
+    """Return whether a path has a known suffix or name; a bare word could be prose."""
     name = path.replace("\\", "/").rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     # ``README.MD`` is a file, ``Timer.Go`` is a method.
@@ -19,24 +19,21 @@ def is_file_name(path: str) -> bool:
     return name.lower() in telling_names() and ("/" in path or "." in name)
 
 
-CERTAIN: Final = 1.0  # it is quoted, called, capitalised, or looks like code
-# A plain word, which a definition may happen to be called; measured with the weights of ``ranking.weights``.
-POSSIBLE: Final = 0.3
-# Names that are told of those that are sure: a task that names more is a list or a log.
-MOST_CERTAIN: Final = 200
+CERTAIN: Final = 1.0  # quoted, called, capitalised, or code-like
+POSSIBLE: Final = 0.3  # a plain word may be a name; measured with the weights
+MOST_CERTAIN: Final = 200  # a task with more is a list or a log
 MOST_POSSIBLE: Final = 200
 _LONGEST_NAME: Final = 120
-# Letters of a plain word that can be a name; shorter ones are mostly none.
-_SHORTEST_WORD: Final = 3
+_SHORTEST_WORD: Final = 3  # letters of a plain word; shorter ones are rarely names
 
 _PART: Final = r"[^\W\d][\w$]*+"
 _NAME: Final = re.compile(
     rf"(?<![\w$@/\\-])(?P<name>[@$]?{_PART}(?>(?:(?:\.|::|->|\#)~?{_PART})*)[!?]?(?=[^\w$/\\]|$))(?P<call>\(\)?)?"
-)  # a word or several that dots, colons, arrows or number signs join; no part of a path
+)  # words joined by dots, colons, arrows or number signs, outside paths
 _JOINT: Final = re.compile(r"\.|::|->|#")
 _CAMEL: Final = re.compile(r"[^\W\d_A-Z][A-Z]")
 _CLOSING: Final = {
-    "`": "`'",  # as older programs quote
+    "`": "`'",  # older programs quote `so'
     "'": "'",
     '"': '"',
     "‘": "’",
@@ -44,8 +41,7 @@ _CLOSING: Final = {
     "«": "»",
     "「": "」",
 }
-# In frames of the program that runs JavaScript: they name nothing of a project.
-_INTERNAL: Final = "node:internal/"
+_INTERNAL: Final = "node:internal/"  # frames of Node.js itself
 _ENDS_SENTENCE: Final = ".!?:;"
 _LINE_START: Final = re.compile(r"[\s\d.)*>#+=-]*+$")
 _MESSAGES: Final = re.compile(
@@ -54,11 +50,11 @@ _MESSAGES: Final = re.compile(
     r"|symbol:\s{1,20}(?:class|method|variable|interface|enum)\s{1,20}(?P<symbol>[\w$]{1,120})"
     r"|\bin function (?P<function>[\w:~]{1,120})",
     re.IGNORECASE,
-)  # what compilers and interpreters call by name without quoting it
+)  # unquoted names in messages of compilers and interpreters
 
 
 def named_identifiers(text: str) -> dict[str, float]:
-    """Return the identifiers that ``text`` names, as written, with how surely each is one: ``1.0`` or ``0.3``."""
+    """Return a text's identifiers as written with their certainty, 1.0 or 0.3."""
     certain: dict[str, float] = {}
     possible: dict[str, float] = {}
     for line in text.split("\n"):
@@ -66,8 +62,9 @@ def named_identifiers(text: str) -> dict[str, float]:
             continue
         if ":" in line or " is not " in line or "unction " in line:
             for message in _MESSAGES.finditer(line):
-                if called := _NAME.match(next(filter(None, message.groups()))):
-                    _add(called["name"], True, certain, possible)
+                match = _NAME.match(next(filter(None, message.groups())))
+                if match:
+                    _add(match["name"], True, certain, possible)
         for match in _NAME.finditer(line):
             name = match["name"].lstrip("@$")
             if name in certain or len(name) > _LONGEST_NAME:
@@ -88,7 +85,7 @@ def named_identifiers(text: str) -> dict[str, float]:
 
 
 def sole_name(text: str) -> str:
-    """Return the name that is all of ``text``, as somebody asks who looks for its definition; ``""`` for none."""
+    """Return the text if it is only a name, else ``""``."""
     match = _NAME.fullmatch(text.strip(" \t\n`'\""))
     return match["name"].lstrip("@") if match else ""
 
@@ -120,12 +117,12 @@ def _is_certain(match: re.Match[str], name: str, line: str) -> bool:
         return True
     if name.islower() and name.isalnum():  # most words
         return False
-    is_name = name[:1].isupper() and name.lower() not in NO_TERMS
-    return _looks_like_code(name) or (is_name and not _begins_sentence(line, start))
+    is_capitalised = name[:1].isupper() and name.lower() not in NO_TERMS
+    return _looks_like_code(name) or (is_capitalised and not _begins_sentence(line, start))
 
 
 def _looks_like_code(name: str) -> bool:
-    """Tell whether a name is joined of parts, as prose joins none: ``snake_case``, ``camelCase``, ``a.b``."""
+    """Return whether a name has joined parts: ``snake_case``, ``camelCase``, ``a.b``."""
     parts = _JOINT.split(name)
     if len(parts) > 1:
         return max(map(len, parts)) > 1  # not "e.g" and "i.e"

@@ -1,4 +1,4 @@
-"""What paths tell: the kind of a file, and which file is meant by a path that somebody wrote."""
+"""Classify files by path, and find files by written paths."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from aggregate.ranking.files.analysis import FileFacts
 
 
 class PathKind(StrEnum):
-    """What a path says about its file's purpose."""
+    """A file's purpose by its path."""
 
     SOURCE = "source"
     TEST = "test"
@@ -22,7 +22,7 @@ class PathKind(StrEnum):
     GENERATED = "generated"
     SETTINGS = "settings"
 
-    __hash__ = str.__hash__  # that of ``Enum`` is no C, and a hundred thousand files have one
+    __hash__ = str.__hash__  # faster than Enum's Python code, for a hundred thousand files
 
 
 _FOLDERS: Mapping[PathKind, frozenset[str]] = {
@@ -50,7 +50,7 @@ _FOLDERS: Mapping[PathKind, frozenset[str]] = {
         doc docs documentation changelog changelogs changes news site website .github
         """.split()  # noqa: SIM905 - a line for each word would fill a page
     ),
-}  # folders by what projects put into them; of several on one path the first of this order decides
+}  # folders by purpose; the first kind that matches any folder of a path decides
 _TEST_NAME = re.compile(
     r"""
     ^tests?[_.-]      # test_area.py, test.js
@@ -63,14 +63,14 @@ _TEST_CLASS = re.compile(
     r"[a-z0-9](?:Tests?|TestCase|Spec|IT)\.(?:java|kt|kts|scala|cs|groovy|swift|php)$"
 )
 _BENCHMARK_NAME = re.compile(r"(?:^|[_.-])bench(?:mark)?s?(?:[_.-]|$)")
-# First words of names, up to a dot or a hyphen, and suffixes: looked up, as there may be a hundred thousand names.
+# First words of names, up to a dot or a hyphen. Sets, since there may be a hundred thousand names.
 _DOCUMENT_NAMES = frozenset(
     """
     readme changelog changes history news authors contributing contributors licence license copying security
     code_of_conduct notice todo
     """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
-_DOCUMENT_SUFFIXES = frozenset(
+DOCUMENT_SUFFIXES = frozenset(
     [*"123456789", "md", "mdx", "markdown", "rst", "adoc", "txt", "tex", "org"]
 )
 _GENERATED_ENDS = (
@@ -85,9 +85,9 @@ _GENERATED_ENDS = (
     "_pb2.py",
 )
 _GENERATED_NAMES = frozenset(["package-lock.json", "go.sum"])
-# What programs for browsers are put together as; a folder of this name may hold sources in other languages.
+# Bundles for browsers; in other languages a folder ``dist`` may contain sources.
 _BUILT = re.compile(r"(?:^|/)dist/.*\.(?:[cm]?js|css|d\.[cm]?ts)$", re.IGNORECASE)
-# What tells tools about a project; of a project that is nothing else all files are as likely as before.
+# Configuration of tools.
 _SETTINGS_NAMES = frozenset(
     """
     makefile gnumakefile dockerfile containerfile justfile gemfile pipfile vagrantfile procfile brewfile cmakelists
@@ -99,8 +99,7 @@ _SETTINGS_SUFFIXES = frozenset(
     """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
 _REQUIREMENTS = re.compile(r"requirements[a-z0-9_.-]*\.txt$")
-# Folders, and names, whose kinds a process remembers from one question to the next, in a megabyte or two.
-_MOST_KNOWN = 10_000
+_MOST_CACHED = 10_000  # folders, and names, whose kinds are cached: a megabyte or two
 
 
 def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
@@ -116,7 +115,7 @@ def kinds_of(files: Iterable[FileFacts]) -> list[PathKind]:
     return kinds
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
+@lru_cache(maxsize=_MOST_CACHED)
 def _kind_of_folder(folder: str) -> PathKind | None:
     parts = frozenset(folder.lower().split("/"))
     for kind, names in _FOLDERS.items():
@@ -125,20 +124,20 @@ def _kind_of_folder(folder: str) -> PathKind | None:
     return None
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
+@lru_cache(maxsize=_MOST_CACHED)
 def _kind_of_name(name: str) -> PathKind:
     lower = name.lower()
-    # Most names hold none of these, and an expression takes ten times as long to see that.
+    # Substring checks first: most names fail them, and an expression takes ten times as long.
     may_be_test = "test" in lower or "spec" in lower or "e2e" in lower or "it." in lower
     if may_be_test and (_TEST_NAME.search(lower) or _TEST_CLASS.search(name)):
         return PathKind.TEST
-    first, (_, dot, suffix) = lower.partition(".")[0].partition("-")[0], lower.rpartition(".")
-    suffix = dot and suffix
+    first = lower.partition(".")[0].partition("-")[0]
+    suffix = lower.rpartition(".")[2] if "." in lower else ""
     is_generated = lower in _GENERATED_NAMES or lower.endswith(_GENERATED_ENDS)
     is_settings = suffix in _SETTINGS_SUFFIXES or first in _SETTINGS_NAMES
     if is_settings or lower.startswith(".") or _REQUIREMENTS.match(lower):
         return PathKind.GENERATED if is_generated else PathKind.SETTINGS
-    if suffix in _DOCUMENT_SUFFIXES or first in _DOCUMENT_NAMES:
+    if suffix in DOCUMENT_SUFFIXES or first in _DOCUMENT_NAMES:
         return PathKind.DOCUMENT
     if is_generated:
         return PathKind.GENERATED
@@ -148,14 +147,14 @@ def _kind_of_name(name: str) -> PathKind:
 
 
 class PathMatch(NamedTuple):
-    """Files that a path means which somebody wrote."""
+    """Files matching a path in a task."""
 
     files: Sequence[int]
-    share: float  # how surely it is one of them
+    share: float  # certainty
 
 
 class PathTable:
-    """Look-ups of the candidates' paths; each table is made when it is first asked for."""
+    """Look-ups of files by parts of their paths, built lazily."""
 
     def __init__(self, files: Sequence[FileFacts]) -> None:
         self._files = files
@@ -170,12 +169,12 @@ class PathTable:
 
     @cached_property
     def by_tail(self) -> Mapping[str, Sequence[int]]:
-        """The files' numbers by the last two parts of their paths, or all of one part."""
+        """File numbers by the last two parts of the path."""
         return self._by(lambda path: "/".join(path.rsplit("/", 2)[-2:]))
 
     @cached_property
     def by_stem(self) -> Mapping[str, Sequence[int]]:
-        """The files' numbers by the last part of their paths up to its first dot."""
+        """File numbers by the name up to its first dot."""
         table: dict[str, Sequence[int]] = {}
         for name, numbers in self.by_name.items():
             stem = name.partition(".")[0] or name
@@ -202,9 +201,9 @@ class PathTable:
     def folder(self, number: int) -> str:
         return self._files[number].path.rpartition("/")[0]
 
-    def meant_by(self, written: str) -> PathMatch:
-        """Return the files whose paths end like ``written``, absolute or relative, by whole parts."""
-        parts = [part for part in written.split("/") if part not in ("", ".")]
+    def match(self, path: str) -> PathMatch:
+        """Return the files with the longest common path suffix."""
+        parts = [part for part in path.split("/") if part not in ("", ".")]
         if not parts:
             return PathMatch((), 0.0)
         if len(parts) == 1:
@@ -212,8 +211,8 @@ class PathTable:
         numbers = self.by_tail.get("/".join(parts[-2:])) or self.by_tail.get(parts[-1], ())
         common: dict[int, int] = {}
         for number in numbers:
-            ours = reversed(self._files[number].path.split("/"))
-            pairs = zip(ours, reversed(parts), strict=False)
+            file_parts = reversed(self._files[number].path.split("/"))
+            pairs = zip(file_parts, reversed(parts), strict=False)
             common[number] = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         most = max(common.values(), default=0)
         longest = [number for number in numbers if common[number] == most]

@@ -1,4 +1,4 @@
-"""What a second look at the likeliest files has picked, as evidence of its own kind (rule T-10)."""
+"""Evidence from picks: files and definitions chosen from the shortlist (rule T-10)."""
 
 from collections.abc import Mapping, Sequence
 from math import exp, fsum
@@ -11,24 +11,24 @@ _KINDS: Final = ("picked", "picked definition")
 
 
 def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return what is picked; not scaled to its best, since a low confidence is one also where none is higher."""
+    """Return the picks as evidence, not scaled: a low confidence stays low."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
-    whys: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     names: dict[int, str] = {}
-    for path, name, confidence, why in inquiry.question.picks:
+    for path, name, confidence, reason in inquiry.question.picks:
         file = inquiry.paths.numbers[path]
         if not name:
             lift(files, [file], confidence)
-            whys.setdefault(file, why)
-            continue
-        analysis = candidates.get(file)  # a file without pieces is none
-        for place, definition in enumerate(analysis.definitions if analysis else ()):
-            if analysis and ".".join(definition.path) == name:
-                lift(pieces, keys(file, pieces_of(analysis, place, inner=True)), confidence)
-                names[file] = ", ".join(filter(None, (names.get(file), name)))
+            reasons.setdefault(file, reason)
+        elif file in candidates:  # a file without pieces is not a candidate
+            analysis = candidates[file]
+            for index, definition in enumerate(analysis.definitions):
+                if ".".join(definition.path) == name:
+                    lift(pieces, keys(file, pieces_of(analysis, index, inner=True)), confidence)
+                    names[file] = ", ".join(filter(None, (names.get(file), name)))
     return (
-        Evidence(_KINDS[0], files=files, matched=whys),
+        Evidence(_KINDS[0], files=files, matched=reasons),
         Evidence(_KINDS[1], pieces=pieces, matched=names),
     )
 
@@ -38,9 +38,9 @@ def unpicked_scale(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> float:
-    """Return by how much picks lowered the scores of other files.
+    """Return the factor to undo the effect of picks on other files.
 
-    All chances sum to 1, so the others lose what picked files gain, all by one factor.
+    All chances sum to 1, so other files lose the gain of picked files, all by one factor.
     """
     picks = [evidence for evidence in evidences if evidence.kind in _KINDS]
     files = {file for evidence in picks for file in evidence.files}

@@ -1,4 +1,4 @@
-"""What names that a file uses mean, and what likely pieces refer to and are used by."""
+"""Resolve references between files, and find the neighbours of seeds."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,11 @@ from aggregate.ranking.inquiry import Candidates, Inquiry, keys, pieces_of
 from aggregate.ranking.paths import PathKind, PathTable
 from aggregate.ranking.terms import term_list
 
-# Definitions of a name in the project that a use may mean where nothing says which: more would be guessing.
+# Possible definitions of an ambiguous use; more would be guessing.
 MOST_NAMESAKES = 3
-# Definitions of a name that are looked at: a project with more ``__init__`` or ``get`` says nothing by it.
-_MOST_DEFINITIONS = 200
+_MOST_DEFINITIONS = 200  # of a name; uses of a more common name (``__init__``, ``get``) are ignored
 _ITSELF = frozenset({"", "self", "cls", "this", "super", "Self", "base", "@"})
-# Languages in which a name of another file is imported, or reached through a module that is.
+# Languages with imports of single names.
 _NAMES_ARE_IMPORTED = frozenset(
     {"dart", "javascript", "python", "rust", "svelte", "tsx", "typescript", "vue"}
 )
@@ -23,16 +22,18 @@ _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
 class Resolver:
-    """Resolve references among the files that are looked at closely; what was looked up is kept."""
+    """Resolver of references among the candidates, with caches."""
 
     def __init__(self, corpus: Corpus, paths: PathTable, analyses: Mapping[int, Analysis]) -> None:
         self._corpus = corpus
         self._paths = paths
         self.analyses = analyses
-        self._named: dict[str, list[tuple[int, int]]] = {}
+        self._by_name: dict[str, list[tuple[int, int]]] = {}
         for file in sorted(analyses):
-            for name, places in analyses[file].named.items() if corpus.files[file].is_code else ():
-                self._named.setdefault(name, []).extend((file, place) for place in places)
+            if corpus.files[file].is_code:
+                for name, definitions in analyses[file].named.items():
+                    keys = [(file, definition) for definition in definitions]
+                    self._by_name.setdefault(name, []).extend(keys)
         self._modules: dict[tuple[int, str], frozenset[int]] = {}
         self._imports: dict[int, dict[str, str]] = {}
         self._imported: dict[int, frozenset[int]] = {}
@@ -45,40 +46,42 @@ class Resolver:
         return self._modules[key]
 
     def resolve(self, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
-        """Return ``(file, definition)`` for what ``reference`` of ``file`` may mean; nothing where it is unclear."""
-        named = self._named.get(reference.name, ())
-        if not named or len(named) > _MOST_DEFINITIONS:
+        """Return the ``(file, definition)`` targets of a reference, if clear."""
+        namesakes = self._by_name.get(reference.name, ())
+        if not namesakes or len(namesakes) > _MOST_DEFINITIONS:
             return ()
         if reference.kind == "import":
-            return self._within(named, self.module(file, reference.scope))
-        own = [(number, place) for number, place in named if number == file]
-        if len(own) > 1:  # those of the same class where the scope is ``self``
+            return self._within(namesakes, self.module(file, reference.scope))
+        local = [(number, definition) for number, definition in namesakes if number == file]
+        if len(local) > 1:  # prefer the scope's; for ``self`` the same class's
             definitions = self.analyses[file].definitions
             owner = reference.definition
-            around = definitions[owner].path[:-1] if owner >= 0 else ()
-            scope = around[-1:] if reference.scope in _ITSELF else (reference.scope,)
-            own = [each for each in own if definitions[each[1]].path[-2:-1] == scope] or own
-        if own:
-            return own
+            scope: tuple[str, ...] = (reference.scope,)
+            if reference.scope in _ITSELF:
+                scope = definitions[owner].path[:-1][-1:] if owner >= 0 else ()
+            in_scope = [key for key in local if definitions[key[1]].path[-2:-1] == scope]
+            return in_scope or local
+        if local:
+            return local
         imports = self._imports_of(file)
         module = imports.get(reference.name) or imports.get(_first_part(reference.scope), "")
         if module:
-            imported = self._within(named, self.module(file, module))
+            imported = self._within(namesakes, self.module(file, module))
             if imported:
                 return imported
         folder = self._paths.folder(file)
-        beside = [each for each in named if self._paths.folder(each[0]) == folder]
-        if beside or len(named) > MOST_NAMESAKES:
-            return beside if len(beside) <= MOST_NAMESAKES else ()
+        same_folder = [key for key in namesakes if self._paths.folder(key[0]) == folder]
+        if same_folder or len(namesakes) > MOST_NAMESAKES:
+            return same_folder if len(same_folder) <= MOST_NAMESAKES else ()
         others = set(self._corpus.files_defining(reference.name)) - self.analyses.keys()
-        return named if len(named) + len(others) <= MOST_NAMESAKES else ()
+        return namesakes if len(namesakes) + len(others) <= MOST_NAMESAKES else ()
 
     def sure_target(self, file: int, reference: Reference) -> tuple[int, int] | None:
-        """Return the one definition in another file that a reference surely means.
+        """Return a reference's only possible definition in another file.
 
-        Either the file imports its file, or its language needs no import and nothing else is called so.
+        The file must import the other one, unless its language needs no import.
         """
-        if reference.name not in self._named:
+        if reference.name not in self._by_name:
             return None
         targets = self.resolve(file, reference)
         if len(targets) != 1 or targets[0][0] == file:
@@ -93,7 +96,6 @@ class Resolver:
         return None
 
     def _imported_files(self, file: int, reference: Reference) -> frozenset[int]:
-        """Return the files that a file imports by themselves, and those of the module that a reference names."""
         imports = self._imports_of(file)
         if file not in self._imported:
             modules = (self.module(file, module) for module in sorted(set(imports.values())))
@@ -106,18 +108,18 @@ class Resolver:
     def _imports_of(self, file: int) -> dict[str, str]:
         if file not in self._imports:
             self._imports[file] = {
-                other.name: other.scope
-                for other in reversed(self.analyses[file].references)
-                if other.kind == "import"
+                reference.name: reference.scope
+                for reference in reversed(self.analyses[file].references)
+                if reference.kind == "import"
             }
         return self._imports[file]
 
     @staticmethod
     def _within(
-        named: Sequence[tuple[int, int]], files: frozenset[int]
+        keys: Sequence[tuple[int, int]], files: frozenset[int]
     ) -> Sequence[tuple[int, int]]:
-        meant = [(number, place) for number, place in named if number in files]
-        return meant if len(meant) <= MOST_NAMESAKES else ()
+        targets = [key for key in keys if key[0] in files]
+        return targets if len(targets) <= MOST_NAMESAKES else ()
 
 
 def _first_part(scope: str) -> str:
@@ -125,13 +127,12 @@ def _first_part(scope: str) -> str:
     return match[0] if match else ""
 
 
-MOST_SOURCES = 30  # pieces that evidence spreads from: the likeliest; behind them it is noise
+MOST_SOURCES = 30  # pieces from which evidence spreads; less likely ones are noise
 _SECOND_HOP = 0.5
 _MOST_SECOND = 30
-_MOST_REFERENCES = 200  # references of a definition that are followed: a longer one is a table
-# Files that use a name, above which it is too common to tell who uses this definition.
-_MOST_USERS = 20
-_IMPORTED = 0.3  # what it counts for a file that a likely one imports it
+_MOST_REFERENCES = 200  # followed references of a definition; one with more is a table
+_MOST_USERS = 20  # files using a name; a more common name does not identify a definition
+_IMPORT = 0.3  # value of a file imported by a seed
 _WORDS = {
     "call": ("calls", "called by"),
     "type": ("uses", "used by"),
@@ -148,7 +149,7 @@ class _Source(NamedTuple):
 
 
 class _Spread:
-    """What is gathered while evidence spreads."""
+    """Values reached by spreading, and the strongest reason by file."""
 
     def __init__(self) -> None:
         self.definitions: dict[tuple[int, int], float] = {}
@@ -164,29 +165,28 @@ class _Spread:
         self._note(file, value, how)
 
     def _note(self, file: int, value: float, how: str) -> None:
-        known = self.matched.get(file)
-        if known is None or (value, how) > known:
+        if file not in self.matched or (value, how) > self.matched[file]:
             self.matched[file] = (value, how)
 
 
 def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidence]) -> Evidence:
-    """Return what is connected by references, in one or two steps, with pieces that the user points at."""
-    pointed: dict[PieceKey, float] = {}
+    """Return code connected with seeds by one or two references."""
+    seed_pieces: dict[PieceKey, float] = {}
     for evidence in seeds:
         for key, value in evidence.pieces.items():
-            lift(pointed, [key], value)
+            lift(seed_pieces, [key], value)
         for file, value in evidence.files.items():
             if value == 1.0 and file in candidates:
-                pointed |= dict.fromkeys(keys(file, range(len(candidates[file].pieces))), 1.0)
-    if not pointed:
+                seed_pieces |= dict.fromkeys(keys(file, range(len(candidates[file].pieces))), 1.0)
+    if not seed_pieces:
         return Evidence("near a seed")
     resolver = Resolver(inquiry.corpus, inquiry.paths, candidates)
-    sources = _sources(candidates, pointed)
+    sources = _sources(candidates, seed_pieces)
     spread = _Spread()
     for source in sources:
         _follow(inquiry, resolver, spread=spread, source=source)
-    known = {(source.file, source.definition) for source in sources}
-    reached = {target: value for target, value in spread.definitions.items() if target not in known}
+    first = {(source.file, source.definition) for source in sources}
+    reached = {target: value for target, value in spread.definitions.items() if target not in first}
     best = sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]
     for target in best:
         source = _Source(*target, _SECOND_HOP * min(1.0, reached[target]))
@@ -195,8 +195,8 @@ def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidenc
     pieces: dict[PieceKey, float] = {}
     for (file, definition), value in spread.definitions.items():
         if file in candidates:
-            own = keys(file, pieces_of(candidates[file], definition))
-            lift(pieces, (key for key in own if key not in pointed), value)
+            reached_pieces = keys(file, pieces_of(candidates[file], definition))
+            lift(pieces, (key for key in reached_pieces if key not in seed_pieces), value)
     matched = {file: how for file, (_, how) in spread.matched.items()}
     return Evidence("near a seed", files=spread.files, pieces=scaled(pieces), matched=matched)
 
@@ -204,33 +204,33 @@ def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidenc
 def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequence[_Source]:
     best = sorted(likely, key=lambda key: (-likely[key], key))[:MOST_SOURCES]
     strengths: dict[tuple[int, int], float] = {}
-    for file, place in best:
-        definition = candidates[file].pieces[place].definition
-        strengths.setdefault((file, definition), likely[(file, place)] / likely[best[0]])
-    return [_Source(file, place, strength) for (file, place), strength in strengths.items()]
+    for key in best:
+        file, piece = key
+        definition = candidates[file].pieces[piece].definition
+        strengths.setdefault((file, definition), likely[key] / likely[best[0]])
+    return [_Source(*target, strength) for target, strength in strengths.items()]
 
 
-def _used_by(resolver: Resolver, source: _Source) -> Sequence[Reference]:
-    # Short definitions in it have no pieces of their own.
+def _references_of(resolver: Resolver, source: _Source) -> Sequence[Reference]:
+    """Return the source's references, with those of inner definitions without pieces."""
     analysis = resolver.analyses[source.file]
-    own = {piece.definition for piece in analysis.pieces}
-    used: list[Reference] = []
+    with_pieces = {piece.definition for piece in analysis.pieces}
+    references: list[Reference] = []
     for reference in analysis.references:
         definition = reference.definition
-        while definition != source.definition and definition >= 0 and definition not in own:
+        while definition != source.definition and definition >= 0 and definition not in with_pieces:
             definition = analysis.definitions[definition].outer
         if definition == source.definition:
-            used.append(reference)
-            if len(used) == _MOST_REFERENCES:
+            references.append(reference)
+            if len(references) == _MOST_REFERENCES:
                 break
-    return used
+    return references
 
 
 def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _Source) -> None:
-    # A test that refers says ``tested by``.
     name = _name(inquiry, resolver, (source.file, source.definition))
     is_test = inquiry.kinds[source.file] is PathKind.TEST
-    for reference in _used_by(resolver, source):
+    for reference in _references_of(resolver, source):
         targets = resolver.resolve(source.file, reference)
         how = "tested by" if is_test else _WORDS[reference.kind][1]
         for target in targets:
@@ -239,7 +239,7 @@ def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _S
         if reference.kind == "import" and not targets:
             imported = sorted(resolver.module(source.file, reference.scope))
             for file in imported if len(imported) <= MOST_SOURCES else ():
-                share = _IMPORTED * source.strength / len(imported)
+                share = _IMPORT * source.strength / len(imported)
                 spread.reach_file(file, share, f"{how} {name}")
 
 
@@ -258,18 +258,18 @@ def _find_users(
         full_name = ".".join(path)
         for user in users:
             for reference in resolver.analyses[user].references:
-                meant = resolver.resolve(user, reference) if reference.name == name else ()
-                if target not in meant or (user, reference.definition) == target:
+                targets = resolver.resolve(user, reference) if reference.name == name else ()
+                if target not in targets or (user, reference.definition) == target:
                     continue
                 is_test = inquiry.kinds[user] is PathKind.TEST
                 how = f"{'tests' if is_test else _WORDS[reference.kind][0]} {full_name}"
-                spread.reach((user, reference.definition), source.strength / len(meant), how)
-                spread.reach_file(user, _IMPORTED * source.strength / len(meant), how)
+                spread.reach((user, reference.definition), source.strength / len(targets), how)
+                spread.reach_file(user, _IMPORT * source.strength / len(targets), how)
 
 
 def _users(resolver: Resolver, name: str) -> list[int]:
-    """Return the files that may use a name, among those that are looked at closely."""
-    terms = term_list(name)  # the first one stands for all of an identifier
+    """Return the candidates that may use a name."""
+    terms = term_list(name)  # the first is the whole name's
     return [
         file
         for file, analysis in resolver.analyses.items()
@@ -278,24 +278,24 @@ def _users(resolver: Resolver, name: str) -> list[int]:
 
 
 def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:
-    file, place = target
-    if place < 0:
+    file, definition = target
+    if definition < 0:
         return inquiry.files[file].path.rpartition("/")[2]
-    return ".".join(resolver.analyses[file].definitions[place].path)
+    return ".".join(resolver.analyses[file].definitions[definition].path)
 
 
-# First parts that name no folder of their own.
+# First parts of modules without a folder.
 _ROOTS = frozenset({"crate", "self", "super", "std", "@", "~", "src"})
 _LONGEST = 400
-_MOST_FILES = 200  # files of a package: a use of one with more says nothing
-# Leading parts that are no folders of the project, such as ``github.com/owner/name`` and a version.
+_MOST_FILES = 200  # of a package; a use of a larger one is no evidence
+# Leading parts outside the project, such as ``github.com/owner/name`` and a version.
 _MOST_DROPPED = 4
 _SEPARATORS = re.compile(r"::|[/\\]|\.(?=[A-Za-z_*])")
 _RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
 
 
 def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    r"""Return the numbers of the files that ``module`` means in ``importer``; of a package, the files of its folder."""
+    """Return the files of an imported module or package."""
     module = module[:_LONGEST].strip("\"'<>; ")
     if not module:
         return ()
@@ -308,15 +308,18 @@ def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[in
             module = name.replace(".", "/")
         return _at(paths, _joined(folder, module))
     if "/" in module or module.endswith(".h"):  # C looks beside the file first
-        beside = _at(paths, _joined(folder, module))
-        if beside:
-            return beside
-    # First as a whole, then without its first parts.
+        local = _at(paths, _joined(folder, module))
+        if local:
+            return local
+    # First the whole module, then without its first parts.
     is_dotted = "/" not in module and "::" not in module and "\\" not in module
     parts = [part for part in _SEPARATORS.split(module) if part and part not in _ROOTS]
     most = 0 if is_dotted else min(_MOST_DROPPED, len(parts) - 1)
-    found = (_ending(paths, parts[dropped:]) for dropped in range(most + 1))
-    return next(filter(None, found), ())
+    for dropped in range(most + 1):
+        files = _ending(paths, parts[dropped:])
+        if files:
+            return files
+    return ()
 
 
 def _joined(folder: str, relative: str) -> str:
@@ -330,7 +333,7 @@ def _joined(folder: str, relative: str) -> str:
 
 
 def _at(paths: PathTable, path: str) -> Sequence[int]:
-    # With or without its suffix, else those that stand for the folder.
+    """Return the file or package at a path."""
     number = paths.numbers.get(path)
     if number is not None:
         return (number,)
@@ -346,13 +349,13 @@ def _package(paths: PathTable, folder: str) -> Sequence[int]:
 
 
 def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
-    # The file's suffix is free.
+    """Return files by the end of their path, with any suffix."""
     if not parts:
         return ()
     *folders, last = parts
     tail = "/".join(folders)
-    for number_list in (paths.by_stem.get(last, ()), paths.by_name.get(last, ())):
-        files = [file for file in number_list if _ends(paths.folder(file), tail)]
+    for namesakes in (paths.by_stem.get(last, ()), paths.by_name.get(last, ())):
+        files = [file for file in namesakes if _ends(paths.folder(file), tail)]
         if files:
             return files if len(files) <= _MOST_FILES else ()
     whole = "/".join(parts)

@@ -1,4 +1,4 @@
-"""Terms: what of a text counts when texts are compared, whether they are programs or prose."""
+"""Terms: the normalized words for comparing programs and prose."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ STOP_WORDS: Final = frozenset(
     unless until up upon us ve very via want wants was wasn way we well were weren what whatever when where whether
     which while who whole whom whose why will with within without won would wouldn yes yet you your yours
     """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
-)  # words of English that are in every text: they tell nothing of what it is about
+)  # English words of any text
 COMMIT_WORDS: Final = frozenset(
     """
     add added adding addition adds allow allows bug bugfix bump cc change changed changes changing chore cleanup close
@@ -31,48 +31,47 @@ COMMIT_WORDS: Final = frozenset(
     resolves revert reverts reviewed signed small support supported supports tweak tweaks typo typos update updated
     updates updating use used uses using wip
     """.split()  # noqa: SIM905 - a list with a line for each word would fill pages
-)  # words of commit messages that say that something was done, not to what
+)  # words of commit messages about the kind of change, not its subject
 NO_TERMS: Final = STOP_WORDS | COMMIT_WORDS
 
-# Characters of a word that is taken apart: a longer one is no name that anybody writes, but encoded data.
-LONGEST_WORD: Final = 80
-_LONGEST_TERM: Final = 40  # characters of a term: more of them tell no more
-# Digits of a number that is a term: status and error codes; data are full of shorter and of longer ones.
+LONGEST_WORD: Final = 80  # characters; longer words are encoded data, not names
+_LONGEST_TERM: Final = 40  # characters
+# Digits of a term (status and error codes); data are full of other numbers.
 _NUMBER: Final = range(3, 6)
-# Words whose terms are kept in memory, about 40 MB, in each process that looks at files; most projects have fewer, and
-# of one with more the frequent ones are soon there again.
-_MOST_REMEMBERED: Final = 150_000
+# Words whose terms are cached, about 40 MB per process. Most projects have fewer; of larger ones the frequent words
+# soon return after a reset.
+_MOST_CACHED: Final = 150_000
 
 _WORD: Final = re.compile(r"\w+")
-# The parts of an identifier without letters of other scripts; ``URLs`` is one.
+# The parts of an ASCII identifier; ``URLs`` is one part.
 _PARTS: Final = r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 _PART, _PART_OF_BYTES = re.compile(_PARTS), re.compile(_PARTS.encode())
 _ANY_PART: Final = re.compile(r"[^\W\d_]+|[0-9]+")
-# Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
-# particles. Most words have no character from the first one of these on.
+# Scripts without spaces between words: Thai, Lao, Burmese, Khmer, Kana and Han; and Korean, whose words end in
+# particles. Most words only have smaller characters than the first.
 _FIRST_UNSPACED: Final = "\u0e00"
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _VOWEL: Final = re.compile("[aeiouy]")
-# All bytes but those of words, for which a blank stands: taking bytes apart at blanks takes a third of the time of an
-# expression. What no ASCII is stays together, and is taken apart where its terms are made.
+# Maps separators to blanks: splitting bytes takes a third of the time of an expression. Non-ASCII bytes count as
+# letters here and are split when their terms are computed.
 _SPACED: Final = bytes(
     byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ")
     for byte in range(256)
 )
 _Word = TypeVar("_Word", str, bytes)
-_Made = TypeVar("_Made")
+_Value = TypeVar("_Value")
 
 
-@cache  # as large a set takes the library some milliseconds, and most projects have no such word
+@cache  # compiling so large a set takes some milliseconds, and most projects have no such word
 def _unspaced() -> re.Pattern[str]:
     return re.compile(f"([{_UNSPACED}]+)")
 
 
 def terms_in(text: str) -> Counter[str]:
-    """Return the terms of ``text`` with how often each occurs, in the order of their first places."""
+    """Count a text's terms in order of first occurrence."""
     return Counter(term_list(text))
 
 
@@ -82,47 +81,47 @@ def term_list(text: str) -> list[str]:
 
 
 def words_in(text: str) -> Counter[bytes]:
-    """Return how often each word of ``text`` occurs, for ``hashes_of_terms``."""
+    """Count the words of a text for ``hashes_of_terms``."""
     return Counter(text.encode(errors="surrogatepass").translate(_SPACED).split())
 
 
 def term_hash(term: str) -> int:
-    """Return 32 bits that stand for a term, or for a name as it is written."""
+    """Return the 32-bit hash of a term or name."""
     return crc32(term.encode(errors="surrogatepass"))
 
 
 def hashes_of_terms(word: bytes) -> Sequence[int]:
-    """Return the hashes of the terms of one of ``words_in``."""
+    """Return the hashes of the terms of a word from ``words_in``."""
     return _HASHES[word]
 
 
 def split_identifier(name: str) -> tuple[str, ...]:
-    """Return the parts of an identifier as written: ``get``, ``HTTP`` and ``Response`` of ``getHTTP_Response``."""
+    """Split ``getHTTP_Response`` into ``get``, ``HTTP``, ``Response``."""
     if name.isascii():
         return tuple(_PART.findall(name))
     parts: list[str] = []
     for part in _ANY_PART.findall(name):
-        if not any(map(str.isupper, part[1:])):  # as most are, in any script
+        if not any(map(str.isupper, part[1:])):  # most, in any script
             parts.append(part)
             continue
         start = 0
-        for place in range(1, len(part)):
-            is_camel = part[place].isupper() and not part[place - 1].isupper()
+        for index in range(1, len(part)):
+            is_camel = part[index].isupper() and not part[index - 1].isupper()
             ends_capitals = (
-                place + 1 < len(part)
-                and part[place].isupper()
-                and part[place - 1].isupper()
-                and part[place + 1].islower()
+                index + 1 < len(part)
+                and part[index].isupper()
+                and part[index - 1].isupper()
+                and part[index + 1].islower()
             )
             if is_camel or ends_capitals:
-                parts.append(part[start:place])
-                start = place
+                parts.append(part[start:index])
+                start = index
         parts.append(part[start:])
     return tuple(parts)
 
 
 def stem(word: str) -> str:
-    """Return a word in lower case without its English ending, so that its forms are alike; it need be no word."""
+    """Return the stem of a lower-case English word."""
     if len(word) < 4 or not word.isascii():
         return word
     if word.endswith("ies"):
@@ -133,7 +132,7 @@ def stem(word: str) -> str:
         if word.endswith(ending) and not word.endswith("eed"):
             base = word[: -len(ending)]
             if len(base) > 2 and _VOWEL.search(base):
-                # ``stop`` of the ``stopp`` of ``stopped``, but ``call`` of that of ``called``.
+                # ``stopped`` becomes ``stop``, but ``called`` becomes ``call``.
                 is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
                 word = base[:-1] if is_doubled else base
             break
@@ -143,7 +142,7 @@ def stem(word: str) -> str:
 def _terms_of(word: str) -> Sequence[str]:
     if max(word) < _FIRST_UNSPACED:
         return _terms_of_spaced(word)
-    first, *runs = _unspaced().split(word)  # each second run is of a script without spaces
+    first, *runs = _unspaced().split(word)  # unspaced and spaced runs alternate
     terms = [*_terms_of_spaced(first)]
     for unspaced, spaced in zip(runs[::2], runs[1::2], strict=True):
         terms += unspaced
@@ -155,7 +154,7 @@ def _terms_of(word: str) -> Sequence[str]:
 def _terms_of_spaced(word: str) -> Sequence[str]:
     if len(word) > LONGEST_WORD:
         return ()
-    if word.isalpha() and (word.islower() or (word.istitle() and word.isascii())):  # as most are
+    if word.isalpha() and (word.islower() or (word.istitle() and word.isascii())):  # most words
         return _terms_of_part(word)
     parts = split_identifier(word)
     terms = [word.replace("_", "").lower()[:_LONGEST_TERM]] if len(parts) > 1 else []
@@ -173,26 +172,26 @@ def _terms_of_part(part: str) -> tuple[str, ...]:
     return (stem(part)[:_LONGEST_TERM],)
 
 
-class _Remembered(dict[_Word, Sequence[_Made]]):
-    """What was made of words; the same ones come again and again."""
+class _Cache(dict[_Word, Sequence[_Value]]):
+    """Values by word, computed when missing."""
 
-    def __init__(self, make: Callable[[_Word], Sequence[_Made]]) -> None:
-        self._make: Callable[[_Word], Sequence[_Made]] = make
+    def __init__(self, compute: Callable[[_Word], Sequence[_Value]]) -> None:
+        self._compute: Callable[[_Word], Sequence[_Value]] = compute
 
-    def __missing__(self, word: _Word) -> Sequence[_Made]:
-        made = self._make(word)
+    def __missing__(self, word: _Word) -> Sequence[_Value]:
+        value = self._compute(word)
         if len(word) <= LONGEST_WORD:
-            if len(self) >= _MOST_REMEMBERED:
+            if len(self) >= _MOST_CACHED:
                 self.clear()
-            self[word] = made
-        return made
+            self[word] = value
+        return value
 
 
 def _hashes_of(word: bytes) -> Sequence[int]:
     if not word.isascii():
         words = _WORD.findall(word.decode(errors="surrogatepass"))
-        return tuple([term_hash(term) for each in words for term in _terms_of(each)])
-    # What ``_terms_of`` gives, in half of its time: a project has some hundred thousand different words.
+        return tuple([term_hash(term) for part in words for term in _terms_of(part)])
+    # The same as ``_terms_of`` in half of its time: a project has some hundred thousand different words.
     if len(word) > LONGEST_WORD:
         return ()
     parts = _PART_OF_BYTES.findall(word)
@@ -208,7 +207,7 @@ def _hashes_of_part(part: bytes) -> Sequence[int]:
     return tuple(map(term_hash, _terms_of_part(part.decode())))
 
 
-_TERMS_OF_PARTS: Final = _Remembered(_terms_of_part)
-_HASHES_OF_PARTS: Final = _Remembered(_hashes_of_part)
-_TERMS: Final = _Remembered(_terms_of)
-_HASHES: Final = _Remembered(_hashes_of)
+_TERMS_OF_PARTS: Final = _Cache(_terms_of_part)
+_HASHES_OF_PARTS: Final = _Cache(_hashes_of_part)
+_TERMS: Final = _Cache(_terms_of)
+_HASHES: Final = _Cache(_hashes_of)

@@ -1,4 +1,4 @@
-"""What a task's words say of files, their paths, their definitions and single pieces, by BM25."""
+"""Evidence from the task's words by BM25."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -14,14 +14,14 @@ from aggregate.ranking.evidence import (
 from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
-FILE_B = 0.3  # long files are hardly punished: the size of a file is an evidence of its own
+FILE_B = 0.3  # little length normalization: a file's size is separate evidence
 
 
 def file_text(inquiry: Inquiry) -> Evidence:
     files = inquiry.files
     average = average_of([facts.characters for facts in files])
     values: dict[int, float] = {}
-    # The hot loop in a large project: a term may be in each of its files, so BM25 stands here without calls.
+    # Hot loop: a term may be in every file of a large project, so BM25 is inlined.
     lengths = [K1 * (1 - FILE_B + FILE_B * facts.characters / average) for facts in files]
     for query in inquiry.terms:
         worth = query.weight * query.file_rarity * (K1 + 1)
@@ -32,10 +32,10 @@ def file_text(inquiry: Inquiry) -> Evidence:
     for file in best_keys(values):
         gains: dict[str, float] = {}
         for query in inquiry.terms:
-            if held := query.files.get(file):
-                gain = saturation(held, length=1.0, b=0.0)
+            if file in query.files:
+                gain = saturation(query.files[file], length=1.0, b=0.0)
                 gains[query.term] = query.weight * query.file_rarity * gain
-        matched[file] = inquiry.told(gains)
+        matched[file] = inquiry.strongest_words(gains)
     return scaled_evidence("file text", files=values, matched=matched)
 
 
@@ -44,7 +44,7 @@ def average_of(lengths: Sequence[float]) -> float:
 
 
 PIECE_B = 0.75
-NAME_WEIGHT = 3  # a word in a definition's name counts as this many in its text
+NAME_WEIGHT = 3  # a word in the name counts like so many in the text
 
 Counts = Mapping[str, int]
 Postings = Mapping[int, Mapping[str, Mapping[int, int]]]
@@ -62,11 +62,11 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
     }
     names: dict[int, Sequence[tuple[str, ...]]] = {}
     for file, analysis in candidates.items():
-        held = [
-            inquiry.matcher.matched(each.path[-1] if each.path else "")
-            for each in analysis.definitions
+        matches = [
+            inquiry.matcher.matched(definition.path[-1] if definition.path else "")
+            for definition in analysis.definitions
         ]
-        names[file] = held if any(held) else ()  # nothing where no name holds any
+        names[file] = matches if any(matches) else ()
     return (
         _definition_text(inquiry, candidates, postings=postings, names=names),
         _subject(inquiry, candidates, postings),
@@ -74,19 +74,19 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
 
 
 def _name_counts(analysis: Analysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
-    # Nothing where no name holds any, which is so for most files.
-    if not names:
+    """Count terms in the names of definitions and their parents."""
+    if not names:  # no name matches, as in most files
         return ()
-    around: list[Counts] = []
-    counted: list[Counts] = []
-    for definition, own in zip(analysis.definitions, names, strict=True):
-        outer = around[definition.outer] if definition.outer >= 0 else _NOTHING
-        around.append(_with(outer, own, 1) if own else outer)
-        counted.append(_with(outer, own, NAME_WEIGHT) if own else outer)
-    return counted
+    scope_counts: list[Counts] = []
+    name_counts: list[Counts] = []
+    for definition, terms in zip(analysis.definitions, names, strict=True):
+        outer = scope_counts[definition.outer] if definition.outer >= 0 else _NOTHING
+        scope_counts.append(_add_terms(outer, terms, 1) if terms else outer)
+        name_counts.append(_add_terms(outer, terms, NAME_WEIGHT) if terms else outer)
+    return name_counts
 
 
-def _with(counts: Counts, terms: Sequence[str], weight: int) -> Counts:
+def _add_terms(counts: Counts, terms: Sequence[str], weight: int) -> Counts:
     added = dict(counts)
     for term in terms:
         added[term] = added.get(term, 0) + weight
@@ -100,13 +100,13 @@ def _definition_text(
     postings: Postings,
     names: Mapping[int, Sequence[tuple[str, ...]]],
 ) -> Evidence:
-    # A definition's document is its text, its name, the names around it and its path.
+    """Score each definition's document: its text, names and path."""
     lengths: dict[int, dict[int, int]] = {}
     for file, analysis in candidates.items():
-        own: dict[int, int] = {}
-        lengths[file] = own
+        units: dict[int, int] = {}
+        lengths[file] = units
         for piece in analysis.pieces:
-            own[piece.definition] = own.get(piece.definition, 0) + piece.characters
+            units[piece.definition] = units.get(piece.definition, 0) + piece.characters
     average = average_of([length for units in lengths.values() for length in units.values()])
     most = {query.term: query.weight * query.piece_rarity * (K1 + 1) for query in inquiry.terms}
     rows: dict[int, list[float]] = {}
@@ -119,70 +119,73 @@ def _definition_text(
             unit: sum(_gains(document, most, length=lengths[file][unit] / average))
             for unit, document in documents.items()
         }
-        best = max(scores, key=scores.__getitem__, default=None)  # of equal ones the first
+        best = max(scores, key=scores.__getitem__, default=None)
         if best is not None and scores[best]:
             gains = _gains(documents[best], most, length=lengths[file][best] / average)
-            told = [term for term in documents[best] if term in most]
-            matched[file] = inquiry.told(dict(zip(told, gains, strict=True)))
+            terms = [term for term in documents[best] if term in most]
+            matched[file] = inquiry.strongest_words(dict(zip(terms, gains, strict=True)))
             rows[file] = [scores.get(piece.definition, 0.0) for piece in analysis.pieces]
     return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
 
 
 def _documents(
     analysis: Analysis,
-    holding: Mapping[str, Mapping[int, int]],
+    postings: Mapping[str, Mapping[int, int]],
     *,
     names: Sequence[tuple[str, ...]],
     path: Counts,
 ) -> Mapping[int, Counts]:
-    """Return how often each term occurs in the document of each definition that has pieces, outside of all by -1.
-
-    Those without any term are left out.
-    """
+    """Return term counts by definition with pieces, -1 for text outside definitions."""
     owners = [piece.definition for piece in analysis.pieces]
-    texts: dict[int, dict[str, int]] = {}
-    for term, places in holding.items():
-        for place, count in places.items():
-            held = texts.setdefault(owners[place], {})
-            held[term] = held.get(term, 0) + count
-    named = _name_counts(analysis, names)
+    text_counts: dict[int, dict[str, int]] = {}
+    for term, pieces in postings.items():
+        for piece, count in pieces.items():
+            counts = text_counts.setdefault(owners[piece], {})
+            counts[term] = counts.get(term, 0) + count
+    name_counts = _name_counts(analysis, names)
     documents: dict[int, Mapping[str, int]] = {}
-    for unit in dict.fromkeys(owners) if texts or named or path else ():
-        around = named[unit] if named and unit >= 0 else _NOTHING
-        text = texts.get(unit, _NOTHING)
-        if text or around:
-            together = documents[unit] = dict(text)
-            for document in (around, path):
-                for term, count in document.items():
-                    together[term] = together.get(term, 0) + count
-        elif path:  # most hold nothing but what their path does: they share it
+    if not (text_counts or name_counts or path):
+        return documents
+    for unit in dict.fromkeys(owners):
+        in_names = name_counts[unit] if name_counts and unit >= 0 else _NOTHING
+        in_text = text_counts.get(unit, _NOTHING)
+        if in_text or in_names:
+            total = dict(in_text)
+            for counts_of_part in (in_names, path):
+                for term, count in counts_of_part.items():
+                    total[term] = total.get(term, 0) + count
+            documents[unit] = total
+        elif path:  # most only match by their path and share its counts
             documents[unit] = path
     return documents
 
 
 def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> list[float]:
-    # BM25 without calls: this is the hot loop. Terms that are not in ``most`` add nothing.
+    # Hot loop: BM25 is inlined. Terms outside ``most`` add nothing.
     norm = K1 * (1 - PIECE_B + PIECE_B * length)
     return [most[term] * count / (count + norm) for term, count in document.items() if term in most]
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
+    """Score single pieces against the first line."""
     average = average_of([p.characters for a in candidates.values() for p in a.pieces])
     rarities = {query.term: query.piece_rarity for query in inquiry.terms if query.in_subject}
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
-        holding = {term: at for term, at in postings[file].items() if term in rarities}
-        if not holding:
+        counts_by_term = {
+            term: counts for term, counts in postings[file].items() if term in rarities
+        }
+        if not counts_by_term:
             continue
         values = [0.0] * len(analysis.pieces)
-        for term, places in holding.items():
-            for place, count in places.items():
-                length = analysis.pieces[place].characters / average
+        for term, counts in counts_by_term.items():
+            for piece, count in counts.items():
+                length = analysis.pieces[piece].characters / average
                 norm = K1 * (1 - PIECE_B + PIECE_B * length)
-                values[place] += rarities[term] * (K1 + 1) * count / (count + norm)
+                values[piece] += rarities[term] * (K1 + 1) * count / (count + norm)
         best = values.index(max(values))
-        gains = {term: rarities[term] for term, places in holding.items() if best in places}
+        gains = {term: rarities[term] for term, counts in counts_by_term.items() if best in counts}
         rows[file] = values
-        matched[file] = inquiry.told(gains)
+        matched[file] = inquiry.strongest_words(gains)
     return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.writing import user_state_folder
+from aggregate.base.tokens import count
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import Ask, ChatRequest, OnText
@@ -24,19 +25,38 @@ class Bill:
     expected_price: Decimal | None  # with the output that has come; all ``None`` without a price
     price: Decimal | None
     saved: Decimal | None  # by the cache: what the same input would have cost without, less this
+    is_estimated: bool = False  # the provider has reported only a part of the usage, or nothing
 
     @classmethod
-    def of(cls, provider: str, model: str, expected: Usage, usage: Usage) -> "Bill":
+    def of(
+        cls, provider: str, model: str, expected: Usage, usage: Usage, *, is_estimated: bool = False
+    ) -> "Bill":
         expected = replace(expected, output=usage.output)
         afresh = Usage(fresh=usage.input, output=usage.output)
         forecast, price, full = (
             cost(each, model, provider=provider) for each in (expected, usage, afresh)
         )
         saved = None if price is None or full is None else full - price
-        return cls(expected, usage, forecast, price, saved)
+        return cls(expected, usage, forecast, price, saved, is_estimated)
+
+    @classmethod
+    def of_stopped(cls, client: Client, request: ChatRequest, expected: Usage) -> "Bill | None":
+        """Return the bill of a request that ended early, ``None`` where nobody worked on it."""
+        meter, model = request.meter, request.model or client.model
+        if not meter.is_open or client.provider == SCRIPTED:
+            return None
+        written = client.ratio.provider_tokens(count("".join(meter.pieces)))
+        usage = replace(meter.usage, output=meter.usage.output + written)
+        if not usage.input:
+            total = client.planned(request).plan.total
+            usage = replace(usage, fresh=client.ratio.provider_tokens(total))
+        estimated = usage != meter.usage
+        return cls.of(client.provider, model, expected, usage, is_estimated=estimated)
 
     @property
     def sentence(self) -> str:
+        if self.is_estimated:
+            return f"about {dollars(self.price)}, estimated"
         if self.price is None or self.expected_price is None or self.saved is None:
             return dollars(self.price)
         forecast = dollars(self.expected_price)
@@ -62,6 +82,7 @@ class Charge(NamedTuple):
     dollars: Decimal = Decimal(0)
     saved: Decimal = Decimal(0)
     unpriced: int = 0  # requests whose price is not known
+    estimated: int = 0  # requests that ended early, whose tokens are estimated
 
     def plus(self, other: "Charge") -> "Charge":
         return Charge._make((*self[:4], *map(add, self[4:], other[4:])))
@@ -69,21 +90,23 @@ class Charge(NamedTuple):
     def with_one(self, bill: Bill) -> "Charge":
         usage, price, saved = bill.usage, bill.price or Decimal(0), bill.saved or Decimal(0)
         tokens = usage.input, usage.cache_read, usage.output
-        return self.plus(Charge("", "", "", "", 1, *tokens, price, saved, int(bill.price is None)))
+        counts = int(bill.price is None), int(bill.is_estimated)
+        return self.plus(Charge("", "", "", "", 1, *tokens, price, saved, *counts))
 
     @property
     def price(self) -> str:
         if self.unpriced and not self.dollars:
             return "price unknown"
-        return f"{'at least ' if self.unpriced else ''}{dollars(self.dollars)}"
+        part = "" if self.estimated == self.requests else "in part "
+        estimated = f", {part}estimated" if self.estimated else ""
+        return f"{'at least ' if self.unpriced else ''}{dollars(self.dollars)}{estimated}"
 
 
-def keep_charge(project: Path, provider: str, model: str, usage: Usage) -> tuple[str, ...]:
+def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[str, ...]:
     """Add a request to the sums; return a sentence where it is not kept. Where nobody was asked none is."""
     folder = user_state_folder()
     if folder is None or provider == SCRIPTED:
         return ()
-    bill = Bill.of(provider, model, Usage(), usage)
     key = (date.today().isoformat(), str(project.resolve()), provider, model)
 
     def with_one(data: object) -> dict[str, Any]:
@@ -106,7 +129,7 @@ def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
     """Return the rows as they were kept, with amounts as such; none where one is no row."""
     try:
         rows = [Charge(**row) for row in data["charges"]] if data["version"] == _VERSION else []
-        if any(type(number) is not int for row in rows for number in (*row[4:8], row.unpriced)):
+        if any(type(number) is not int for row in rows for number in (*row[4:8], *row[10:])):
             return []
         amounts = [(Decimal(row.dollars), Decimal(row.saved)) for row in rows]
     except (ValueError, KeyError, TypeError, InvalidOperation):
@@ -120,12 +143,24 @@ def spent_today() -> Decimal:
     return sum((row.dollars for row in charges() if row.day == today), Decimal(0))
 
 
-def charged(client: Client, project: Path) -> Client:
-    """Return a client whose requests are added to the sums of a project."""
+def charged(client: Client, project: Path, problems: list[str] | None = None) -> Client:
+    """Return a client whose requests are added to a project's sums, also those that end early.
+
+    ``problems`` gets a sentence for each that cannot be kept.
+    """
 
     async def keep(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
-        reply = await ask(request, on_text)
-        keep_charge(project, client.provider, request.model or client.model, reply.usage)
+        provider, model = client.provider, request.model or client.model
+        try:
+            reply = await ask(request, on_text)
+        except BaseException:
+            if stopped := Bill.of_stopped(client, request, Usage()):
+                keep_charge(project, provider, model, stopped)
+            raise
+        bill = Bill.of(provider, model, Usage(), reply.usage)
+        kept = keep_charge(project, provider, model, bill)
+        if problems is not None:
+            problems.extend(kept)
         return reply
 
     return client.through(keep)

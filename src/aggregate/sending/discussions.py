@@ -64,7 +64,7 @@ class Discussion:
             raise ConfigError(f'the discussion "{old or DEFAULT}" has no turns to go on from')
         if not new and Discussion(project).turns().all:
             raise ConfigError('there is a discussion "default" already', path=str(project.path))
-        target = confined_history(project, history_file(project.path, new))
+        target = confined_history(project, history_file(project.path, new, project.prompts))
         copy_discussion(turns.path, target, before=turns.configured, continues=old or DEFAULT)
         return target
 
@@ -181,7 +181,10 @@ def prepare_compaction(
         prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
     )
     turn, oldest = _that_fits(prepare, oldest)
-    taken, stem = set(named_discussions(project.path)), f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
+    taken, stem = (
+        set(named_discussions(project.path, project.prompts)),
+        f"{(name or DEFAULT)[:_NAME_LENGTH]}-full",
+    )
     names = chain([stem], (f"{stem}-{number}" for number in count_from(2)))
     kept_as = next(each for each in names if each not in taken)
     return PreparedCompaction(turn, name, oldest, count(build_discussion_section(oldest)), kept_as)
@@ -211,7 +214,7 @@ def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchan
     if project.path is None:
         raise ConfigError("a project that is no file has no discussions")
     history, kept = (
-        confined_history(project, history_file(project.path, name))
+        confined_history(project, history_file(project.path, name, project.prompts))
         for name in (prepared.name, prepared.kept_as)
     )
     completed = send_turn(prepared.turn)

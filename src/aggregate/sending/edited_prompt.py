@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from aggregate.base.files import FileRow
-from aggregate.prompt.document import SEPARATOR, Section
+from aggregate.prompt.document import END, SEPARATOR, Section
 from aggregate.sending.cache.fingerprint import (
     PrefixReport,
     PromptFingerprint,
@@ -100,4 +100,4 @@ class EditedPrompt:
 def _count(text: str, *, is_last: bool) -> int:
     from aggregate.base.tokens import count_batch  # a quiet run counts nothing
 
-    return count_batch([text if is_last else text + SEPARATOR])[0]
+    return count_batch([text + (END if is_last else SEPARATOR)])[0]

@@ -134,6 +134,11 @@ class Exchange:
         return self.price(replace(anew, output=self.asked.max_output))
 
     @property
+    def stopped_bill(self) -> Bill | None:
+        """The bill of a request that failed or was stopped, ``None`` where nothing was paid."""
+        return Bill.of_stopped(self.client, self.asked, self.forecast)
+
+    @property
     def bill(self) -> Bill:
         return Bill.of(self.provider, self.model, self.forecast, self.reply.usage)
 

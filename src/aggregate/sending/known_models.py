@@ -227,7 +227,7 @@ def accepted_images(
 def _problem(image: Image, rules: ImageRules) -> str:
     size = 4 * ceil(len(image.data) / 3)
     if size > rules.largest:
-        return f"it has {size:,} bytes in base64, the most is {rules.largest:,}; make it smaller or save it as JPEG"
+        return f"it has {size:,} bytes in base64, the limit is {rules.largest:,}; make it smaller or save it as JPEG"
     if rules.longest and max(image.width, image.height) > rules.longest:
-        return f"it has {image.width:,} x {image.height:,} pixels, the most is {rules.longest:,}; make it smaller"
+        return f"it has {image.width:,} x {image.height:,} pixels, the limit is {rules.longest:,}; make it smaller"
     return ""

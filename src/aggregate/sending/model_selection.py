@@ -17,6 +17,7 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
 from aggregate.base.request import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
+from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
 from aggregate.sending.attached import Attached
@@ -215,7 +216,7 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
         return selection.discussion
     # Where no model answers a discussion of its own goes on, unless one is configured.
     turns = discussion_turns(project, None, scope=scope_of(project))
-    return "" if turns.configured or turns.path else SCRIPTED
+    return "" if turns.configured or turns.path else SCRIPTED_DISCUSSION
 
 
 def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> tuple[str, ...]:

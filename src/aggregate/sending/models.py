@@ -4,8 +4,8 @@ What a model is offered, calls and is told of it is in no provider's form.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
@@ -127,24 +127,53 @@ class ToolCall:
     fault: str = ""  # why its arguments could not be read
 
 
-def read_call(identity: object, name: object, arguments: object) -> ToolCall:
-    """Return a call as a provider reports it, its arguments an object or the text of one."""
-    fault = ""
+CUT_CALL: Final = "the token limit cut it off: write less in one call"
+
+
+def read_calls(
+    calls: Iterable[tuple[object, object, object]], *, may_be_cut: bool = False
+) -> tuple[ToolCall, ...]:
+    """Return the calls of a message from their ids, names and arguments as a provider reports them.
+
+    Arguments are an object, or the text of one. If the answer ended too early behind the last call, its arguments count
+    only as a whole JSON text: an SDK may have closed an object that was cut.
+    """
+    read = [_read_call(number, *call) for number, call in enumerate(calls, start=1)]
+    if read and may_be_cut and not read[-1][1]:
+        read[-1] = replace(read[-1][0], arguments={}, fault=CUT_CALL), True
+    return tuple(call for call, _ in read)
+
+
+def _read_call(
+    number: int, identity: object, name: object, arguments: object
+) -> tuple[ToolCall, bool]:
+    """Return a call, and whether its arguments are a whole JSON text."""
+    fault, values, is_text = "", arguments, isinstance(arguments, str) and bool(arguments.strip())
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments or "{}")
+            values = json.loads(arguments.strip() or "{}")
         except (ValueError, RecursionError) as error:
-            fault = f"its arguments are no JSON ({error})"
-    if not fault and not isinstance(arguments, Mapping):
-        fault = "its arguments are no object"
-    given = dict(arguments) if isinstance(arguments, Mapping) else {}
-    return ToolCall(str(identity or ""), str(name or ""), given, fault)
+            fault = f"its arguments are not JSON ({error})"
+    if not fault and not isinstance(values, Mapping | None):
+        fault = "its arguments are not an object"
+    values = dict(values) if isinstance(values, Mapping) and not fault else {}
+    # Some servers give no id, and Mistral takes ids of nine letters and digits only.
+    call = ToolCall(str(identity or f"call{number:05}"), str(name or "unnamed"), values, fault)
+    return call, is_text and not fault
+
+
+NO_OUTPUT: Final = "(no output)"
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
     call: ToolCall
     text: str
+
+    @property
+    def output(self) -> str:
+        """The text as it is sent: providers refuse blank ones."""
+        return self.text if self.text.strip() else NO_OUTPUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +194,7 @@ class LoopTurn:
     def told(self) -> str:
         """What the model was told, as one text."""
         return "\n\n".join(
-            part for part in (*(one.text for one in self.results), self.note) if part
+            part for part in (*(one.output for one in self.results), self.note) if part.strip()
         )
 
 
@@ -191,7 +220,6 @@ class Reply:
     calls: tuple[ToolCall, ...] = ()  # the tools that the model wants called before it answers
     native: Any = field(default=None, repr=False)  # what a request with their results sends back
     price: Decimal | None = None  # US dollars, ``None`` where that is not known
-    read_price: float = 1.0  # of a token that a cache gave, in prices of an input token
     first_piece: float | None = None  # seconds until the first piece came, ``None`` where none did
 
 

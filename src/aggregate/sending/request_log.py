@@ -19,7 +19,7 @@ from aggregate.base.disk.writing import STATE_VARIABLE, replace_own, state_folde
 from aggregate.base.monitor import get_monitor
 from aggregate.base.request import Level, SentFile
 from aggregate.prompt import Request
-from aggregate.prompt.document import SEPARATOR, Section, Segment
+from aggregate.prompt.document import END, SEPARATOR, Section, Segment
 from aggregate.prompt.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.fingerprint import (
     SYSTEM,
@@ -271,7 +271,8 @@ class PromptMeter:
             yield data
             last = segment.text, data
         if last is not None:
-            self._count(*last, "")
+            yield END.encode()
+            self._count(*last, END)
 
     def record(
         self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
@@ -281,7 +282,8 @@ class PromptMeter:
             from aggregate.prompt.audit import audit_of, write_audit
 
             size = sum(measured.size + len(SEPARATOR) for measured in self._hashes)
-            size, source_map = max(size - len(SEPARATOR), 0), self._source_map.build()
+            size -= len(SEPARATOR) - len(END) if size else 0
+            source_map = self._source_map.end()
             audit = audit_of(self._request, prompt, tokens, size=size, source_map=source_map)
             write_audit(path, audit)
         if not self._has_log:

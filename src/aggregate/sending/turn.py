@@ -17,7 +17,7 @@ from aggregate.project.configuration import user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
-from aggregate.sending.bills import keep_charge, spent_today
+from aggregate.sending.bills import charged, keep_charge, spent_today
 from aggregate.sending.clients.client import TEXT_ALONE
 from aggregate.sending.clients.learned import Learned, record_usage
 from aggregate.sending.clients.protocol import OnText
@@ -52,9 +52,11 @@ def send_turn(
         check_limit(prepared)
     history = None
     if project.path is not None and request.discussion != NO_DISCUSSION:
-        history = confined(history_file(project.path, request.discussion), request.written_in)
+        history = confined(
+            history_file(project.path, request.discussion, request.output_dir), request.written_in
+        )
     path = write_numbered(
-        request.output_dir, request.namespace, prepared.prompt.markdown, project=request.written_in
+        request.output_dir, request.namespace, prepared.prompt.pieces(), project=request.written_in
     )
     if request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
@@ -64,9 +66,9 @@ def send_turn(
         os.utime(request_log_path(path), (prepared.begun, prepared.begun))
     # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
-        came = ""
+        came, problems = "", list[str]()
         try:
-            reply = received or client.send(prepared.asked, file)
+            reply = received or charged(client, project.folder, problems).send(prepared.asked, file)
             came = "the answer"
             file.finish(_text_or_refusal(reply))
             _check_answer(reply, client.provider)
@@ -79,12 +81,19 @@ def send_turn(
             if came or not file.is_empty:
                 _record(log)
             file.name_in(error, came or "what came of the answer")
+            bill = None if came else prepared.stopped_bill
+            if bill and bill.price is not None:
+                error.add_note(f"it has cost {bill.sentence}")
             raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
         prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
-    warnings += keep_charge(project.folder, client.provider, client.model, usage)
+    if received is not None:
+        problems += keep_charge(
+            project.folder, client.provider, client.model, replace(prepared, reply=reply).bill
+        )
+    warnings += tuple(problems)
     if TEXT_ALONE in reply.raw:
         beside = "images, effort or schema"
         warnings += (

@@ -302,7 +302,7 @@ def test_scripts_have_one_form(tmp_path: Path, name: str, text: str) -> None:
 
 def test_scripts_name_questions(tmp_path: Path) -> None:
     """A script with an unknown question or no answers is a mistake; a question without a rule is no answer."""
-    with pytest.raises(ModelError, match='"decompos" is no question'):
+    with pytest.raises(ModelError, match='"decompos" is not a question'):
         scripted_model({"decompos": "x"})
     with pytest.raises(ModelError, match="needs a text or a list of texts"):
         scripted_model({"decompose": []})

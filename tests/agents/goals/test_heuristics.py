@@ -120,6 +120,11 @@ CONTEXTS: list[tuple[dict[str, Any], str, Any]] = [
     ({"neuron_0_1": {"activities": RUNS, "tags": ["a"]}}, "activity", RUNS),
     ({"neuron_0_1": {"tags": ["a"], "items": RUNS}}, "thing", RUNS),
     ({"neuron_0_1": {"success": True, "result": RUNS}}, "run", RUNS),
+    ({"neuron_0_1": {"data": {"runs": RUNS}, "tags": ["a"]}}, "run", RUNS),
+    ({"neuron_0_1": {"data": {"page": {"runs": RUNS}}}}, "walk", RUNS),
+    ({"neuron_0_1": {"may": {"runs": RUNS}, "june": {"runs": RIDES}}}, "run", [*RUNS, *RIDES]),
+    ({"neuron_0_1": {"items": RUNS}, "neuron_0_2": {"place": {"tags": ["a"]}}}, "run", RUNS),
+    ({"neuron_0_1": {"_tool_metadata": {"output_keys": ["a"]}}}, "run", None),
     ({"neuron_0_1": {"dendrite_results": RUNS}}, "run", None),
     (
         {

@@ -16,6 +16,8 @@ SHAPES: list[tuple[str, list[Any]]] = [
     ("seats", list(SIX)),
     ("items", [{"id": n, "name": f"seat {n}"} for n in SIX]),
     ("", [{"id": n} for n in SIX]),
+    ("data.seats", [{"id": n} for n in SIX]),
+    ("data.page.items", [{"id": n} for n in SIX]),
 ]
 SCRIPT = {
     "decompose": "1. List seats\n2. Take the seats",
@@ -31,7 +33,10 @@ def taking(folder: Path, key: str, seats: list[Any], **script: str) -> tuple[Any
 
     def listSeats() -> Any:  # noqa: N802 - tools are camelCase
         """List seats."""
-        return {"success": True, key: seats} if key else seats
+        result: Any = seats
+        for name in reversed(key.split(".") if key else ()):
+            result = {name: result}
+        return {"success": True, **result} if key else seats
 
     def takeSeat(seat_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
         """Take one seat."""
@@ -115,6 +120,6 @@ def test_what_words_claim(text: str, wrong: int, right: int) -> None:
     meant = {1: [1], 2: [2, 3], 3: [1, 2, 3]}.get(right, range(5))
     if "others" in text:
         meant = [2, 3]
-    assert claim.fault(meant, 5) == ""
+    assert claim.fault(meant) == ""
     if wrong != right:
-        assert claim.fault([0, *range(2, 6)][:wrong], 5)
+        assert claim.fault([0, *range(2, 6)][:wrong])

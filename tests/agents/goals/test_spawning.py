@@ -90,11 +90,7 @@ SHAPES: list[tuple[Any, Any]] = [
     ([{"title": "first"}, *({"id": n} for n in SIX[1:])], closeAny),
     ([[n, "open"] for n in SIX], closeTicket),
 ]
-HIDDEN = [
-    {"page": {"tickets": [{"id": n} for n in SIX]}},
-    {"tickets": {f"T-{n}": {"open": True} for n in SIX}},
-    {"text": "1, 2, 3, 4, 5, 6"},
-]
+HIDDEN = [{"tickets": {f"T-{n}": {"open": True} for n in SIX}}, {"text": "1, 2, 3, 4, 5, 6"}]
 CLOSE: dict[str, str | list[str]] = {
     "decompose": "1. List tickets\n2. Close for each ticket",
     "find_tool": "NONE",

@@ -206,7 +206,7 @@ OUTCOMES: list[tuple[Callable[..., Any], Any]] = [
     (lambda: (number for number in range(3)), [0, 1, 2]),
     (raises_mute, "MuteError: its message cannot be read"),
     (cyclic, "it returned what JSON cannot hold: ValueError: Circular reference detected"),
-    (lambda: "x" * 50_000_000, "it returned 50.0 MB, the most is 5 MB"),
+    (lambda: "x" * 50_000_000, "it returned 50.0 MB, the limit is 5 MB"),
 ]  # fmt: skip
 
 

@@ -157,8 +157,8 @@ def test_what_cannot_be_replaced_is_told(project: Path) -> None:
     made = act(project, packs, model)
     nearest, twice, exists, outside, hook, secret, reminder = model.told
     assert nearest.endswith("the nearest lines are:\n    return a - b")
-    assert "old stands there 2 times, from lines 2, 6: give more lines around it" in twice
-    assert "is there already: change it with replace_text" in exists
+    assert "old occurs 2 times, from lines 2, 6: give more lines around it" in twice
+    assert "exists: change it with replace_text" in exists
     assert all("error: " in each for each in (outside, hook, secret))
     assert reminder.startswith("You have changed no file.")
     assert (made.status, made.commit, made.unchanged) == (RunStatus.SUCCESS, "", True)
@@ -387,15 +387,6 @@ def test_changes_are_merged_and_applied(tmp_path: Path) -> None:
         run.apply()
     with pytest.raises(StateError, match='end the run with "conduct cancel"'):
         run.run(retry=("one",))  # on a state that was dropped
-
-
-def test_what_is_not_committed_is_told(tmp_path: Path) -> None:
-    """A run says how many files work trees have otherwise; one that was only touched is the same."""
-    run = scripts(tmp_path, [{"id": "one"}], {"one": edit("return 1", "return 10")})
-    (run.folder / "src/one.py").touch()
-    (run.folder / "src/two.py").write_text(TWO.replace("2", "3"))
-    assert run.run().succeeded
-    assert run.told == ["work trees lack what is not committed; changed files: 1"]
 
 
 def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from aggregate import (
 from aggregate.agents.tools import make_tool
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.attempt import Attempt
+from aggregate.agents.tracks.attempt import Attempt, complete_assignment
 from aggregate.agents.tracks.terms import check_prices, worker_tools
 from aggregate.agents.tracks.tool_loop import SHOWN
 from aggregate.sending.clients import cost
@@ -105,7 +105,7 @@ def test_calls_of_one_turn(root: Path) -> None:
     assert attempt(root, model).status is RunStatus.SUCCESS
     first, lost, unknown = model.told[0].replace("\n\n\n", "\n\n").split("\n\n")
     assert "forty-two" in first
-    assert lost.startswith('error: "lost.txt" is no file of the project that may be read')
+    assert lost.startswith('error: "lost.txt" is not a readable file of the project')
     assert unknown.startswith("error: malformed call: there is no tool 'fly'")
 
 
@@ -312,20 +312,33 @@ def test_a_server_that_reports_nothing_is_not_free(root: Path, tools: tuple[str,
     assert made.cost >= float(least or 0) > 0
 
 
-def write_price(**prices: float) -> None:
-    lines = "\n".join(f"{name} = {price}" for name, price in prices.items())
-    by_user(f'[models."{MODEL}"]\n{lines}\n')
-
-
-@pytest.mark.parametrize("dear", [False, True])
-def test_what_is_read_from_a_cache_counts_at_the_users_price(root: Path, dear: bool) -> None:
-    """A limit of tokens counts them as the user's table says, which goes before the shipped one."""
-    write_price(input=3, output=15, cache_read=3 if dear else 0.3)
+def test_what_is_read_from_a_cache_counts_whole(root: Path) -> None:
+    """The limit is of the tokens that are reported, whatever they cost (K-6)."""
     reading = Usage(cache_read=9_000, output=10)
     reads = [call("search_files", text=text) for text in ("forty", "two", "so")]
     model = Turns([*(Reply("", reading, calls=(each,)) for each in reads), Reply(ANSWER, reading)])
     made = charged(root, model, replace(ASKED, max_tokens=30_000))
-    assert made.status is (RunStatus.ERROR if dear else RunStatus.SUCCESS)
+    assert (made.status, made.again) == (RunStatus.ERROR, False)
+    assert 18_000 < made.tokens <= 30_000
+
+
+@pytest.mark.parametrize("tools", [ASKED.tools, ()])
+def test_all_attempts_share_the_limit(root: Path, tools: tuple[str, ...]) -> None:
+    """Attempts that fail leave less for the next one; no request is sent that could exceed the rest (K-6)."""
+    allowed: list[int] = []
+
+    def model(request: Any) -> Reply:
+        allowed.append(request.max_output)
+        return Reply(" ", Usage(fresh=count(whole_text(request)), output=request.max_output))
+
+    worker = asking(scripted(model, model=MODEL), terms=WorkerTerms(tools=worker_tools(root)))
+    asked = replace(ASKED, tools=tools, max_tokens=40_000, retries=9)
+    outcome = complete_assignment(worker, asked, wait=lambda _seconds: None)
+    assert outcome.status is RunStatus.ERROR
+    assert 35_000 < outcome.tokens <= 40_000
+    assert allowed[0] == 16_000
+    assert allowed == sorted(allowed, reverse=True)
+    assert "40,000" in outcome.errors[-1]
 
 
 def test_a_preview_of_lists_and_approvals(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_what_a_run_writes(tmp_path: Path) -> None:
         "001_a.prompt.md", "001_a.reply.md", "002_b.prompt.md", "002_b.reply.md", "003_sum.prompt.md", "003_sum.reply.md",
         "events.jsonl", "report.md",
     ]  # fmt: skip
-    assert out["003_sum.prompt.md"] == run.prompt("sum")
+    assert out["003_sum.prompt.md"] == run.prompt("sum") + "\n"
     assert out["003_sum.reply.md"] == "answer of sum"
     assert out["report.md"] == (
         "# Report: A demo\n\n3 of 3 tickets done, 15 tokens.\n\n"

@@ -210,10 +210,10 @@ def test_an_empty_prompt_says_what_to_do_first(opened: Opened, shop: FakePanel) 
 def test_a_configuration_broken_on_the_disk_is_told(opened: Opened, shop: FakePanel) -> None:
     """The status says so once, and the warnings as long as it is so."""
     page = opened(shop)
-    shop.state["config_problem"] = "manual_slop.toml: is no valid TOML"
+    shop.state["config_problem"] = "manual_slop.toml: is not valid TOML"
     shop.changed_on_disk()
 
-    expect(page.locator("#status")).to_have_text("On the disk, manual_slop.toml: is no valid TOML")
+    expect(page.locator("#status")).to_have_text("On the disk, manual_slop.toml: is not valid TOML")
     page.get_by_role("button", name="2 warnings").click()
     expect(page.get_by_role("dialog")).to_contain_text("goes on with the one it has")
 

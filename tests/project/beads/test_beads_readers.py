@@ -136,12 +136,12 @@ class TestJsonl:
         board = read_jsonl(path, name="f")
         assert ids(board) == ["bd-1", "bd-2"]
         assert board.warnings == (
-            "f: line 2 is not JSON and was left out.",
-            "f: line 3 is not JSON and was left out.",
-            "f: line 4 is not a JSON object and was left out.",
-            "f: line 5 has no id and was left out.",
-            "f: line 6 is not JSON and was left out.",
-            "f: line 7 is not JSON and was left out.",
+            "f: line 2 is not JSON and was skipped.",
+            "f: line 3 is not JSON and was skipped.",
+            "f: line 4 is not a JSON object and was skipped.",
+            "f: line 5 has no id and was skipped.",
+            "f: line 6 is not JSON and was skipped.",
+            "f: line 7 is not JSON and was skipped.",
         )
 
     def test_repeated_id(self, tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ class TestJsonl:
             (BEAD,),
             deleted=1,
             warnings=(
-                "f: line 3 repeats the id bd-1; the later record counts.",
-                "f: line 4 repeats the id bd-2; the later record counts.",
+                "f: line 3 repeats the id bd-1; the last one counts.",
+                "f: line 4 repeats the id bd-2; the last one counts.",
             ),
         )
 
@@ -167,7 +167,7 @@ class TestJsonl:
     def test_mock_file_that_is_no_list(self, tmp_path: Path, content: str) -> None:
         """The mock's file must hold one JSON list."""
         (tmp_path / "beads.json").write_text(content, encoding="utf-8")
-        with pytest.raises(AggregateError, match=r"write a list of beads into it"):
+        with pytest.raises(AggregateError, match=r"replace it by a list of beads"):
             read_json_list(tmp_path / "beads.json", name="f")
 
 
@@ -210,8 +210,8 @@ class TestProgram:
     @pytest.mark.parametrize(
         ("fake", "reason"),
         [
-            ({"output": "hello"}, "bd printed no JSON"),
-            ({"output": '"text"'}, "bd printed no list of beads"),
+            ({"output": "hello"}, "the output of bd is not JSON"),
+            ({"output": '"text"'}, "the output of bd is not a list of beads"),
             ({"status": 3, "messages": "\nfirst\nsecond"}, "bd failed with exit status 3: first"),
             (
                 {"status": 1, "messages": '{"schema_version":1,"error":"no db","code":"x"}'},
@@ -232,7 +232,7 @@ class TestProgram:
     def test_hanging_program_is_stopped(self, tmp_path: Path, programs: Path) -> None:
         """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
         bd = bd_of(tmp_path, programs, sleeps=5, timeout=0.3)
-        with ends(), pytest.raises(AggregateError, match=r"gave no answer within 0\.3 s"):
+        with ends(), pytest.raises(AggregateError, match=r"did not answer within 0\.3 s"):
             bd.read()
 
     def test_program_that_cannot_start(self, tmp_path: Path, programs: Path) -> None:
@@ -270,8 +270,8 @@ class TestChoice:
         (tmp_path / ".beads/dolt").mkdir()
         board = read_board(tmp_path, environ={})
         assert board is not None
-        assert [warning[:78] for warning in board.warnings] == [
-            "A Dolt database holds the truth and .beads/issues.jsonl may be behind it; inst"
+        assert [warning[:61] for warning in board.warnings] == [
+            ".beads/issues.jsonl may be older than the Dolt database; inst"
         ]
         board = read_board(tmp_path, environ=install_bd(programs))
         assert board == Board("bd")

@@ -207,14 +207,18 @@ def _linked_folder(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "warning", "is_renewed"),
     [
-        (_foreign, "is not an index of this program, so nothing is kept", False),
+        (_foreign, "is not an index of this program, so nothing is cached", False),
         (_with("PRAGMA user_version = 99"), "is of a later release", False),
-        (_with("PRAGMA user_version = 0"), "of an earlier release: it is made anew", True),
-        (_replaced(lambda path, _: path.mkdir()), "is no regular file, so nothing is kept", False),
-        (_replaced(lambda path, there: path.symlink_to(there)), "is no regular file", False),
-        (_replaced(lambda path, _: os.mkfifo(path, 0o600)), "is no regular file", False),
-        (_linked_folder, "is no folder, so nothing is kept", False),
-        (lambda path: path.chmod(0o644), "was open to other users: it is made anew", True),
+        (_with("PRAGMA user_version = 0"), "of an earlier release: it is rebuilt", True),
+        (
+            _replaced(lambda path, _: path.mkdir()),
+            "is not a regular file, so nothing is cached",
+            False,
+        ),
+        (_replaced(lambda path, there: path.symlink_to(there)), "is not a regular file", False),
+        (_replaced(lambda path, _: os.mkfifo(path, 0o600)), "is not a regular file", False),
+        (_linked_folder, "is not a folder, so nothing is cached", False),
+        (lambda path: path.chmod(0o644), "was open to other users: it is rebuilt", True),
     ],
     ids=["foreign", "later", "earlier", "folder", "link", "fifo", "linked folder", "open"],
 )
@@ -236,7 +240,7 @@ def test_what_is_not_ours_is_named_and_stays(
         assert place(folder).stat().st_mode & 0o777 == 0o600
         assert place(folder).parent.stat().st_mode & 0o777 == 0o700
     else:
-        assert 'nothing is kept for the next run: try "aggregate cache clear"' in said
+        assert 'nothing is cached for the next run: try "aggregate cache clear"' in said
 
 
 def test_a_log_without_its_database_is_removed(cache: tuple[Path, list[str]]) -> None:
@@ -310,7 +314,9 @@ def open_folder(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     folder.chmod(0o777)
     yield folder
-    subprocess.run(["chmod", "-R", "u+rwx", str(folder)], check=True)
+    for below, _, files in os.walk(folder):
+        for path in (Path(below), *(Path(below, name) for name in files)):
+            path.chmod(0o700)
     shutil.rmtree(folder)
 
 
@@ -330,7 +336,7 @@ def test_a_folder_that_cannot_be_written_is_named(open_folder: Path) -> None:
             with opened(folder) as index:
                 index.put_many(VIEW, [(key(99), payload(99))])
                 index.flush()
-                assert "nothing is kept for the next run" in index.warning
+                assert "nothing is cached for the next run" in index.warning
         assert list(place(cache).parent.iterdir()) == [place(cache)]
 
     assert in_a_fork(task) == 0
@@ -360,7 +366,7 @@ def test_a_full_disk_is_named_and_what_is_there_stays(tmp_path: Path) -> None:
             assert check(index) == 80
             index.put_many(VIEW, ((key(n), os.urandom(5_000)) for n in range(100, 200)))
             index.flush()
-            assert index.warning.count("nothing is kept for the next run") <= 1
+            assert index.warning.count("nothing is cached for the next run") <= 1
 
     assert in_a_fork(task) == 0
     with opened(tmp_path) as index:

@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_an_unchanged_file_is_known(tmp_path: Path, file: Path) -> None:
-    """Until another link to it is made, which changes its times; what is no regular file is nothing."""
+    """Until another link to it is made, which changes its times; what is not a regular file is nothing."""
     remember(tmp_path, file, seen_ns=in_an_hour())
     assert known_hash(tmp_path, file) == key(1)
     os.link(file, tmp_path / "other")

@@ -244,7 +244,7 @@ def test_a_limit_that_is_no_size_is_one_sentence(
     with pytest.raises(ConfigError) as caught:
         byte_limit()
     assert str(caught.value) == (
-        f'AGGREGATE_CACHE_LIMIT is "{text}", which is no size: write bytes, or a number with a unit such as 500MB or 2g'
+        f'AGGREGATE_CACHE_LIMIT is "{text}", which is not a size: use bytes, or a number with a unit such as 500MB or 2g'
     )
 
 
@@ -270,7 +270,7 @@ def test_a_relative_cache_folder_is_refused(monkeypatch: pytest.MonkeyPatch, pat
     """It would lie in whatever project is the current folder, which may bring an index of its own (rule I-1)."""
     monkeypatch.setenv("AGGREGATE_CACHE_DIR", path)
     with pytest.raises(
-        ConfigError, match=r'is "\S+", a relative path, .* set it to an absolute one'
+        ConfigError, match=r'is "\S+", a relative path, .* set it to an absolute path'
     ):
         index_path()
 
@@ -366,7 +366,7 @@ def test_a_report_of_a_damaged_index_says_so(tmp_path: Path) -> None:
     place(tmp_path).write_bytes(b"x" * 5000)
     report, warning = read_report(place(tmp_path), 7)
     assert report == (place(tmp_path), 5000, 0, 0, 0, 7)
-    assert warning == f"the index {place(tmp_path)} was damaged: it is made anew"
+    assert warning == f"the index {place(tmp_path)} was damaged: it is rebuilt"
 
 
 def test_clearing_takes_all_that_is_ours(tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_clearing_follows_no_link(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
     (cache / "aggregate-index").symlink_to(place(tmp_path / "elsewhere").parent)
-    with pytest.raises(AggregateError, match="aggregate-index is no folder: delete it yourself"):
+    with pytest.raises(AggregateError, match="aggregate-index is not a folder: delete it yourself"):
         clear_index(place(cache))
     with opened(tmp_path / "elsewhere") as index:
         assert check(index) == 80

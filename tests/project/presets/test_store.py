@@ -68,9 +68,7 @@ def test_deleting_undoes_saving(manager: ContextPresetManager) -> None:
     manager.save_preset(ContextPreset("new"))
     manager.delete_preset("new")
     assert manager.project_path.read_text(encoding="utf-8").rstrip() == USERS.rstrip()
-    with pytest.raises(
-        AggregateError, match='there is no context preset "new": known presets: old'
-    ):
+    with pytest.raises(AggregateError, match='there is no context preset "new": use one of old'):
         manager.delete_preset("new")
 
 
@@ -103,8 +101,8 @@ def test_reloading_warns_of_vanished_files(manager: ContextPresetManager) -> Non
     presets, warnings = manager.reload_context_presets()
     assert list(presets) == ["old", "p"]
     assert warnings == [
-        'preset "p": gone.py does not exist: restore it or take it out of the preset',
-        'preset "p": gone.png does not exist: restore it or take it out of the preset',
+        'preset "p": gone.py does not exist: restore it or remove it from the preset',
+        'preset "p": gone.png does not exist: restore it or remove it from the preset',
     ]
 
 
@@ -154,7 +152,7 @@ def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
     )
     done = start(tmp_path, "preset", "list")
     assert (done.code, done.out.count("project\t0 files")) == (0, 200)
-    with pytest.raises(AggregateError, match=r"known presets: p0, .*p19 and 180 more$"):
+    with pytest.raises(AggregateError, match=r"use one of p0, .*p19 and 180 more$"):
         ContextPresetManager(path).get("nope")
 
 

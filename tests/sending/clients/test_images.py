@@ -126,7 +126,7 @@ def image(width: int = 10, height: int = 10, *, padding: int = 0) -> Image:
     ("images", "warnings"),
     [
         ([image(padding=4_000_000)], ["it has 5,333,", "make it smaller or save it as JPEG"]),
-        ([image(8001)], ["it has 8,001 x 10 pixels, the most is 8,000; make it smaller"]),
+        ([image(8001)], ["it has 8,001 x 10 pixels, the limit is 8,000; make it smaller"]),
     ],
 )
 def test_what_is_too_large_is_only_named(images: list[Image], warnings: list[str]) -> None:

@@ -248,22 +248,23 @@ def test_gemini_typed_request() -> None:
     assert types.GenerateContentConfig(**config).response_json_schema == SCHEMA
 
 
-def test_an_answer_that_broke_off_is_no_answer() -> None:
-    """A stream whose connection ended early has a beginning of a text and no reason for its end."""
-    reads: tuple[Callable[[], object], ...] = (
-        lambda: anthropic_api.parse_reply(
-            {"content": [{"type": "text", "text": "Ye"}], "usage": {}, "stop_reason": None}
+def test_an_answer_without_a_reason_for_its_end() -> None:
+    """Some servers give none: the text is an answer that may be incomplete; without text it broke off (S-14)."""
+    reads: tuple[Callable[[str], Reply], ...] = (
+        lambda text: anthropic_api.parse_reply(
+            {"content": [{"type": "text", "text": text}], "usage": {}, "stop_reason": None}
         ),
-        lambda: openai_api.parse_reply(
-            {"choices": [{"finish_reason": None, "message": {"content": "Ye"}}]}
+        lambda text: openai_api.parse_reply(
+            {"choices": [{"finish_reason": None, "message": {"content": text}}]}
         ),
-        lambda: gemini_api.parse_reply(
-            [{"candidates": [{"content": {"parts": [{"text": "Ye"}]}}]}]
+        lambda text: gemini_api.parse_reply(
+            [{"candidates": [{"content": {"parts": [{"text": text}]}}]}]
         ),
     )
     for read in reads:
+        assert (read("Ye").text, read("Ye").stop) == ("Ye", FinishReason.OTHER)
         with pytest.raises(ValueError, match="it broke off before its end"):
-            read()
+            read("")
 
 
 def test_anthropic_answer() -> None:

@@ -1,13 +1,17 @@
 """Asking again, and not asking any more: which failures, how often, how long between, and who may stop it."""
 
 import asyncio
+import json
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 from dataclasses import replace
-from typing import TypeVarTuple
+from datetime import UTC, datetime, timedelta, timezone
+from email.utils import format_datetime
+from time import monotonic
+from typing import Any, TypeVarTuple
 
 import pytest
 
@@ -26,6 +30,7 @@ from aggregate import (
 from aggregate.sending.clients import cost
 from aggregate.sending.clients.client import RequestStop, Retry
 from aggregate.sending.clients.connection import retry_after
+from tests.fakes.http_server import QuietHandler, serving
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK, BreaksOff, scripted
 
@@ -76,9 +81,102 @@ def test_when_to_give_up(failed: int, error: ProviderError) -> None:
     ],
 )
 def test_the_header(header: str, seconds: float | None) -> None:
-    """``retry-after`` is understood in seconds; all else, and none, is the own backoff's."""
+    """``retry-after`` is understood in seconds; of what means nothing the own backoff is used (S-15)."""
     assert retry_after({"retry-after": header}) == seconds
     assert retry_after({}) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "details", "seconds"),
+    [
+        ({"retry-after-ms": "1500", "retry-after": "2"}, [], 1.5),
+        ({"retry-after-ms": "x", "retry-after": "2"}, [], 2.0),
+        ({}, [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "38s"}], 38.0),
+        ({}, [{"links": []}, {"retryDelay": "0.5s"}], 0.5),
+        ({"retry-after": "3"}, [{"retryDelay": "38s"}], 3.0),
+        ({}, [{"retryDelay": None}, {"retryDelay": "soon"}], None),
+        ({"retry-after": "Sun, 06 Nov 1994 08:49:37 GMT"}, [], 0.0),
+        ({"retry-after": "Sun, 99 Nov 1994 08:49:37 GMT"}, [], None),
+    ],
+)
+def test_each_form_of_a_wait(
+    headers: dict[str, str], details: list[dict[str, Any]], seconds: float | None
+) -> None:
+    """Milliseconds, seconds, a date and Google's ``RetryInfo``; a date that is over is no wait (S-15)."""
+    assert retry_after(headers, details) == seconds
+
+
+def test_a_wait_until_a_date() -> None:
+    """The wait ends at that moment, whatever the zone (S-15)."""
+    later = datetime.now(UTC) + timedelta(seconds=90)
+    for zone in (UTC, timezone(timedelta(hours=-5))):
+        seconds = retry_after({"retry-after": format_datetime(later.astimezone(zone))})
+        assert seconds is not None
+        assert 85 < seconds <= 90
+
+
+def test_no_wait_beyond_the_time_limit() -> None:
+    """With ten seconds left a wait of twenty fails at once, and says when to come back (S-15)."""
+    slow = ProviderError("x answered 429", status=429, retry_after=20, retryable=True)
+    client = replace(scripted([slow, "Yes."]), retry=Retry())
+    begun = monotonic()
+    with pytest.raises(
+        ProviderError, match="asks to wait 20 s, longer than the limit of 10 s: try again after 20"
+    ) as caught:
+        client.send(ChatRequest(PROMPT, "Why?", seconds=10))
+    assert monotonic() - begun < 5
+    assert (caught.value.retry_after, caught.value.retryable) == (20, False)
+
+
+def body_of(message: str, kind: str = "", **more: object) -> dict[str, Any]:
+    return {"error": {"message": message, "type": kind, "code": kind, **more}}
+
+
+ZERO = [
+    {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaValue": "0"}]}
+]
+SOON = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.01s"}]
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "headers", "body", "is_retried"),
+    [
+        ("openai", 429, {}, body_of("slow down", "rate_limit_exceeded"), True),
+        ("openai", 429, {"x-should-retry": "false"}, body_of("slow down"), False),
+        ("anthropic", 529, {"x-should-retry": "false"}, body_of("overloaded", "overloaded_error"), False),
+        ("openai", 400, {"x-should-retry": "true"}, body_of("a race"), True),
+        ("openai", 429, {}, body_of("You exceeded your current quota", "insufficient_quota"), False),
+        ("openai", 429, {}, body_of("Suspended", "exceeded_current_quota_error"), False),
+        ("openai", 429, {}, body_of("Hard limit", "billing_hard_limit_reached"), False),
+        ("openai", 500, {}, body_of("m:latest does not support tools"), False),
+        ("gemini", 429, {}, body_of("Quota", status="RESOURCE_EXHAUSTED", details=SOON), True),
+        ("gemini", 429, {}, body_of("Quota exceeded for metric: x, limit: 0", status="RESOURCE_EXHAUSTED", details=SOON), False),
+        ("gemini", 429, {}, body_of("Quota", status="RESOURCE_EXHAUSTED", details=[*ZERO, *SOON]), False),
+    ],
+)  # fmt: skip
+def test_what_is_tried_again(
+    provider: str, status: int, headers: dict[str, str], body: dict[str, Any], is_retried: bool
+) -> None:
+    """Not where the server says no, where nothing is left to pay with, nor where the quota is 0 (S-15)."""
+    asked = 0
+
+    class Refuses(QuietHandler):
+        def take(self) -> None:
+            nonlocal asked
+            asked += 1
+            self.body()
+            given = {name.replace("-", "_"): value for name, value in headers.items()}
+            self.answer(status, json.dumps(body).encode(), content_type="application/json", **given)
+
+    with serving(Refuses) as port:
+        url, keys = (
+            f"http://127.0.0.1:{port}",
+            dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), "k"),
+        )
+        client = open_client(provider, model="m", base_url=url, environ=keys, retry=Retry(2, 0.01))
+        with pytest.raises(ProviderError, match=f"{provider} answered {status}"):
+            client.send(ChatRequest(PROMPT, "Why?"))
+    assert asked == 1 + is_retried
 
 
 def test_a_longer_wish_than_the_limit_is_said() -> None:
@@ -87,7 +185,7 @@ def test_a_longer_wish_than_the_limit_is_said() -> None:
         scripted([ProviderError("x answered 429: slow down", retry_after=3600, retryable=True)]),
         retry=QUICK,
     )
-    said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again later"
+    said = "x answered 429: slow down; it asks to wait 3,600 s, longer than the limit of 120 s: try again after 20.*"
     with pytest.raises(ProviderError, match=f"^{said}$") as caught:
         client.send(ChatRequest(PROMPT, "Why?"))
     assert caught.value.retry_after == 3600

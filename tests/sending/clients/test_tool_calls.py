@@ -56,9 +56,11 @@ def calling(path: str) -> dict[str, Any]:
     return {**reply, "candidates": [{"content": content, "finishReason": "STOP"}]}
 
 
-def opened(provider: str, url: str) -> Client:
-    base = url + {"anthropic": "", "openai": "/v1", "gemini": "/v1beta"}[provider]
-    return open_client(provider, base_url=base, environ=KEYS, retry=ONCE)
+def opened(protocol: str, url: str, provider: str = "") -> Client:
+    """Return a client of a protocol; another ``provider`` may speak it."""
+    base = url + {"anthropic": "", "openai": "/v1", "gemini": "/v1beta"}[protocol]
+    model = "m" if provider else ""
+    return open_client(provider or protocol, model=model, base_url=base, environ=KEYS, retry=ONCE)
 
 
 def asked(*turns: LoopTurn) -> ChatRequest:

@@ -5,7 +5,7 @@ from ferry.transport import Response
 
 
 def test_fresh_until_it_expires() -> None:
-    """An entry may be used before its time, and not at it."""
+    """An entry may be used before it expires, and not afterwards."""
     entry = Entry("", 10.0, "a.csv")
     assert (entry.is_fresh(9.9), entry.is_fresh(10.0)) == (True, False)
 

@@ -5,13 +5,13 @@ from ferry.transport import Response, Timeout
 
 
 class Scripted:
-    """A transport that gives these answers, one after the other; nothing stands for a timeout."""
+    """A transport that returns these answers in order; None is a timeout."""
 
     def __init__(self, *answers: Response | None) -> None:
         self._answers = list(answers)
 
     def get(self, address: str, *, timeout: float) -> Response:
-        """Give the next answer."""
+        """Return the next answer."""
         answer = self._answers.pop(0)
         if answer is None:
             raise Timeout(address)
@@ -32,5 +32,5 @@ def test_timeout_then_answer() -> None:
 
 
 def test_the_server_names_a_time() -> None:
-    """Retry-After goes before the policy."""
+    """Retry-After overrides the policy."""
     assert retry_after(Response(503, {"retry-after": "7"}, b"")) == 7

@@ -1,4 +1,4 @@
-"""The agent: a goal in, an answer out, checked and corrected once (rules P11 to P15, D-67)."""
+"""The agent: from a goal to an answer, which is checked and corrected once (rules P11 to P15, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -27,13 +27,10 @@ from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import FinishReason
 
-# Characters of what is missing: it is one sentence
-MOST_MISSING: Final = 300
+MOST_MISSING: Final = 300  # characters of the sentence that says what is missing
 # Keys in a question, and characters of each: it stays below about a thousand tokens
 MOST_KEYS: Final = 60
 KEY_CHARACTERS: Final = 60
-
-
 _PROBLEMS: Final = {
     FinishReason.REFUSED: "it refused to answer",
     FinishReason.LENGTH: "its answer was cut at the limit of tokens",
@@ -42,19 +39,20 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """Asks each question as a message of its own, at its temperature and for an answer of its form."""
+    """A provider's client that answers questions, each as a message of its own."""
 
     client: Client
     model: str = ""
 
     def ask(self, question: Question) -> Completion:
         most = ChatRequest().max_output
-        left = most if question.tokens_left is None else question.tokens_left
+        if question.tokens_left is not None:
+            most = max(1, min(most, question.tokens_left))
         reply = self.client.send(
             ChatRequest(
                 message=question.text,
                 model=self.model,
-                max_output=max(1, min(most, left)),
+                max_output=most,
                 temperature=question.temperature,
                 schema=question.schema,
                 seconds=question.seconds_left,
@@ -66,20 +64,15 @@ class ChatModel:
         return Completion(reply.text, tokens, _PROBLEMS.get(reply.stop, ""))
 
 
-def _as_model(client: Model | Client) -> Model:
-    """Return ``client`` as something that answers questions: itself, or a provider's client behind an adapter."""
-    return client if isinstance(client, Model) else ChatModel(client)
-
-
 class NeuronAgent:
     """Reaches goals with tools and a model that answers one small question at a time.
 
-    Each goal begins with a fresh context. An agent keeps nothing between goals but what tools save.
+    Each goal begins with a fresh context; only what tools save stays between goals.
 
     Args:
-        client: A provider's client, or anything that answers questions, such as what ``scripted_model`` makes.
-        tools: A registry, or tools and functions for one that may only read.
-        state_dir: Where large results and saved state are kept; made when first needed.
+        client: A provider's client, or anything that answers questions, such as a ``scripted_model``.
+        tools: A registry, or tools and functions that may only read.
+        state_dir: The folder of large results and saved state; made when first needed.
         limits: The bounds of each goal.
         prose: Answer in sentences by the model instead of with the data itself.
         clock: Seconds that never go back, for the limit of time.
@@ -95,7 +88,7 @@ class NeuronAgent:
         prose: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.model = _as_model(client)
+        self.model = client if isinstance(client, Model) else ChatModel(client)
         self.tools = ToolRegistry.of(tools)
         self.state_dir = Path(state_dir)
         self.limits = limits or EngineLimits()
@@ -103,25 +96,25 @@ class NeuronAgent:
         self.clock = clock
 
     def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
-        """Reach ``goal`` and return the answer, the steps and a trace; never raises for a model's or tool's failure.
+        """Reach ``goal``; return answer, steps and trace, whatever a model or tool does.
 
         Args:
-            goal: What is wanted, in plain language.
-            depth: 0 for a user's goal; a sub-task at ``limits.depth`` or below is refused.
+            goal: The goal in plain language.
+            depth: 0 for a user's goal; ``limits.depth`` or more is refused.
 
         Raises:
-            ClientSetupError: The client cannot ask anything: it lacks a package, a key or a model.
+            ClientSetupError: The client lacks a package, a key or a model.
         """
         node = Trace(TraceKind.GOAL, "goal", goal)
         budget = BudgetTracker(self.limits, self.clock)
         cache_dir = self.state_dir / "data_cache"
         run = GoalContext(self.model, self.tools, self.limits, budget, cache_dir)
         branch = Branch(run, goal, depth, node, {"_original_goal": goal})
+        answer = None
         with node.timed():
             if 0 == depth < self.limits.depth and (memory := self._memory(branch)):
                 branch.context[result_texts.MEMORY_KEY] = memory
             neurons, error = run_branch(branch)
-            answer = None
             if not error:
                 neurons, answer = self._answer(branch, neurons)
         if answer and run.unclear:
@@ -144,17 +137,14 @@ class NeuronAgent:
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
-        """Return the saved values that help, by key.
-
-        Every failure is an empty memory with a warning: the goal goes on (rule P15).
-        """
+        """Return the saved values that help, by key; a failure is a warning (rule P15)."""
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
-            for saved in _relevant_keys(branch, store.keys()):
-                exists, value = store.load(saved)
+            for key in _relevant_keys(branch, store.keys()):
+                exists, value = store.load(key)
                 if exists:
-                    memory[saved] = value
+                    memory[key] = value
         except (AggregateError, LimitReached) as error:
             branch.warn(f"Nothing was recalled: {error}")
             return {}
@@ -163,13 +153,13 @@ class NeuronAgent:
     def _answer(
         self, branch: Branch, neurons: tuple[Neuron, ...]
     ) -> tuple[tuple[Neuron, ...], Answer]:
-        """Choose the answer, and correct it once where it is incomplete; return the steps with the corrective one."""
+        """Choose the answer and correct it once if it is incomplete; return the steps, a corrective one last."""
         goal = branch.goal
-        answer = _chosen(goal, neurons)
+        answer = answers.answer_of(goal, neurons)
         if branch.depth == 0:
             missing, corrective = _check_answer(branch, neurons, answer)
             neurons = (*neurons, *corrective)
-            answer = _chosen(goal, neurons, missing)
+            answer = answers.answer_of(goal, neurons, missing)
             is_corrected = answer.source.index in [neuron.index for neuron in corrective]
             if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
                 missing = verdict(goal, answer) or ""
@@ -190,12 +180,6 @@ class NeuronAgent:
         return neurons, answer
 
 
-def _chosen(goal: str, neurons: tuple[Neuron, ...], missing: str = "") -> Answer:
-    results = [neuron.result for neuron in neurons]
-    descriptions = [neuron.description for neuron in neurons]
-    return answers.select_answer(goal, results, descriptions=descriptions, missing=missing)
-
-
 def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
     if not keys:
         return []
@@ -211,9 +195,9 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
 def _check_answer(
     branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
-    """Return what the answer lacks, ``""`` for nothing, and the step that was done for it, if one succeeded.
+    """Return what the answer lacks, and the step that supplied it, if one succeeded.
 
-    The step works with what is there: nothing is fetched again.
+    The step works with the results so far: nothing is fetched again.
     """
     missing = ""
     try:
@@ -243,7 +227,7 @@ def _check_answer(
 
 def _missing(branch: Branch, answer: Answer) -> str:
     if not answer.success:
-        return ""  # nothing usable is there to work with
+        return ""  # there is nothing to work with
     by_rule = verdict(branch.goal, answer)
     if by_rule is not None:
         return by_rule
@@ -257,10 +241,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return what the answer lacks by rules, ``""`` for nothing, ``None`` where they do not decide.
-
-    As many lines as the goal asks for, or a count for a goal that counts, are all that was asked; more lines are not.
-    """
+    """Return what the answer lacks by its number of lines, ``None`` if that does not decide (rule P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)

@@ -1,6 +1,6 @@
-"""Doing one step with a tool: its arguments, up to three executions, each failure reflected on, each result checked.
+"""One step: its arguments, up to three calls, a reflection on each failure, a check of each result.
 
-Rules D-50 to D-53, P4, P5, X-15: rules decide wherever they can, else the model.
+Rules D-50 to D-53, P4, P5, X-15: rules decide if they can, else the model.
 """
 
 import re
@@ -16,32 +16,31 @@ from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.agents.tools.analysis import syntax_error
 from aggregate.base.values import Value
 
-# Characters of an error, and of each part of what the next attempt is told
+# Characters of an error, and of each part of the feedback for the next attempt
 MOST: Final = 400
 REJECTED: Final = (
     "The last result was judged not to give what the step asked for. Do it differently."
 )
-# How a model says that a step cannot be done by it
+# An answer of a model that cannot do the step
 _NO_TOOL: Final = re.compile(r"\W*no tool fits\W*(.*)", re.IGNORECASE | re.DOTALL)
 # Of a parameter's description in a question: about a sentence
 _DESCRIPTION_CHARACTERS: Final = 90
-# What a result's key may have after the name of the parameter that it fills
+# Endings of a result's key after the name of the parameter that it fills
 _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
 
 
 @dataclass(frozen=True, slots=True)
 class FailureFeedback:
-    """What the next attempt is told of the last one: a text for the model, and arguments to call with."""
+    """Feedback on the last attempt: a text for the model, and arguments to call with."""
 
     text: str = ""
     arguments: Mapping[str, Any] | None = None
 
 
 def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool) -> StepOutcome:
-    """Do ``step`` with ``tool``, or by the model alone where there is none.
+    """Do ``step`` with ``tool``, or by the model alone without one.
 
-    A tool that claims success is ``trusted`` or the model is asked, and what cannot be repeated is not
-    done again for its doubt.
+    A claim of success is ``trusted`` or checked by the model. After a no only tools that read are called again.
     """
     if tool is None:
         return _answer_step(branch, step)
@@ -51,17 +50,20 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
     attempts = branch.run.limits.attempts
     for number in range(1, attempts + 1):
         arguments = arguments_for(branch, step, tool, feedback)
-        _check_others(branch, tool, arguments)
+        for item in branch.other_items:  # the model has said that the step is about none of them
+            for name, value in item_arguments(tool, item, branch.noun).items():
+                if str(arguments.get(name)) == str(value):
+                    reason = f"was to be called for {value}, which is not meant"
+                    raise ItemsUnclear(f"{tool.name} {reason}")
         result = branch.call(tool, arguments)
         outcome = StepOutcome(result, validated=not result_texts.is_failure(result))
         if result_texts.is_failure(result):
-            # No word of a retry means that none can help (D-55); after the last one there is nothing to reflect for.
+            # Without a word of a retry none can help (D-55).
             if result.get("retry") is not True or number == attempts:
                 return outcome
             feedback = _reflect(branch, step, tool, arguments, result)
             continue
-        is_claim = claims_success(result)
-        if is_claim and trusted:
+        if trusted and claims_success(result):
             return outcome
         outcome = checked(branch, step, outcome)
         if outcome.validated or not tool.reads:
@@ -70,33 +72,22 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
     return outcome
 
 
-def _check_others(branch: Branch, tool: Tool, arguments: Mapping[str, Any]) -> None:
-    """Refuse a call for one item of a list where the model has said that the step is about none of them."""
-    for item in branch.other_items:
-        for name, value in item_arguments(tool, item, branch.noun).items():
-            if str(arguments.get(name)) == str(value):
-                raise ItemsUnclear(f"{tool.name} was to be called for {value}, which is not meant")
-
-
 def claims_success(result: Value) -> bool:
     return isinstance(result, dict) and ("success" in result or "error" in result)
 
 
 def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
-    """Return an outcome, no longer validated where it is empty or the model says that the step asked for more (X-15).
-
-    What was done stays done where a limit ends the goal before the question.
-    """
-    said: bool | None = False
+    """Return an outcome, not validated if it is empty or the model says no (rule X-15)."""
+    verdict: bool | None = False
     if outcome.result is not None and outcome.result != "":
         fenced = result_texts.fenced_data(outcome.result, result_texts.ALL_RESULTS)
         try:
             reply = branch.ask(QuestionKind.VALIDATE, step=step, result=fenced)
         except LimitReached as reached:
             branch.warn(f'The result of "{step}" was not checked: {reached}')
-            return outcome
-        said = questions.yes_or_no(reply)
-    if said is not False:
+            return outcome  # the call was made
+        verdict = questions.yes_or_no(reply)
+    if verdict is not False:
         return outcome
     branch.warn(f'The result of "{step}" was accepted though no check confirmed it.')
     return replace(outcome, validated=False)
@@ -106,21 +97,25 @@ def _answer_step(branch: Branch, step: str) -> StepOutcome:
     most = result_texts.FOR_ANSWER
     for _ in range(branch.run.limits.attempts):
         known = result_texts.known_results(branch.context, each=most, most=most)
-        text = branch.ask(QuestionKind.ANSWER, step=step, known=known)
-        if text is not None and (lacking := _NO_TOOL.match(text)):
+        text = (branch.ask(QuestionKind.ANSWER, step=step, known=known) or "").strip()
+        if lacking := _NO_TOOL.match(text):
             reason = questions.first_line(lacking[1]) or "not said why"
             raise StepFailed(f"no tool fits the step: {reason}")
-        if text is not None and text.strip():
-            # Nothing but outer blank space is taken from it: a one-word line may be the answer (P17).
-            return StepOutcome({"type": "ai_response", "answer": text.strip()}, validated=True)
+        if text:  # whole: a line of one word may be the answer (P17)
+            return StepOutcome({"type": "ai_response", "answer": text}, validated=True)
     raise StepFailed("The model gave no answer")
+
+
+def _newest_fields(branch: Branch) -> tuple[str, list[str]]:
+    """Return the name of the newest list, and the fields of its items."""
+    newest = heuristics.find_list(branch.context, "", branch.run.cache_dir)
+    return (newest.name, heuristics.fields_of(newest.items)) if newest else ("", [])
 
 
 def _clarified(branch: Branch, step: str, tool: Tool) -> str:
     if tool.name != ANALYSIS or not heuristics.is_vague(step):
         return step
-    item_list = heuristics.find_list(branch.context, "", branch.run.cache_dir)
-    fields = heuristics.fields_of(item_list.items) if item_list else []
+    _, fields = _newest_fields(branch)
     if not fields:
         return step
     names = result_texts.field_names(fields)
@@ -134,7 +129,7 @@ def _clarified(branch: Branch, step: str, tool: Tool) -> str:
 def _reflect(
     branch: Branch, step: str, tool: Tool, arguments: Mapping[str, Any], failure: Mapping[str, Any]
 ) -> FailureFeedback:
-    """Ask why a call failed and return what the next attempt is told; its arguments, where the model suggests some."""
+    """Ask why a call failed; return the diagnosis, and the arguments that the model suggests."""
     error = result_texts.failure_message(failure)
     reply = branch.ask(
         QuestionKind.REFLECT,
@@ -162,10 +157,10 @@ def _reflect(
 def arguments_for(
     branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> dict[str, Any]:
-    """Return the arguments of one call.
+    """Return the arguments of one call (rule P4).
 
-    What the current item and the step itself name beats the model's answer, and that beats older results; undeclared
-    arguments and ``None`` are dropped. No model is asked where the item gives all that the tool requires.
+    Those of the current item and the step go before the model's, and these before older results. The model is not
+    asked if the item gives all that the tool requires.
     """
     certain = sure_arguments(tool, step, branch)
     if feedback.arguments:
@@ -173,18 +168,17 @@ def arguments_for(
     if tool.name == ANALYSIS:
         code = _code(branch, step, feedback)
         return {"python_code": code} if code else {}
-    all_certain = all(parameter.name in certain for parameter in tool.parameters)
+    all_certain = all(name in certain for name in _names(tool))
     item_suffices = branch.item is not None and bool(certain) and _gives_required(tool, certain)
     if all_certain or (item_suffices and not feedback.text):
         return certain
     answer = _asked_arguments(branch, step, tool, feedback)
     required = [parameter.name for parameter in tool.required]
-    # What earlier results hold under the names of parameters, the newest first
-    older: dict[str, Any] = {}
-    # They would give the same to every item of which nothing is taken.
+    older: dict[str, Any] = {}  # from the newest result that has a parameter's name
+    # The same for every item would be wrong for an item that gives nothing.
     is_served = branch.item is None or any(name in certain for name in required)
     sources = branch.context.values() if is_served else (branch.item,)
-    for result in reversed([one for one in sources if isinstance(one, Mapping)]):
+    for result in reversed([source for source in sources if isinstance(source, Mapping)]):
         for name in _names(tool) if answer is None else required:
             values = (result.get(name + suffix) for suffix in _SUFFIXES)
             value = next((value for value in values if isinstance(value, str | int | float)), None)
@@ -214,7 +208,7 @@ def _asked_arguments(
     answer: Mapping[str, Any] | None = questions.json_value(text, dict)
     if answer is None or any(name in answer for name in _names(tool)):
         return answer
-    # It may hold them under a key of its own.
+    # They may stand under a key of their own.
     keys = ("arguments", "parameters", "params")
     return next((answer[key] for key in keys if isinstance(answer.get(key), Mapping)), answer)
 
@@ -224,7 +218,7 @@ def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
-    """Return what the current item and the words of the step give: ``activity 7``, ``activity_id=7``, ``id 7``."""
+    """Return the arguments of the current item and of a step such as ``activity 7``, ``activity_id=7``."""
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):
@@ -258,8 +252,8 @@ def item_arguments(tool: Tool, item: Value, noun: str) -> dict[str, Any]:
 
 
 def item_fills(tool: Tool, item: Value, noun: str) -> bool:
-    given = item_arguments(tool, item, noun)
-    return bool(given) and _gives_required(tool, given)
+    arguments = item_arguments(tool, item, noun)
+    return bool(arguments) and _gives_required(tool, arguments)
 
 
 def _names(tool: Tool) -> list[str]:
@@ -275,12 +269,11 @@ def _is_id(name: str) -> bool:
 
 
 def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
-    """Return code for a step; what does not compile is given back once (rule P5)."""
-    item_list = heuristics.find_list(branch.context, "", branch.run.cache_dir)
-    fields = heuristics.fields_of(item_list.items) if item_list else []
+    """Return code for a step; code that does not compile is given back once (rule P5)."""
     known = result_texts.known_results(branch.context)
-    if item_list and fields:
-        names = result_texts.field_names(fields, of=item_list.name)
+    name, fields = _newest_fields(branch)
+    if fields:
+        names = result_texts.field_names(fields, of=name)
         known += f"\nFields of the items of the newest list:\n{names}"
     goal = result_texts.clip(branch.goal, result_texts.ALL_RESULTS)
     reply = branch.ask(QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text)

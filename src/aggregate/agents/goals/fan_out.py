@@ -1,7 +1,4 @@
-"""What a step is spread over, its parts or the items of a list: which sub-tasks these are, what they give together.
-
-Rules D-20 to D-34, P6 to P9.
-"""
+"""Sub-tasks of a step, its parts or the items of a list, and their merged result (rules D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -19,9 +16,9 @@ from aggregate.base.values import Value
 
 # As many as the question for them names
 MOST_PARTS: Final = 3
-# Characters of what names an item in a warning
+# Characters of an item's name in a warning
 LEFT_CHARACTERS: Final = 40
-# Seconds; a number below it is no moment
+# Seconds; a number below it is not a timestamp
 DAY: Final = 86_400
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
 _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
@@ -34,7 +31,7 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 steps that ``step`` is, or none; the model is asked only where its words say so."""
+    """Return the 2 or 3 parts of a step, or none; the model is asked only if the words allow it."""
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -45,13 +42,8 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    errors = [
-        result_texts.failure_message(result)
-        for result in results
-        if result_texts.is_failure(result)
-    ]
-    if errors:
-        # A range with one end is no range: half of the parts are worth nothing.
+    """Return the result of a step from those of its parts; half a range is a failure."""
+    if errors := result_texts.errors_of(results):
         error = f"a part of the step failed: {errors[0]}"
         return {"success": False, "error": error, "results": results}
     merged = merge_parts(parts, results)
@@ -59,10 +51,10 @@ def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, An
 
 
 def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return ``start`` and ``end`` by the words of the parts, and the range they make (rules D-26, X-10).
+    """Return ``start`` and ``end`` by the words of the parts, and their range (rules D-26, X-10).
 
-    ``before_unix`` is the last second of the day that ``end`` begins, where it is a midnight: ranges hold their whole
-    last day. Two numbers in ascending order without such words are start and end.
+    Two ascending numbers without such words are start and end. A midnight as ``end`` makes ``before_unix`` the last
+    second of that day.
     """
     merged: dict[str, Any] = {}
     numbers = [_number(result) for result in results]
@@ -94,13 +86,15 @@ def _number(result: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
+    """A step and the list that it goes through."""
+
     step: str
     iteration: heuristics.Iteration
     source: heuristics.ItemList
 
 
 def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
-    """Return the step with the list that it goes through, unless a branch above goes through that (D-20, D-34)."""
+    """Find the list of a step, unless a branch above goes through it (rules D-20, D-34)."""
     source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -108,19 +102,18 @@ def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loo
 def loop_over_result(
     branch: Branch, step: str, iteration: heuristics.Iteration, result: Value
 ) -> Loop | None:
-    lists = (
-        heuristics.lists_in(result, iteration.noun) if not result_texts.is_failure(result) else ()
-    )
-    source = next((source for source in lists if len(source.items) > 1), None)
-    return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
+    if not result_texts.is_failure(result):
+        for source in heuristics.lists_in(result, iteration.noun):
+            if len(source.items) > 1:
+                return None if source.digest in branch.lists else Loop(step, iteration, source)
+    return None
 
 
 def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
-    """Return whether a step must be done for each item by itself.
+    """Return whether a step needs a call for each item.
 
-    Code goes through a list by itself, and what takes no argument does the same for each. A tool that takes what an
-    item gives must be called for each. Of any other one, and without a tool, the model says it: one call for all of
-    them would look like success.
+    Code goes through a list by itself, and a tool without arguments does the same for each. A tool whose arguments
+    items give is called for each. In other cases the model is asked: one call for all would look like success.
     """
     items = loop.source.items
     if tool is None:
@@ -129,30 +122,26 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
         return False
     if not items or any(item_fills(tool, item, loop.iteration.noun) for item in items):
         return True
-    said = questions.yes_or_no(_calls_needed(branch, loop))
-    if said is None:
+    verdict = questions.yes_or_no(_ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED))
+    if verdict is None:
         raise StepFailed(f"not said whether {tool.name} is to be called for each item by itself")
-    return said
+    return verdict
 
 
 def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
-    """Return whether a list that a tool gave needs further calls for each of its items (rule D-27).
+    """Return whether the items of a list that a tool gave need further calls (rule D-27).
 
-    Not where the items hold the fields that the step names, nor where no other tool takes what an item gives.
+    They do not if they have the fields that the step names, or if no other tool takes what an item gives.
     """
+    registry, noun = branch.run.tools, loop.iteration.noun
     others = (
         tool
-        for tool in branch.run.tools
-        if tool.name not in (used.name, ANALYSIS)
-        and tool.permissions <= branch.run.tools.permissions
+        for tool in registry
+        if tool.name not in (used.name, ANALYSIS) and tool.permissions <= registry.permissions
     )
-    if not any(item_fills(tool, loop.source.items[0], loop.iteration.noun) for tool in others):
+    if not any(item_fills(tool, loop.source.items[0], noun) for tool in others):
         return False
-    field_words = {
-        word
-        for field in heuristics.fields_of(loop.source.items)
-        for word in heuristics.words(field)
-    }
+    field_words = set(heuristics.words(" ".join(heuristics.fields_of(loop.source.items))))
     iteration_words = heuristics.words(loop.iteration.phrase)
     after_verb = heuristics.significant_words(loop.step)[1:]
     named = [word for word in after_verb if word not in iteration_words]
@@ -161,54 +150,53 @@ def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
 
 
 def _more_needed(branch: Branch, loop: Loop) -> bool:
-    item = result_texts.fenced_data(loop.source.items[0], result_texts.ALL_RESULTS)
-    reply = branch.ask(QuestionKind.FIELDS_PRESENT, step=loop.step, item=item)
+    reply = _ask_about_item(branch, loop, QuestionKind.FIELDS_PRESENT)
     if questions.yes_or_no(reply) is not False:
         return False
-    return questions.yes_or_no(_calls_needed(branch, loop)) is True
+    reply = _ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED)
+    return questions.yes_or_no(reply) is True
 
 
-def _calls_needed(branch: Branch, loop: Loop) -> str | None:
+def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> str | None:
     item = result_texts.fenced_data(loop.source.items[0], result_texts.ALL_RESULTS)
-    return branch.ask(QuestionKind.CALLS_NEEDED, step=loop.step, item=item)
+    return branch.ask(kind, step=loop.step, item=item)
 
 
 def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
     """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
-    by_rule = heuristics.rule_template(loop.step, loop.iteration, loop.source.items[0])
-    if not loop.iteration.phrase:
-        field = heuristics.naming_field(loop.source.items[0], loop.iteration.noun)
-        return f"{loop.step} ({loop.iteration.noun} {{{field}}})" if field else loop.step
-    if by_rule and not ask:
-        return by_rule
-    fields = result_texts.field_names(heuristics.fields_of(loop.source.items) or ["item"])
+    items = loop.source.items
+    by_rule = heuristics.rule_template(loop.step, loop.iteration, items[0])
+    if not loop.iteration.phrase or (by_rule and not ask):
+        return by_rule or loop.step
+    fields = result_texts.field_names(heuristics.fields_of(items) or ["item"])
     reply = branch.ask(QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
     return questions.first_line(reply) or by_rule or loop.step
 
 
 def item_branches(
-    branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool
+    branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
     """Return a branch for each item; ``chosen`` ones are done at once, whatever else the step names."""
-    warn, number_of_all = branch.node.warn, len(loop.source.items)
+    total, most = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:
         matching = heuristics.filter_items(matching, loop.step)
-    if lacking := number_of_all - len(matching):
-        warn(f"{lacking} of {number_of_all} items lack what the step names and are left out.")
+    if lacking := total - len(matching):
+        branch.warn(f"{lacking} of {total} items lack what the step names and are left out.")
     items = _distinct(branch, matching)
-    most = branch.run.limits.dendrites
     if most < len(items):
-        warn(
+        branch.warn(
             f"Only {most} of {len(items)} items were processed: the limit of sub-tasks is reached."
             f" {_left(items[most:])}"
         )
     branch.finished_loops.add((loop.source.digest, template))
     if items and not most:
         raise StepFailed("no sub-task may run: the limit of them is reached")
-    fields: dict[str, Any] = {"noun": loop.iteration.noun}
-    fields["lists"] = branch.lists | {loop.source.digest}
-    fields["chosen"] = chosen
+    fields: dict[str, Any] = {
+        "noun": loop.iteration.noun,
+        "lists": branch.lists | {loop.source.digest},
+        "chosen": chosen,
+    }
     if chosen or not heuristics.is_compound(template):
         # One step is decided here, once for all; one of several is split by the model for each item.
         fields |= {"template": template, "decided": True, "tool": tool}
@@ -240,37 +228,30 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    errors = [
-        result_texts.failure_message(result)
-        for result in results
-        if result_texts.is_failure(result)
-    ]
-    success: dict[str, Any] = {"success": True}
+    """Return the result of a step from those of its items; it fails only if all of them failed."""
+    errors = result_texts.errors_of(results)
+    pairs = list(zip(items, results, strict=True))
+    merged: dict[str, Any] = {"success": True}
     if errors and len(errors) == len(results):
         error = f"all sub-tasks failed, the first one with: {errors[0]}"
-        success = {"success": False, "error": error}
+        merged = {"success": False, "error": error}
     elif errors:
-        pairs = zip(items, results, strict=True)
-        left = [item for item, result in pairs if result_texts.is_failure(result)]
-        branch.warn(
-            f"{len(errors)} of {len(results)} sub-tasks failed, the first one with: {errors[0]}. {_left(left)}"
-        )
-    done = []
-    for item, result in zip(items, results, strict=True):
-        done.append(
-            {**(item if isinstance(item, Mapping) else {"item": item}), heuristics.ATTACHED: result}
-        )
+        left = _left([item for item, result in pairs if result_texts.is_failure(result)])
+        failed = f"{len(errors)} of {len(results)} sub-tasks failed"
+        branch.warn(f"{failed}, the first one with: {errors[0]}. {left}")
+    objects = [item if isinstance(item, Mapping) else {"item": item} for item in items]
+    attached = zip(objects, results, strict=True)
     return {
-        **success,
+        **merged,
         "items_processed": len(results),
         "item_noun": loop.iteration.noun,
         result_texts.DENDRITES: results,
-        "items": done,
+        "items": [{**item, heuristics.ATTACHED: result} for item, result in attached],
     }
 
 
 def _left(items: Sequence[Value]) -> str:
-    """Return which items are not done, by their ids, or by what they hold."""
+    """Name items that are not done, by their ids or their content."""
     names = [
         str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
         for item in items[: result_texts.SHOWN_ITEMS]
@@ -280,7 +261,7 @@ def _left(items: Sequence[Value]) -> str:
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
-    """Return what a tool gave with each item's result attached, under whatever key its list stands (rule D-29)."""
+    """Return a tool's result with each item's result attached, under the key of its list (rule D-29)."""
     if not isinstance(result, dict) or not source.name:
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}

@@ -1,11 +1,21 @@
-"""What all steps of a goal share, and what one branch of it knows: whom they ask, what they call, what they may use."""
+"""The branches of a goal: how each asks the model and calls tools, within the bounds of the whole goal."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import questions
 from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Limit, Trace, TraceKind
+from aggregate.agents.goals.questions import (
+    QUESTIONS,
+    SCHEMAS,
+    TEMPERATURES,
+    USUAL_TEMPERATURE,
+    Completion,
+    Model,
+    Question,
+    QuestionKind,
+    Schema,
+)
 from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import run_in_thread
@@ -22,36 +32,39 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
 
 
 class ItemsUnclear(StepFailed):
-    """A step acts on items, and nobody says on which: its goal is not reached."""
+    """A step does not know its items, so that its goal is not reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    model: questions.Model
+    """The model, tools and bounds that all branches of a goal share."""
+
+    model: Model
     tools: ToolRegistry
     limits: EngineLimits
     budget: BudgetTracker
     cache_dir: Path
     unclear: list[str] = field(default_factory=list)  # why steps did not know their items
-    # Calls that may have changed something: their results, and the items that they were made for
+    # Results of calls that may have changed something, and the items that they were made for
     done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
-    def ask(self, question: questions.Question) -> questions.Completion:
-        """Wait for an answer as long as the goal has time."""
+    def answer(self, question: Question, node: Trace) -> str:
+        """Ask the model within the time of the goal, and charge for its answer.
+
+        Raises:
+            ModelError: There is no usable answer.
+        """
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
-            return future.result(timeout=self.budget.seconds_left)
+            completion: Completion = future.result(timeout=self.budget.seconds_left)
         except TimeoutError:
             if future.done():
                 raise  # the client's own
             self.budget.reach(Limit.SECONDS)
             over = f"the goal's time of {self.limits.seconds:g} s is over"
             raise ModelError(over) from None
-
-    def charged_text(self, completion: questions.Completion, node: Trace) -> str:
-        """Charge for an answer and return its text, or raise ``ModelError`` where it is none."""
         node.own_tokens = max(0, int(completion.tokens))
-        self.budget.charge(int(completion.tokens))
+        self.budget.charge(node.own_tokens)
         if completion.problem:
             raise ModelError(completion.problem)
         if not isinstance(completion.text, str):
@@ -64,54 +77,50 @@ class GoalContext:
 
 @dataclass(slots=True)
 class Branch:
-    """One branch of a goal, while one thread works on it: the goal itself, or one sub-task of a step."""
+    """The goal itself or one sub-task of a step, on which one thread works."""
 
     run: GoalContext
     goal: str
     depth: int
     node: Trace
     context: dict[str, Value] = field(default_factory=dict)  # its own results by key (rule D-33)
-    item: Value = None  # what it is done for
-    noun: str = ""  # what that is called
-    # The goal before the item's fields were put into it. What the branch does is decided by these words alone: a text
-    # within an item names no tool, no argument and no further step.
+    item: Value = None  # the item of a sub-task
+    noun: str = ""  # the name of such an item
+    # The goal before the item's fields were put in. These words alone decide what the branch does: a text in an item
+    # names no tool, no argument and no further step.
     template: str = ""
     chosen: bool = False  # whether the item was chosen among others: no word names another one
-    decided: bool = False  # whether the tool, or the model alone, was chosen for it already
+    decided: bool = False  # whether the tool, or the model alone, was chosen already
     tool: Tool | None = None
-    lists: frozenset[str] = frozenset()  # digests of those that it must not go through (rule D-34)
+    lists: frozenset[str] = frozenset()  # digests of lists that it must not go through (rule D-34)
     other_items: tuple[Value, ...] = ()  # of a list that the step is not about
     finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
-    corrective: bool = False  # it may only work with what is there (rule P14)
+    corrective: bool = False  # it may fetch nothing (rule P14)
 
     def deciding_text(self, step: str) -> str:
         return self.template or step
 
     def ask(
-        self,
-        kind: questions.QuestionKind,
-        *,
-        schema: questions.Schema | None = None,
-        **fields: object,
+        self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model about ``fields``; ``None`` where it gave no answer, with a warning."""
-        run, node = self.run, self.node
-        question = questions.Question(
+        """Ask the model about ``fields``; without an answer warn and return ``None``."""
+        budget, node = self.run.budget, self.node
+        question = Question(
             kind,
-            questions.QUESTIONS[kind].format(**fields).strip(),
+            QUESTIONS[kind].format(**fields).strip(),
             node.place,
-            questions.TEMPERATURES.get(kind, questions.USUAL_TEMPERATURE),
-            schema or questions.SCHEMAS.get(kind),
-            run.budget.tokens_left,
-            run.budget.seconds_left,
+            TEMPERATURES.get(kind, USUAL_TEMPERATURE),
+            schema or SCHEMAS.get(kind),
+            budget.tokens_left,
+            budget.seconds_left,
         )
-        run.budget.check()
+        budget.check()
         child = node.child(TraceKind.MODEL, kind.value, "")
         with child.timed():
             try:
-                text = run.charged_text(run.ask(question), child)
+                text = self.run.answer(question, child)
             except ClientSetupError:
-                raise  # no further question mends the host's mistake
+                raise  # the host's mistake, which no further question mends
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
                 child.fail(f"{type(error).__name__}: {error!s:.300}")
                 node.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
@@ -120,7 +129,7 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Run a tool over the branch's results so far and return its own; every failure is one too."""
+        """Call a tool, unless it has succeeded with these arguments; failures are results too."""
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -151,7 +160,7 @@ class Branch:
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return a branch for a sub-task: what it writes reaches no sibling and no parent (rules D-4, D-33)."""
+        """Return the branch of a sub-task, whose context is its own (rules D-4, D-33)."""
         depth = self.depth + 1
         node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
         context = dict(self.context)
@@ -162,7 +171,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What a step gave, and the labels of its sub-tasks."""
+    """The result of a step, and the labels of its sub-tasks."""
 
     result: Value
     validated: bool

@@ -1,4 +1,4 @@
-"""What a goal may use, and what it did and gave: steps, answer, and a tree of all calls with times and tokens."""
+"""The limits, budget, trace and result of a goal."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -29,10 +29,10 @@ class EngineLimits:
     dendrites: int = 50  # items that one step may be spread over (rule D-10)
     duplicates: int = 3  # equal items after which a step is spread no further (rule D-10)
     tokens: int = 200_000  # of all questions and answers together
-    seconds: float = 600.0  # of the whole goal; what is not done by then is given up
+    seconds: float = 600.0  # of the whole goal; unfinished calls are given up
     tool_seconds: float = 60.0
     workers: int = 4  # sub-tasks that run at once
-    inline_bytes: int = 5000  # JSON of a result from which it goes to disk (rule X-1)
+    inline_bytes: int = 5000  # of a result's JSON, from which it goes to disk (rule X-1)
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -53,7 +53,7 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """What a goal has used so far; safe to use from many threads."""
+    """The tokens and time that a goal has used, for any number of threads."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
@@ -103,7 +103,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """One node of the tree of all calls, and what is below it; one thread writes to it at a time."""
+    """A node of the tree of all calls; one thread writes to it at a time."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -112,13 +112,13 @@ class Trace:
     own_tokens: int = 0
     ok: bool = True
     note: str = ""
-    children: list["Trace"] = field(default_factory=list)  # as they were begun, or as their items
-    place: str = ""  # the way to the node, 0.2/1.3; unique in its tree
+    children: list["Trace"] = field(default_factory=list)  # in the order of their start or items
+    place: str = ""  # the path to the node, 0.2/1.3; unique in its tree
     warnings: list[str] = field(default_factory=list)
 
     @property
     def tokens(self) -> int:
-        """Of the questions in it and below it."""
+        """Tokens of the questions in the node and below it."""
         return self.own_tokens + sum(child.tokens for child in self.children)
 
     @property
@@ -167,12 +167,12 @@ class Neuron:
     index: int  # its place among the steps of its goal, from 1
     depth: int = 0  # 0 for the steps of the user's goal
     result: Value = None
-    validated: bool = False  # whether its result was found to be what it asked for
-    spawned_dendrites: tuple[str, ...] = ()  # the sub-tasks that it was spread over, 1.1, 1.2
+    validated: bool = False  # whether its result passed the check
+    spawned_dendrites: tuple[str, ...] = ()  # the labels of its sub-tasks, 1.1, 1.2
 
     @property
     def key(self) -> str:
-        """Where its result stands in the context (rule D-3)."""
+        """The key of its result in the context (rule D-3)."""
         return f"neuron_{self.depth}_{self.index}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -187,37 +187,27 @@ class Neuron:
 
 @dataclass(frozen=True, slots=True)
 class GoalResult:
-    """What a goal gave: steps, results and answer; success only where a step gave something (X-6, X-12).
+    """The steps and the answer of a goal (rules X-6, X-12)."""
 
-    Attributes:
-        neurons: The steps, a corrective one last.
-        final: The answer, ``None`` where nothing ran.
-        error: Why nothing ran, ``""`` otherwise.
-        warnings: What a reader should know: failed steps, what was left out, questions without an answer.
-        trace: What happened, with times and tokens.
-        limit: What the goal ran out of, ``None`` for nothing; the answer is then what there was by that time.
-        stopped: The same as a sentence with what was done, ``""`` for nothing.
-    """
-
-    success: bool
+    success: bool  # whether a step gave a usable result
     goal: str
     depth: int
-    neurons: tuple[Neuron, ...]
-    final: Answer | None
-    error: str
-    warnings: tuple[str, ...]
+    neurons: tuple[Neuron, ...]  # the steps, a corrective one last
+    final: Answer | None  # the answer, None if nothing ran
+    error: str  # why nothing ran
+    warnings: tuple[str, ...]  # failed steps, items that were left out, questions without an answer
     trace: Trace
-    limit: Limit | None = None
-    stopped: str = ""
+    limit: Limit | None = None  # that ended the goal; the answer is the best one by then
+    stopped: str = ""  # the same as a sentence with the steps that were done
 
     @property
     def results(self) -> tuple[Value, ...]:
-        """What each step gave, whole."""
+        """The whole result of each step."""
         return tuple(neuron.result for neuron in self.neurons)
 
     @property
     def text(self) -> str:
-        """What the user reads."""
+        """The text that the user reads."""
         if self.final and (self.final.success or not self.stopped):
             return self.final.summary
         return self.stopped or self.error
@@ -238,7 +228,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer's envelope as plain data (rule X-6), with what is ``missing`` where a check found something."""
+    """Return the answer's envelope as plain data, with ``missing`` if it is incomplete (rule X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {

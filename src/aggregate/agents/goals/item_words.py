@@ -1,6 +1,6 @@
-"""What a text says of the items of a list: how many, all, all but some, or which by name; no model is asked.
+"""Words of a step or a goal that say which items of a list it means (rule P18).
 
-A claim is checked against the items that were chosen. What the words leave open contradicts nothing.
+No model is asked. The words check a choice of items; they never make one.
 """
 
 import re
@@ -11,7 +11,6 @@ from typing import Final
 from aggregate.agents.goals.heuristics import singular
 from aggregate.agents.goals.quantities import NUMBERS, extract_quantity
 
-MOST: Final = 10**9
 _NUMBERS: Final = {"one": 1, "both": 2, "couple": 2, **NUMBERS}
 _COUNT: Final = rf"\d{{1,4}}|{'|'.join(NUMBERS)}"
 _EXCEPT: Final = re.compile(
@@ -58,78 +57,56 @@ _ARTICLES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ItemClaim:
-    """What a text claims; ``count`` is of the items that it means, ``None`` where it names no number."""
+    """Bounds on the number of items that a text means, and items that it names by position."""
 
-    count: int | None
-    bounds: tuple[int, int] | None  # the least and the most of them
-    names: frozenset[int]  # of the items that it names, by position
-    excluded: frozenset[int]
-    all_but: (
-        int | None
-    )  # how many it leaves out of all, -1 for some, ``None`` where it has no exception
-    everything: bool
-    several: bool  # "them", "one by one"
-    filtered: bool  # a condition that only the items' fields decide
+    least: int
+    most: int
+    names: frozenset[int] = frozenset()  # the only ones it means, empty where it names none
+    excluded: frozenset[int] = frozenset()
 
-    def fault(self, chosen: Sequence[int], number: int) -> str:
-        """Return what is wrong with the ``chosen`` positions among ``number`` items, ``""`` for nothing."""
-        named = set(chosen)
-        if named & self.excluded:
+    def fault(self, chosen: Sequence[int]) -> str:
+        """Return why a choice of positions contradicts the text, ``""`` if it does not."""
+        number = len(set(chosen))
+        if self.excluded.intersection(chosen):
             return "items that are excluded were named"
-        if self.count is not None and len(named) != self.count:
-            return f"{self.count} are asked for, {len(named)} were named"
-        if self.bounds and not self.bounds[0] <= len(named) <= self.bounds[1]:
-            return f"{len(named)} were named"
-        if self.names and named != self.names:
+        if self.names and self.names != set(chosen):
             return "other items are named in the step"
-        if self.count is not None or self.names:
+        if self.least <= number <= self.most:
             return ""
-        if self.all_but is not None:
-            left = number - len(named)
-            is_right = left == self.all_but if self.all_but >= 0 else 0 < left < number
-            return "" if is_right else f"all but some are asked for, {len(named)} were named"
-        if self.everything and not self.filtered and len(named) < number:
-            return f"all {number} are asked for, {len(named)} were named"
-        if self.several and len(named) < 2 <= number:
-            return "several are meant, one was named"
-        return ""
+        asked = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+        return f"{asked} are asked for, {number} were named"
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:
-    """Return what ``text`` claims of items that are called ``noun``.
+    """Read from ``text`` which items it means.
 
     Args:
         text: A step, or the part of a goal that it does.
-        noun: What one item is called, in the singular.
+        noun: The name of one item, in the singular.
         names: The names of each item, such as its id and its title.
         data: All items as text, for words such as "free" that are in their fields.
     """
-    included, word, excluded = _halves(text.lower())
+    total = len(names)
+    included, word, exception = _halves(text.lower())
     if re.search(r"\b(?:none|nothing|no \w+)\s*$", included):
-        included, word, excluded = f"{included} {excluded}", "", ""
-    named_out, _ = _named(excluded, noun, names, is_exception=True)
-    all_but = None
-    if (
-        word
-        and not _OTHERS.search(text.lower())
-        and (named_out or word not in _WEAK or _ALL.search(included))
-    ):
-        all_but = len(named_out) or _left_out(excluded, noun)
+        included, word, exception = f"{included} {exception}", "", ""
+    excluded, _ = _named(exception, noun, names, is_exception=True)
+    is_exception = bool(excluded or word not in _WEAK or _ALL.search(included))
+    is_exception = is_exception and bool(word) and not _OTHERS.search(text.lower())
     named, is_exact = _named(included, noun, names)
-    count = None if named and is_exact else _count(included, noun)
     everything, is_filtered = _everything(included, noun, data)
     everything = everything and is_exact  # "all rooms from 2 to 4"
-    names_are_all = is_exact and not everything and not _BESIDE.search(included)
-    return ItemClaim(
-        count,
-        _bounds(included, noun),
-        frozenset(named if names_are_all else ()),
-        frozenset(named_out),
-        all_but,
-        everything,
-        _SEVERAL.search(included) is not None,
-        is_filtered,
-    )
+    bounds = None if named and is_exact else _bounds(included, noun, total)
+    if named and is_exact and not everything and not _BESIDE.search(included):
+        return ItemClaim(len(named), len(named), frozenset(named), frozenset(excluded))
+    if bounds is None and is_exception:
+        left_out = len(excluded) or _left_out(exception, noun)
+        bounds = (total - left_out, total - left_out) if left_out else (1, total - 1)
+    elif bounds is None and everything and not is_filtered:
+        bounds = (total, total)
+    elif bounds is None and _SEVERAL.search(included):
+        bounds = (min(total, 2), total)
+    return ItemClaim(*(bounds or (0, total)), excluded=frozenset(excluded))
 
 
 def _halves(text: str) -> tuple[str, str, str]:
@@ -176,9 +153,27 @@ def _named(
     return named, is_exact
 
 
-def _count(text: str, noun: str) -> int | None:
-    if _bounds(text, noun) or re.search(r"\buntil\b", text):
+def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
+    """Return the least and the most items of "at least two rooms" or "the first two"."""
+    if re.search(r"\buntil\b", text):
         return None
+    match = _ABOUT.search(text)
+    behind = match[3].split() if match else []
+    # Not "rooms with more than one bed"
+    if match and (not behind or behind[0] == "of" or noun in map(singular, behind)):
+        number, word = _number(match[2]), match[1]
+        if word in ("at least", "more than"):
+            return number + (word == "more than"), total
+        return 1, number - word.endswith("r than") - (word == "less than")
+    count = _count(text, noun)
+    return None if count is None else (count, count)
+
+
+def _number(word: str) -> int:
+    return _NUMBERS.get(word) or int(word)
+
+
+def _count(text: str, noun: str) -> int | None:
     first = extract_quantity(text)
     if first is not None:
         return first
@@ -196,12 +191,12 @@ def _count(text: str, noun: str) -> int | None:
             continue
         before = text[: match.start()].split()[-1:]
         if before == ["all"] and not following:
-            return _NUMBERS.get(match[1]) or int(match[1])
+            return _number(match[1])
         is_alone = (
             not following and not match[1].isdigit() and before not in (["for"], ["to"], ["one"])
         )
         if is_meant or is_alone or match[1] == "both":
-            return _NUMBERS.get(match[1]) or int(match[1])
+            return _number(match[1])
     if re.search(rf"(?<!every )(?<!each )\b(?:{_ORDINAL}) {re.escape(noun)}(?!\w)", text):
         return len(re.findall(rf"\b(?:{_ORDINAL})\b", text))
     return 1 if _is_one(text, noun) else None
@@ -217,28 +212,14 @@ def _is_one(text: str, noun: str) -> bool:
     return bool(re.search(phrase, text) or re.match(r"(?:please )?\w+ it\b", text))
 
 
-def _bounds(text: str, noun: str) -> tuple[int, int] | None:
-    """Return the least and the most items of "at least two rooms"; ``None`` where a text names no bound."""
-    match = _ABOUT.search(text)
-    if match is None:
-        return None
-    behind = match[3].split()
-    if behind and behind[0] != "of" and noun not in map(singular, behind):
-        return None  # "rooms with more than one bed"
-    number, word = _NUMBERS.get(match[2]) or int(match[2]), match[1]
-    if word in ("at least", "more than"):
-        return (number + (word == "more than"), MOST)
-    return (1, number - word.endswith("r than") - (word == "less than"))
-
-
 def _left_out(text: str, noun: str) -> int:
-    """Return how many items an exception leaves out, -1 where it does not say."""
+    """Count the items that an exception leaves out, 0 if it does not say."""
     count = _count(text, noun)
     if count is not None:
         return count
     words = [word for word in _tokens(text) if word not in ("for", "please", "now")]
     is_one = words[:1] == ["the"] and len(words) <= 3 and singular(words[-1]) == words[-1]
-    return 1 if is_one or words == ["one"] else -1
+    return int(is_one or words == ["one"])
 
 
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:

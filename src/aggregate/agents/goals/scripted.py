@@ -8,28 +8,28 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from pydantic import ValidationError
+
 from aggregate.agents.goals.questions import Completion, Question, QuestionKind
-from aggregate.agents.script_file import ScriptedReply, as_table, read_answers
-from aggregate.base.errors import ConfigError, ModelError
+from aggregate.agents.script_file import ReplyScript, ScriptedReply, load_replies
+from aggregate.base.errors import ModelError
 
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers by the rule that fits with the longest text, the first of equals, counting for each step by itself.
+    """Answers by the rule with the longest text that the question contains, the first of equals.
 
-    A rule has the question's kind and a text that it must hold; its answers are given one after the other, and the last
-    one stays.
+    The replies of a rule are given in order, to each step from the first on; the last one stays.
     """
 
-    rules: dict[tuple[QuestionKind, str], list[ScriptedReply]]
+    rules: Mapping[tuple[QuestionKind, str], ScriptedReply]
     questions: list[Question] = field(default_factory=list)
     _times: Counter[tuple[object, ...]] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, question: Question) -> Completion:
-        fitting = [
-            rule for rule in self.rules if rule[0] is question.call and rule[1] in question.text
-        ]
+        texts = [text for kind, text in self.rules if kind is question.call]
+        fitting = [text for text in texts if text in question.text]
         with self._lock:
             self.questions.append(question)
             if not fitting:
@@ -37,48 +37,38 @@ class ScriptedModel:
                 raise ModelError(
                     f"the script has no answer to {question.call} at step {step}: add a rule"
                 )
-            rule = max(fitting, key=lambda rule: len(rule[1]))
+            rule = question.call, max(fitting, key=len)
             self._times[*rule, question.place] += 1
             attempt = self._times[*rule, question.place]
-        answer = self.rules[rule][:attempt][-1]
-        time.sleep(answer.seconds)
-        if error := answer.failure(attempt):
+        reply = self.rules[rule].at(attempt)
+        time.sleep(reply.seconds)
+        if error := reply.failure(attempt):
             raise ModelError(error)
-        return Completion(answer.text, (len(question.text) + len(answer.text)) // 4)
+        return Completion(reply.text, (len(question.text) + len(reply.text)) // 4)
 
 
 def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
-    """Return a model that answers by ``script``, by ``call`` or ``call: text that the question holds``.
+    """Return a model that answers by ``script``.
 
-    An answer is a text, a table of ``ScriptedReply`` or a list of these.
+    Args:
+        script: Answers by question kind, or by ``kind: text that the question contains``. An answer is a text, a
+            table of ``ScriptedReply``, or a list of these.
     """
-    rules: dict[tuple[QuestionKind, str], list[ScriptedReply]] = {}
-    for name, answers in script.items():
-        kind, _, contains = name.partition(":")
-        several = answers if isinstance(answers, list | tuple) else [answers]
-        try:
-            replies = [ScriptedReply.model_validate(as_table(each)) for each in several]
-        except ValueError:
-            replies = []
-        if not replies:
-            raise ModelError(f'the script\'s "{name}" needs a text or a list of texts')
+    try:
+        answers = ReplyScript(answers=dict(script)).answers
+    except ValidationError as error:
+        name = error.errors()[0]["loc"][1]
+        raise ModelError(f'the script\'s "{name}" needs a text or a list of texts') from None
+    rules: dict[tuple[QuestionKind, str], ScriptedReply] = {}
+    for name, reply in answers.items():
+        kind, _, text = name.partition(":")
         if kind.strip() not in list(QuestionKind):
             kinds = ", ".join(QuestionKind)
-            raise ModelError(f'the script\'s "{name}" is no question: questions are {kinds}')
-        rules[QuestionKind(kind.strip()), contains.strip()] = replies
+            raise ModelError(f'the script\'s "{name}" is not a question: questions are {kinds}')
+        rules[QuestionKind(kind.strip()), text.strip()] = reply
     return ScriptedModel(rules)
 
 
 def read_script(path: Path) -> ScriptedModel:
-    """Return a model that answers by a file: ``{"answers": {"decompose": "1. ...", "code: Count": ["...", "..."]}}``.
-
-    It is JSON, or TOML of the same form; an object without ``answers`` is the answers themselves.
-
-    Raises:
-        ConfigError: The file cannot be read, or holds something else.
-    """
-    script = read_answers(path)[0]
-    answers = script.get("answers", script)
-    if not isinstance(answers, dict):
-        raise ConfigError("must be an object of answers by question", path=str(path))
-    return scripted_model(answers)
+    """Return a model that answers by a file, such as ``{"answers": {"decompose": "1. ..."}}``."""
+    return scripted_model(load_replies(path))

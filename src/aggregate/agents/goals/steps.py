@@ -1,10 +1,6 @@
-"""A branch of a goal: its steps one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30).
+"""The steps of a goal, one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
 
-What is done with a step is decided first, as a value; in one place sub-tasks become branches of their own.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from aggregate.agents.goals import (
     answers,
@@ -33,11 +29,12 @@ from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
 from aggregate.prompt.references import compact_data
 
-# Tools that the question for the steps names; it stays short however many there are
+# Tools that the question for the steps names
 TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
+    """Do all steps of a goal; return them with their results, and why there are none."""
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
@@ -50,7 +47,7 @@ def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
 
 
 def _steps(branch: Branch) -> list[str]:
-    """Return the steps of a goal (rule P1), asked twice where nothing can be read.
+    """Split a goal into steps, asking twice if the answer holds none (rule P1).
 
     A sub-task that names one thing to do is one step, without a question.
     """
@@ -61,12 +58,9 @@ def _steps(branch: Branch) -> list[str]:
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
-    recalled = result_texts.memory_line(branch.context.get(result_texts.MEMORY_KEY) or {})
-    memory = (
-        recalled
-        if recalled == "nothing"
-        else result_texts.fenced_data(recalled, result_texts.ALL_RESULTS)
-    )
+    memory = result_texts.memory_line(branch.context.get(result_texts.MEMORY_KEY) or {})
+    if memory != "nothing":
+        memory = result_texts.fenced_data(memory, result_texts.ALL_RESULTS)
     steps: list[str] = []
     for _ in range(2):
         reply = branch.ask(
@@ -94,7 +88,8 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
         try:
-            outcome = _do_step(branch.at(node), step)
+            own = branch.at(node)
+            outcome = _do_step(own, step, choose_tool(own, step))
         except (LimitReached, StepFailed) as reason:
             if isinstance(reason, ItemsUnclear):
                 branch.run.unclear.append(str(reason))
@@ -105,8 +100,9 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
             outcome = StepOutcome(failure, validated=False)
     if result_texts.is_failure(outcome.result):
         node.fail(result_texts.failure_message(outcome.result))
+    kept = outcome.result
     try:
-        branch.context[neuron.key] = compact_data(
+        kept = compact_data(
             outcome.result,
             neuron.key,
             cache_dir=branch.run.cache_dir,
@@ -114,7 +110,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
         )
     except AggregateError as error:
         node.warn(f"The result stays in memory: {error}")
-        branch.context[neuron.key] = outcome.result
+    branch.context[neuron.key] = kept
     return replace(
         neuron,
         result=outcome.result,
@@ -123,23 +119,8 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    """The sub-tasks that a step is spread over, and what their results make of it."""
-
-    below: list[Branch]
-    merged: Callable[[list[Value]], StepOutcome]
-
-
-def _do_step(branch: Branch, step: str) -> StepOutcome:
-    outcome = _work(branch, step, choose_tool(branch, step))
-    if isinstance(outcome, _Spread):
-        return outcome.merged(_results(branch, outcome.below))
-    return outcome
-
-
-def _work(branch: Branch, step: str, tool: Tool | None) -> StepOutcome | _Spread:
-    """Do a step with what was chosen as a whole, or spread it: over its parts, or over the items of a list."""
+def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
+    """Do a step as a whole, or spread it over its parts or over the items of a list."""
     iteration = None
     if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
@@ -151,15 +132,17 @@ def _work(branch: Branch, step: str, tool: Tool | None) -> StepOutcome | _Spread
         ):
             return _for_chosen(branch, reach, tool)
     if parts := fan_out.parts_of(branch, step, tool):
-        return _over_parts(branch, parts, tool)
+        fields = {"decided": tool is not None, "tool": tool}
+        below = [branch.below(number, part, **fields) for number, part in enumerate(parts, 1)]
+        return _spawned(below, fan_out.parts_result(parts, _results(branch, below)))
     loop = fan_out.find_loop(branch, step, iteration) if iteration else None
     if loop and fan_out.needs_each(branch, loop, tool):
         if not loop.source.items:
-            return StepOutcome(fan_out.items_result(branch, loop, (), []), validated=True)
+            return _spawned([], fan_out.items_result(branch, loop, [], []))
         template = fan_out.template_for(branch, loop, ask=False)
         if (loop.source.digest, template) not in branch.finished_loops:
-            return _over_items(branch, loop, template, tool)
-    # What an item gives is what its call is about. Of a step for each item it shows later whether one call was enough.
+            return _over_items(branch, loop, fan_out.item_branches(branch, loop, template, tool))
+    # The call for an item is about the item. A step for each item shows later whether one call was enough.
     takes_item = branch.item is not None and tool and item_fills(tool, branch.item, branch.noun)
     outcome = execute_step(branch, step, tool, trusted=bool(iteration or takes_item))
     if not tool or not iteration or not outcome.validated:
@@ -170,7 +153,7 @@ def _work(branch: Branch, step: str, tool: Tool | None) -> StepOutcome | _Spread
     return checked(branch, step, outcome) if claims_success(outcome.result) else outcome
 
 
-def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome | _Spread:
+def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
     """Do a step for the items that it means: for one at once, for several by a sub-task each."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
@@ -183,31 +166,14 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome 
         own = replace(branch, item=item, noun=noun, chosen=True, context=context)
         return execute_step(own, reach.step, tool, trusted=item_fills(tool, item, noun))
     template = fan_out.template_for(branch, loop, ask=False)
-    return _over_items(branch, loop, template, tool, chosen=loop is not reach)
-
-
-def _over_parts(branch: Branch, parts: list[str], tool: Tool | None) -> _Spread:
-    below = [
-        branch.below(number, part, decided=tool is not None, tool=tool)
-        for number, part in enumerate(parts, 1)
-    ]
-    return _Spread(below, lambda results: _spawned(below, fan_out.parts_result(parts, results)))
-
-
-def _over_items(
-    branch: Branch, loop: fan_out.Loop, template: str, tool: Tool | None, *, chosen: bool = False
-) -> _Spread:
-    below = fan_out.item_branches(branch, loop, template, tool, chosen=chosen)
-    items = [subtask.item for subtask in below]
-    return _Spread(
-        below, lambda results: _spawned(below, fan_out.items_result(branch, loop, items, results))
-    )
+    below = fan_out.item_branches(branch, loop, template, tool, chosen=loop is not reach)
+    return _over_items(branch, loop, below)
 
 
 def _over_result(
     branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
-) -> _Spread | None:
-    """Return what is left to do for each item of the list that a tool gave, with another tool (rule D-27)."""
+) -> StepOutcome | None:
+    """Call another tool for each item of the list that ``tool`` gave, if more is needed (rule D-27)."""
     if not fan_out.more_calls_needed(branch, loop, tool):
         return None
     template = fan_out.template_for(branch, loop, ask=True)
@@ -215,17 +181,18 @@ def _over_result(
         item_tool = choose_tool(branch, template)
         if item_tool is not None and item_tool.name == tool.name:
             return None
-        over_items = _over_items(branch, loop, template, item_tool)
+        below = fan_out.item_branches(branch, loop, template, item_tool)
     except StepFailed as reason:
         branch.warn(f'Nothing was done for each item of "{loop.step}": {reason}')
         return None
+    of_items = _over_items(branch, loop, below)
+    result = fan_out.with_results(outcome.result, loop.source, of_items.result)
+    return replace(of_items, result=result)
 
-    def with_results(results: list[Value]) -> StepOutcome:
-        of_items = over_items.merged(results)
-        result = fan_out.with_results(outcome.result, loop.source, of_items.result)
-        return replace(of_items, result=result)
 
-    return _Spread(over_items.below, with_results)
+def _over_items(branch: Branch, loop: fan_out.Loop, below: list[Branch]) -> StepOutcome:
+    items = [subtask.item for subtask in below]
+    return _spawned(below, fan_out.items_result(branch, loop, items, _results(branch, below)))
 
 
 def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
@@ -234,36 +201,28 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 
 
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
-    """Run sub-tasks as branches of their own and return their results in order.
+    """Run sub-tasks and return their results in order.
 
     They run at once only at the first level: nested pools would multiply.
     """
-
-    def result_of(subtask: Branch) -> Value:
-        with subtask.node.timed():
-            neurons, error = run_branch(subtask)
-        return _subtask_result(subtask, neurons, error)
-
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:
-            return list(map(result_of, below))
-        return ordered_map("dendrite", result_of, below, workers=workers)
+            return list(map(_subtask_result, below))
+        return ordered_map("dendrite", _subtask_result, below, workers=workers)
     except BaseException:
-        branch.run.budget.cancelled = (
-            True  # an interrupted goal asks nothing more in its other threads
-        )
+        branch.run.budget.cancelled = True  # the other threads of an interrupted goal ask no more
         raise
 
 
-def _subtask_result(branch: Branch, neurons: tuple[Neuron, ...], error: str) -> Value:
+def _subtask_result(branch: Branch) -> Value:
+    with branch.node.timed():
+        neurons, error = run_branch(branch)
     result: Value = {"success": False, "error": error}
     if len(neurons) == 1:
         result = neurons[0].result
     elif neurons:
-        results = [neuron.result for neuron in neurons]
-        descriptions = [neuron.description for neuron in neurons]
-        answer = answers.select_answer(branch.goal, results, descriptions=descriptions)
+        answer = answers.answer_of(branch.goal, neurons)
         result = {"success": False, "error": answer.summary}
         if answer.success:
             result = {"success": True, "goal": branch.goal, "final": final_dict(answer)}

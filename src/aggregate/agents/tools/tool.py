@@ -1,4 +1,4 @@
-"""A tool: a function with a schema that is read from its signature and its docstring."""
+"""A tool: a function with the schema of its signature and docstring (rules D-80 to D-83)."""
 
 import inspect
 import re
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from textwrap import dedent
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -20,46 +21,54 @@ from typing import (
     overload,
 )
 
+from pydantic import Field, TypeAdapter
+
 from aggregate.base.errors import ToolError
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The agent's side of a call: a function gets it for the parameter that it annotates with this class."""
+    """The agent's side of a call, for the parameter that a function annotates with this class."""
 
-    data: Mapping[str, Any] = field(default_factory=dict)  # what earlier steps gave, by key
-    cache_dir: Path = Path("state/data_cache")  # of the values behind references
+    data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
+    cache_dir: Path = Path("state/data_cache")  # where values behind references are
     seconds: float = 10.0
 
 
-EDITS: Final = ("replace_text", "write_file")  # the tools that only serve to change files
-CHANGES: Final = (*EDITS, "run_command")  # the tools that need a work tree
-_SECTION: Final = re.compile(
-    r"^(Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):\s*$"
+EDITS: Final = ("replace_text", "write_file")  # tools that only change files
+CHANGES: Final = (*EDITS, "run_command")  # tools that need a work tree
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_SECTION: Final = (
+    r"^(?:Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):[ \t]*$"
 )
-_ARGUMENT: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
-
-
-_JSON_TYPES: Final = {
-    "int": "integer",
-    "float": "number",
-    "str": "string",
-    "bool": "boolean",
-    "list": "array",
-    "dict": "object",
+_ARGUMENTS: Final = re.compile(
+    r"^(?:Args|Arguments|Parameters):[ \t]*\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL
+)
+_ARGUMENT: Final = re.compile(
+    r"^\*{0,2}(\w+)[ \t]*(?:\([^)\n]*\))?[ \t]*:(.*(?:\n[ \t].*|\n)*)", re.MULTILINE
+)
+Function: TypeAlias = Callable[..., Any]
+# The types that arguments are cast to, with their names in JSON Schema
+_TYPES: Final[Mapping[str, tuple[str, TypeAdapter[Any]]]] = {
+    "int": ("integer", TypeAdapter(int)),
+    "float": ("number", TypeAdapter(Annotated[float, Field(allow_inf_nan=False)])),
+    "str": ("string", TypeAdapter(Annotated[str, Field(coerce_numbers_to_str=True)])),
+    "bool": ("boolean", TypeAdapter(bool)),
+    "list": ("array", TypeAdapter(list[Any])),
+    "dict": ("object", TypeAdapter(dict[str, Any])),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     name: str
-    type: str = "any"  # its name: ``int``, ``list``, ``int | str``; ``any`` where there is no hint
+    type: str = "any"  # the name of its type: int, list, int | str
     required: bool = True
-    default: Any = None  # counts only where it is not required
+    default: Any = None  # of one that is not required
     description: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return ``{name, type, required}``, with ``default`` and ``description`` where there is one."""
+        """Return ``{name, type, required}``, with ``default`` and ``description`` if it has them."""
         entry: dict[str, Any] = {"name": self.name, "type": self.type, "required": self.required}
         if not self.required and self.default is not None:
             entry["default"] = self.default
@@ -67,21 +76,40 @@ class Parameter:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """Its JSON Schema, that of any value where its type is none that JSON has."""
+        """Its JSON Schema; one of any value if JSON lacks its type."""
         schema: dict[str, Any] = {}
-        if kind := _JSON_TYPES.get(self.type):
-            schema["type"] = kind
+        if self.type in _TYPES:
+            schema["type"] = _TYPES[self.type][0]
         elif literals := re.findall(r"'([^']*)'", self.type):
             schema = {"type": "string", "enum": literals}
         return schema | ({"description": self.description} if self.description else {})
 
+    def cast(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Cast a model's value to this type: ``"7"`` to 7, ``"[1]"`` to a list.
 
-def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str | None, Any]:
+        Raises:
+            ValueError: It is of another type.
+        """
+        if self.type not in _TYPES:
+            return value
+        if isinstance(value, bool) and self.type != "bool":
+            raise ValueError
+        adapter = _TYPES[self.type][1]
+        if isinstance(value, str):
+            value.encode()  # half a surrogate pair is not a text
+            if self.type in ("list", "dict"):
+                return adapter.validate_json(value)
+        return adapter.validate_python(value)
+
+
+def _signature(function: Function) -> tuple[tuple[Parameter, ...], str | None, Any]:
+    """Return the parameters of a function, the one that takes the context, and its return hint."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
         hints = dict(getattr(function, "__annotations__", {}))
-    descriptions = _argument_texts(inspect.getdoc(function) or "")
+    block = _ARGUMENTS.search(inspect.getdoc(function) or "")
+    texts = dict(_ARGUMENT.findall(dedent(block[1]))) if block else {}
     signature = inspect.signature(function)
     parameters, context = [], None
     for name, argument in signature.parameters.items():
@@ -89,11 +117,14 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[Parameter, ...], str
             context = name
         elif argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
             required = argument.default is argument.empty
-            default = None if required else argument.default
-            description = descriptions.get(name, "")
-            parameters.append(
-                Parameter(name, _hint_name(hints.get(name)), required, default, description)
+            parameter = Parameter(
+                name,
+                _hint_name(hints.get(name)),
+                required,
+                None if required else argument.default,
+                " ".join(texts.get(name, "").split()),
             )
+            parameters.append(parameter)
     return tuple(parameters), context, signature.return_annotation
 
 
@@ -112,44 +143,8 @@ def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
     return getattr(origin or hint, "__name__", str(hint))
 
 
-def _argument_texts(doc: str) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    in_arguments = False
-    argument_indent = 0
-    name = ""
-    for line in doc.splitlines():
-        text = line.strip()
-        indent = len(line) - len(line.lstrip())
-        if _SECTION.match(text) and indent < 2:
-            in_arguments = text in ("Args:", "Arguments:", "Parameters:")
-            argument_indent = 0
-            name = ""
-        elif in_arguments and text:
-            argument_indent = argument_indent or indent
-            match = _ARGUMENT.fullmatch(text) if indent <= argument_indent else None
-            if match:
-                name = match.group(1)
-                texts[name] = match.group(2)
-            elif name:
-                texts[name] = f"{texts[name]} {text}".strip()
-    return texts
-
-
-def _first_paragraph(doc: str) -> str:
-    lines: list[str] = []
-    for line in doc.strip().splitlines():
-        if not line.strip() or _SECTION.match(line.strip()):
-            break
-        lines.append(line.strip())
-    return " ".join(lines)
-
-
-Function: TypeAlias = Callable[..., Any]
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-
-
 class Permission(StrEnum):
-    """What a tool does to the world; a host grants each of them, or not."""
+    """An effect of a tool, which a host grants or not."""
 
     READ = "read"
     WRITE = "write"
@@ -158,9 +153,9 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function that a model may have called.
+    """A function that models may call.
 
-    Calling a tool calls its function, unchecked; ``ToolRegistry.run`` checks arguments, permissions and limits.
+    Calling a tool calls the function unchecked; ``ToolRegistry.run`` checks arguments, permissions and limits.
     """
 
     name: str  # camelCase by custom
@@ -170,35 +165,33 @@ class Tool:
     returns: str  # the name of a type
     permissions: frozenset[Permission]
     context: str | None = None  # the parameter that takes the agent's context
-    idempotent: bool | None = None  # as for ``make_tool``
-    is_declared: bool = True  # whether its author named its permissions
+    idempotent: bool | None = None  # see ``make_tool``
+    is_declared: bool = True  # whether its author named the permissions
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - what the function takes and gives
-        """Call the function itself."""
+        """Call the function."""
         return self.func(*args, **options)
 
     @property
     def required(self) -> tuple[Parameter, ...]:
-        """The parameters that a call must give."""
+        """The parameters without a default."""
         return tuple(parameter for parameter in self.parameters if parameter.required)
 
     @property
     def repeatable(self) -> bool:
-        """Whether a call that was interrupted may be made again; what only reads may, unless it says otherwise."""
+        """Whether an interrupted call may be made again: by default if it only reads."""
         if self.idempotent is not None:
             return self.idempotent
         return self.permissions == {Permission.READ}
 
     @property
     def reads(self) -> bool:
-        """Whether its author declares that it reads, or that a second call does no more than the first."""
-        if self.idempotent is not None:
-            return self.idempotent
-        return self.is_declared and self.permissions == {Permission.READ}
+        """Whether its author declares that it only reads, or is idempotent."""
+        return self.repeatable and (self.is_declared or self.idempotent is not None)
 
     @property
     def writes(self) -> bool:
-        """Whether it may change anything, so that it is called alone."""
+        """Whether it may change things, so that it is called alone."""
         return Permission.WRITE in self.permissions
 
     def schema(self) -> dict[str, Any]:
@@ -224,19 +217,19 @@ def make_tool(
     permissions: str | Iterable[str] | None = None,
     idempotent: bool | None = None,
 ) -> Tool:
-    """Return ``func`` as a tool; what is not given is taken from its name, docstring and type hints.
+    """Make ``func`` a tool; its name, docstring and type hints give the defaults.
 
     Args:
         func: A function, coroutine function or callable object.
         name: By default the function's name.
         description: By default the docstring's first paragraph.
-        parameters: By default inferred; descriptions by name, or whole entries ``{name, type, required, ...}``.
+        parameters: Descriptions by name, or whole entries ``{name, type, required, ...}``.
         returns: By default the name of the return hint.
         permissions: ``read`` (default), ``write``, ``network``, or several of them.
-        idempotent: Whether calling it twice does no more than calling it once; by default of what only reads.
+        idempotent: Whether a second call changes nothing more; by default true of tools that only read.
 
     Raises:
-        ToolError: The name or a permission is none, or the function has no signature.
+        ToolError: The name or a permission is invalid, or the function has no signature.
     """
     tool_name: str = name or str(getattr(func, "__name__", type(func).__name__))
     if not _NAME.fullmatch(tool_name):
@@ -247,10 +240,13 @@ def make_tool(
         raise ToolError(
             f"{tool_name} cannot become a tool: its signature cannot be read ({error})"
         ) from None
+    summary = re.split(
+        rf"\n[ \t]*\n|{_SECTION}", inspect.getdoc(func) or "", maxsplit=1, flags=re.MULTILINE
+    )[0]
     return Tool(
         tool_name,
         func,
-        description or _first_paragraph(inspect.getdoc(func) or "") or tool_name,
+        description or " ".join(summary.split()) or tool_name,
         _described(inferred, parameters),
         returns or _hint_name(hint),
         granted(permissions or Permission.READ),
@@ -292,17 +288,12 @@ def _described(
 def tool(function: Function, /) -> Tool: ...
 @overload
 def tool(
-    name: str | None = None,
-    description: str | None = None,
-    parameters: ParameterTexts | None = None,
-    returns: str | None = None,
-    permissions: str | Iterable[str] | None = None,
-    idempotent: bool | None = None,
+    name: str | None = None, *values: object, **options: object
 ) -> Callable[[Function], Tool]: ...
 def tool(name: Any = None, *values: Any, **options: Any) -> Any:
-    """Make the decorated function a tool: ``@tool``, or ``@tool("name", permissions="network")`` (rule D-81).
+    """Make the decorated function a tool, by ``@tool`` or ``@tool("name", permissions="network")``.
 
-    The arguments are those of ``make_tool``. The decorated name becomes the tool, which can be called as before.
+    The arguments are those of ``make_tool``. The tool can be called like the function (rule D-81).
     """
     if callable(name):
         return make_tool(name)

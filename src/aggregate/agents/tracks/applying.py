@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aggregate.agents.tracks.durable.run_table import PackTable
-from aggregate.agents.tracks.line import APPLIED, BASE, BRANCHES, MERGED, branch_of
+from aggregate.agents.tracks.line import APPLIED, BASE, MERGED, branches_of
 from aggregate.agents.tracks.run_control import PastRun, latest_run
-from aggregate.agents.tracks.trees import Change, Depot, depot, project_folder
+from aggregate.agents.tracks.trees import Change, Depot, depot
+from aggregate.agents.tracks.working_state import locate_top
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import TrackError
@@ -51,7 +52,7 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
         for commit in (before, head):
             repository.take(commit, packs)
         changes = repository.changes(before, head)
-        top = _top(project.folder)
+        top = locate_top(project.folder).folder
         edits = [edit for change in changes for edit in _edit(change, top, repository)]
         for edit in edits:
             _write(edit, top)
@@ -64,20 +65,13 @@ def drop(project: Project, name: str, *, database: str = "") -> str:
     with latest_run(project, name, database) as (runs, run):
         if runs.is_conducted(run):
             raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
-        PackTable(runs.engine, run.run_id).forget()
-        prefix = branch_of(runs.track.track_id, "x").rpartition("/")[0]
-        listed = git(str(project.folder), "for-each-ref", "--format=%(refname)", f"{prefix}/")
+        packs = PackTable(runs.engine, run.run_id)
+        below = f"refs/heads/{branches_of(packs, runs.track.track_id)}/"
+        packs.forget()
+        listed = git(str(project.folder), "for-each-ref", "--format=%(refname)", below)
         for ref in (listed or b"").decode().split():
-            if ref.startswith(f"{BRANCHES}/"):
-                git(str(project.folder), "update-ref", "-d", ref)
+            git(str(project.folder), "update-ref", "-d", ref)
         return run.run_id
-
-
-def _top(folder: Path) -> Path:
-    """Return the folder that paths of the trees are relative to."""
-    inside = project_folder(folder)
-    real = folder.resolve()
-    return real.parents[inside.count("/")] if inside else real
 
 
 def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
@@ -97,7 +91,7 @@ def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
     plain = there.replace(b"\r\n", b"\n") if there is not None and has_own_ends else there
     if plain != (before if change.mode_before != "000000" else None):
         raise TrackError(
-            f"{change.path} is not as the run has found it: commit or undo what you have changed there, then apply; "
+            f"{change.path} is not as the run has found it: undo what you have changed there since, then apply; "
             "nothing was written"
         )
     if wanted is not None and has_own_ends:

@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from aggregate.agents.subagents import RunStatus
 from aggregate.base.tokens import count
-from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
+from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import ProducedText
 
 # As it is read again: less than nothing in a database would leave a run more than its limit.
@@ -41,7 +41,8 @@ class Assignment:
     provider: str = ""
     model: str = ""
     base_url: str = ""
-    max_tokens: int | None = None  # of one attempt; else what the worker allows
+    max_tokens: int | None = None  # of all attempts; else what the worker allows
+    used_tokens: int = 0  # by earlier attempts in the process that works on it
     max_turns: int | None = None
     title: str = ""  # of the ticket, for its commit
     base: str = (
@@ -71,11 +72,9 @@ class Assignment:
         return tokens
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield ``text`` piece by piece, for the reason that ``Prompt.pieces`` has."""
-        yield from self.prompt.pieces()
-        if self.prompt.segments and self.message:
-            yield SEPARATOR.encode()
-        yield self.message.encode()
+        """Yield ``text`` as it is written, piece by piece as ``Prompt.pieces`` does."""
+        yield from self.prompt.pieces(SEPARATOR if self.message else "")
+        yield f"{self.message}{END}".encode()
 
     def to_json(self) -> str:
         data = asdict(replace(self, prompt=Prompt(())))
@@ -85,8 +84,9 @@ class Assignment:
         ]
         data["prompt"] = {"segments": segments}
         # A worker of an earlier version need not know a field that says nothing.
-        said = {name: value for name, value in data.items() if value not in (None, "", {})}
-        return json.dumps(said)  # ASCII: a database holds no half of a surrogate pair
+        del data["used_tokens"]
+        filled = {name: value for name, value in data.items() if value not in (None, "", {})}
+        return json.dumps(filled)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "Assignment":

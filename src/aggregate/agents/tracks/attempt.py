@@ -245,10 +245,10 @@ def complete_assignment(
         may_go_on = is_first_refusal if last.refused else len(attempts) <= assignment.retries
         if spent or not last.again or not may_go_on:
             break
-        asked = assignment
+        asked = replace(assignment, used_tokens=sum(each.tokens for each in attempts))
         if last.refused:
             message = f"{assignment.message}\n\n{CORRECT_IT.format(last.refused)}"
-            asked = replace(assignment, message=message)
+            asked = replace(asked, message=message)
         else:
             wait(doubling_delay(len(attempts), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
     errors = [each.text for each in attempts if each.status is not RunStatus.SUCCESS]

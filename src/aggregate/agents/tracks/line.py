@@ -7,45 +7,49 @@ there. The user's own files are not touched by any of this.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import count
 
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.trees import Depot, Packs, project_folder, snapshot
-from aggregate.project.git import find_head, git, read_changes
+from aggregate.agents.tracks.trees import Depot, Packs
+from aggregate.agents.tracks.working_state import ProjectTop, snapshot
+from aggregate.project.git import OWN_LIMITS, git
 
 BASE, MERGED, APPLIED = "base", "merged", "applied"  # names of commits of a run
-BRANCHES = "refs/heads/aggregate"
+_BRANCHES = "branches"  # the name under which a run keeps the prefix of its branches
+_USUAL_BRANCHES = "aggregate"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     depot: Depot
     packs: Packs
-    project: Path
+    top: ProjectTop
     track: str
-    folder: str  # of the project in the trees
 
     @classmethod
     def begin(
         cls,
-        project: Path,
+        top: ProjectTop,
         track: str,
         packs: Packs,
         depot: Depot,
         *,
+        is_own: Callable[[str], bool] = lambda _path: False,
         tell: Callable[[str], None] = lambda _sentence: None,
     ) -> "Line":
-        """Return the line of a run, which begins at the project's present commit where there is none."""
+        """Return the line of a run; a new one begins at the project's files as they are now.
+
+        ``is_own`` recognizes the program's own output by its path below the top of the project.
+        """
         if not packs.ref(MERGED):
-            pack = snapshot(project)
-            packs.put(pack)
-            # Of two processes that begin it, one says where.
-            packs.move(BASE, "", pack.commit)
+            state = snapshot(top, is_own=is_own, tell=tell)
+            for pack in state:
+                packs.put(pack)
+            # If two processes begin a run at once, the first one decides.
+            packs.move(_BRANCHES, "", _free_branches(top, track, tell))
+            packs.move(BASE, "", state[-1].commit)
             packs.move(MERGED, "", packs.ref(BASE))
-            changes = read_changes(str(project), "HEAD") if find_head(str(project)) else ()
-            if number := sum(change.kind != "not tracked" for change in changes):
-                tell(f"work trees lack what is not committed; changed files: {number:,}")
-        line = cls(depot, packs, project, track, project_folder(project))
+        line = cls(depot, packs, top, track)
         depot.take(line.head, packs)
         return line
 
@@ -80,13 +84,55 @@ class Line:
 
     def _publish(self, ticket_id: str, commit: str) -> None:
         """Let the user's repository, where there is one, have the ticket's branch."""
-        base, project = self.packs.ref(BASE), str(self.project)
-        if git(project, "cat-file", "-e", base) is not None:
-            git(project, "unpack-objects", "-q", stdin=self.depot.pack(commit, (base,)).data)
-            git(project, "update-ref", branch_of(self.track, ticket_id), commit)
+        folder = str(self.top.folder)
+        base = self.packs.get(self.packs.ref(BASE)) if self.top.is_git else None
+        if base is None:
+            return
+        if git(folder, "cat-file", "-e", base.commit) is None:
+            # Without its parents a commit would break the history of another clone.
+            is_whole = base.parents or not self.top.head
+            if not is_whole or any(
+                git(folder, "cat-file", "-e", one) is None for one in base.parents
+            ):
+                return
+            git(folder, "unpack-objects", "-q", stdin=base.data, limits=OWN_LIMITS)
+        changes = self.depot.pack(commit, (base.commit,)).data
+        git(folder, "unpack-objects", "-q", stdin=changes, limits=OWN_LIMITS)
+        branch = branch_of(branches_of(self.packs, self.track), ticket_id)
+        git(folder, "update-ref", f"refs/heads/{branch}", commit)
 
 
-def branch_of(track: str, ticket_id: str) -> str:
-    """Return the branch of a ticket; of a child's id, and of names that git takes for no branch, the signs change."""
-    names = (re.sub(r"\.(?=\.|lock$|$)|[^\w.-]", "_", name) for name in (track, ticket_id))
-    return "/".join((BRANCHES, *names))
+def branches_of(packs: Packs, track: str) -> str:
+    """Return the beginning of the names of a run's branches, such as ``aggregate/<track>``."""
+    return f"{packs.ref(_BRANCHES) or _USUAL_BRANCHES}/{_ref_part(track)}"
+
+
+def branch_of(branches: str, ticket_id: str) -> str:
+    return f"{branches}/{_ref_part(ticket_id)}"
+
+
+def _ref_part(name: str) -> str:
+    """Return a name as git takes it in a branch's; a child's id has brackets, for one."""
+    return re.sub(r"\.(?=\.|lock$|$)|[^\w.-]", "_", name)
+
+
+def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> str:
+    """Return the first prefix whose branches git can make: a branch cannot lie below another one."""
+    listed = git(str(top.folder), "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
+    taken = (listed or b"").decode("utf-8", "replace").split()
+    usual, in_the_way = f"{_USUAL_BRANCHES}/{_ref_part(track)}", ""
+    for number in count(1):
+        prefix = _USUAL_BRANCHES if number == 1 else f"{_USUAL_BRANCHES}-{number}"
+        branches = f"{prefix}/{_ref_part(track)}"
+        ticket_branch = re.compile(f"{re.escape(branches)}/.+/")
+        blocking = [
+            name for name in taken if name in (prefix, branches) or ticket_branch.match(name)
+        ]
+        if not blocking:
+            break
+        in_the_way = in_the_way or blocking[0]
+    if in_the_way:
+        tell(
+            f"your branch {in_the_way} leaves no room for {usual}/...: this run's branches are {branches}/..."
+        )
+    return prefix

@@ -115,7 +115,7 @@ class RunLedger:
         if announce:
             done = TicketState.UNCHANGED if line.is_unchanged else TicketState.DONE
             state = TicketState.FAILED if failed else done
-            self._tell(TicketEvent(ticket, state, outcome.failure or "", line))
+            self._tell(TicketEvent(ticket, state, outcome.failure or outcome.warning, line))
 
     def skip(self, ticket: Ticket, reason: str) -> None:
         self._lines[ticket.id] = ReportLine.not_run(ticket, reason)

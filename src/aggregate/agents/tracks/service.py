@@ -41,6 +41,7 @@ from aggregate.agents.tracks.track_run import TrackRun
 from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.agents.tracks.working_state import locate_top
 from aggregate.base.errors import TrackError
 from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project
@@ -102,7 +103,9 @@ def conduct(
         if any(ticket.changes_files for ticket in tickets.tickets):
             packs = PackTable(engine, run.run_id)
             repository = stack.enter_context(depot())
-            line = Line.begin(project.folder, track.track_id, packs, repository, tell=tell)
+            top = locate_top(project.folder)
+            is_own = contexts.own_outputs(top.folder)
+            line = Line.begin(top, track.track_id, packs, repository, is_own=is_own, tell=tell)
         result = TrackRun(
             RunOutcomes(tickets, queue=queue, keys=endings.keys(), endings=endings),
             contexts,

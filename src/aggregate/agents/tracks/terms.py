@@ -52,9 +52,9 @@ OWN: Final = Recipient()  # whoever the worker was started for; of the scripted 
 
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
-    """What one attempt at a ticket may use at most, all its requests and answers together."""
+    """Maxima of a ticket: tokens of all attempts, seconds and turns of each."""
 
-    max_tokens: int = 200_000
+    max_tokens: int = 500_000  # of requests and answers, as providers report them
     max_seconds: float | None = None  # for as long as the ticket says
     max_turns: int = 40
 

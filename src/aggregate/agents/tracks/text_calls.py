@@ -5,10 +5,13 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from aggregate.sending.models import OfferedTool, ToolCall
+from aggregate.sending.models import CUT_CALL, CallResult, LoopTurn, OfferedTool, ToolCall
 
 _BLOCK: Final = re.compile(
     r"```(?:json|tool_call)?[ \t]*\n(.*?)\n[ \t]*```|<tool_call>(.*?)</tool_call>", re.DOTALL
+)
+_CUT_CALL: Final = re.compile(
+    r'(?:```(?:json|tool_call)?|<tool_call>)\s*\{\s*"(?:tool|name)"\s*:\s*"([^"`]+)"[^`]*\Z'
 )
 _INSTRUCTIONS: Final = """\
 ## Tools
@@ -43,6 +46,27 @@ def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
         if name in names and isinstance(arguments, dict):
             found.append(ToolCall(f"text_{len(found) + 1}", str(name), arguments))
     return tuple(found) if len(found) == len(objects) else ()
+
+
+def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """Return an answer that a limit has cut without the call at its end, and that call."""
+    match = _CUT_CALL.search(text)
+    if match is None:
+        return text, ()
+    return text[: match.start()], (ToolCall("text_1", match[1], fault=CUT_CALL),)
+
+
+def written_out(turn: LoopTurn) -> LoopTurn:
+    """Return a turn with its calls as text, as if the model had known no tools."""
+    calls = [
+        "```json\n" + json.dumps({"tool": call.name, "arguments": dict(call.arguments)}) + "\n```"
+        for call in turn.calls
+    ]
+    results = tuple(
+        CallResult(result.call, f"Result of {result.call.name}:\n\n{result.output}")
+        for result in turn.results
+    )
+    return LoopTurn("\n\n".join(filter(str.strip, (turn.text, *calls))), results, turn.note)
 
 
 def _objects(block: str) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
-from math import ceil
 from typing import Any, Final, Protocol
 
 from aggregate.agents.tools import EDITS, Tool, ToolRegistry
@@ -24,14 +23,26 @@ from aggregate.agents.tracks.loop_guards import (
 )
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
 from aggregate.agents.tracks.terms import TicketLimits
-from aggregate.agents.tracks.text_calls import call_instructions, calls_in_text
+from aggregate.agents.tracks.text_calls import (
+    call_instructions,
+    calls_in_text,
+    without_cut_call,
+    written_out,
+)
 from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.text import fence, plain_headings
 from aggregate.prompt import READ_RESULT
-from aggregate.sending.clients import ChatRequest, Client, takes_tools
-from aggregate.sending.models import CallResult, FinishReason, LoopTurn, OfferedTool, ToolCall
+from aggregate.sending.clients import ChatRequest, Client, refuses_tools, takes_tools
+from aggregate.sending.models import (
+    CUT_CALL,
+    CallResult,
+    FinishReason,
+    LoopTurn,
+    OfferedTool,
+    ToolCall,
+)
 
 # What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
 SHOWN: Final = 16_000
@@ -43,7 +54,6 @@ LEAST_ANSWER: Final = 500  # tokens of an answer, about a page; with fewer left 
 _OF_TOOL: Final = 200  # tokens of a tool's schema, about
 _AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
 _AT_ONCE: Final = 8  # reading calls of one turn
-MALFORMED: Final = frozenset({400, 422})
 LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
 CORRECT_IT: Final = "Your last answer was not taken: {}. Answer again, and mend that."
 CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nMend it."
@@ -101,7 +111,6 @@ class ToolLoop:
     begun: Callable[[], None] = lambda: None  # called when the first answer is there
     turns: list[LoopTurn] = field(default_factory=list)
     tokens: int = 0
-    charged: int = 0  # tokens against their limit: those from a cache count at their price
     cost: float | None = None
     seconds: float = 0.0
     _as_text: bool = False
@@ -168,24 +177,29 @@ class ToolLoop:
 
     def _is_last(self) -> bool:
         """Return whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
-        growth = max(self._size, self.charged // max(len(self.turns), 1))
+        growth = max(self._size, self.tokens // max(len(self.turns), 1))
         left = self._left
         if left < LEAST_ANSWER:
             raise self._over(
-                f"used {self.charged:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
-                f"{self._expected:,},"
+                f"used {self._used:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
+                f"{self._expected:,},",
+                again=False,
             )
         most = self.assignment.max_cost
         is_spent = most is not None and (self.cost or 0.0) >= most
         return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < growth
 
     @property
+    def _used(self) -> int:
+        return self.assignment.used_tokens + self.tokens
+
+    @property
     def _left(self) -> int:
         """Tokens for the next answer, whatever of its request a cache holds."""
-        return self.limits.max_tokens - self.charged - self._expected
+        return self.limits.max_tokens - self._used - self._expected
 
-    def _over(self, reason: str) -> WorkerError:
-        return self._failed(f"it {reason} before it answered", again=True)
+    def _over(self, reason: str, *, again: bool = True) -> WorkerError:
+        return self._failed(f"it {reason} before it answered", again=again)
 
     def _failed(self, reason: str, *, again: bool = False) -> WorkerError:
         return WorkerError(reason, again=again, tokens=self.tokens, cost=self.cost)
@@ -200,15 +214,14 @@ class ToolLoop:
 
     def _ask(self) -> dict[str, Any]:
         said = self._record("turn", self._send)
-        if said.get("malformed") and not self._as_text:
-            # A server without tools: what it was told is told as text from now on.
+        if said.get("refuses_tools") and not self._as_text:
             self._as_text = True
-            self.turns = [replace(turn, native=None) for turn in self.turns]
+            self.turns = [written_out(turn) for turn in self.turns]
+            self._warnings[f"calls went as text: {said['error']}"] = None
             said = self._record("turn", self._send)
         if "timeout" in said:
             raise self._over(f"took {self.assignment.timeout:g} s")
         self.tokens += said["tokens"]
-        self.charged += said["charged"]
         self.cost = None if said["cost"] is None else (self.cost or 0.0) + said["cost"]
         if said["error"]:
             raise self._failed(said["error"], again=said["again"])
@@ -240,25 +253,31 @@ class ToolLoop:
             return _said(
                 error=str(error),
                 again=refusal is not None and refusal.retryable,
-                malformed=refusal is not None and refusal.status in MALFORMED,
+                refuses_tools=refusal is not None and refuses_tools(refusal),
             )
-        calls = reply.calls or calls_in_text(reply.text, {tool.name for tool in tools})
+        text, calls = reply.text, reply.calls
+        calls = calls or calls_in_text(text, {tool.name for tool in tools})
+        if not calls and self._as_text and reply.stop is FinishReason.LENGTH:
+            text, calls = without_cut_call(text)
         warnings = [] if calls else [*filter(None, [doubt_of(reply)])]
+        warnings += [
+            f"the limit of {request.max_output:,} tokens cut a call of {call.name}"
+            for call in calls
+            if call.fault == CUT_CALL
+        ]
         if reply.usage.output > request.max_output:
             warnings.append(
                 f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
                 f"{request.max_output:,} were allowed"
             )
-        tokens = reply.usage.input + reply.usage.output
         return _said(
-            text=reply.text,
+            text=text,
             calls=[asdict(call) for call in calls],
             native=reply.native if reply.calls else None,
             error="" if calls else fault_of(reply),
             again=reply.stop is not FinishReason.REFUSED,
             warnings=warnings,
-            tokens=tokens,
-            charged=ceil(tokens - reply.usage.cache_read * (1 - reply.read_price)),
+            tokens=reply.usage.input + reply.usage.output,
             cost=None if reply.price is None else float(reply.price),
         )
 
@@ -384,7 +403,7 @@ _BROKEN_OFF: Final = (
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
     """Return the record of a turn: what the model said, what it took, and what was wrong."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
-    taken = {"malformed": False, "warnings": [], "tokens": 0, "charged": 0, "cost": 0.0}
+    taken = {"refuses_tools": False, "warnings": [], "tokens": 0, "cost": 0.0}
     return {**nothing, **taken, **said}
 
 

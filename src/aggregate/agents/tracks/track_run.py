@@ -175,7 +175,7 @@ class TrackRun:
         context = self._contexts.context(ticket, results, key)
         assignment = context.assignment
         if self._line is not None and ticket.tools:
-            assignment = replace(assignment, base=self._line.head, folder=self._line.folder)
+            assignment = replace(assignment, base=self._line.head, folder=self._line.top.inside)
         if conflict:
             again = f"{assignment.message}\n\n{AGAIN.format(conflict)}"
             assignment = replace(assignment, message=again)

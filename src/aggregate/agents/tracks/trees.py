@@ -5,7 +5,6 @@ no ``.git``, which a command in it could change. Commits travel as packs through
 what it lacks from there.
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,17 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from aggregate.base.disk.reading import read_bytes
 from aggregate.base.errors import StateError
-from aggregate.project.files import FolderListing
-from aggregate.project.git import git, own_git
-from aggregate.project.paths import is_secret
-
-# Of a pack in the database, which holds it in memory: the files of a large project, compressed.
-MOST_BYTES: Final = 200_000_000
-_FILE_BYTES: Final = 50_000_000  # of a file of a project without git
+from aggregate.project.git import own_git
 
 
 class Pack(NamedTuple):
@@ -59,52 +51,6 @@ class Change(NamedTuple):
     def is_plain(self) -> bool:
         """Whether there is a plain file, or none, on both sides: no link and no other repository."""
         return {self.mode_before[:3], self.mode[:3]} <= {"000", "100"}
-
-
-def project_folder(folder: Path) -> str:
-    """Return where a project lies in the trees of its tickets: in a git repository relative to its top."""
-    prefix = git(str(folder), "rev-parse", "--show-prefix") if head_of(folder) else None
-    return (prefix or b"").decode().strip().rstrip("/")
-
-
-def head_of(folder: Path) -> str:
-    head = git(str(folder), "rev-parse", "--verify", "-q", "HEAD^{commit}")
-    return (head or b"").decode().strip()
-
-
-def snapshot(folder: Path) -> Pack:
-    """Return the commit that the tickets of a project start from.
-
-    In a git repository it is the checked out one, without what is not committed; elsewhere one of all files that are
-    not ignored and no secrets.
-    """
-    if head := head_of(folder):
-        objects = git(str(folder), "rev-list", "--objects", "--no-walk", head) or b""
-        names = b"\n".join(line.partition(b" ")[0] for line in objects.splitlines())
-        data = git(str(folder), "pack-objects", "-q", "--stdout", stdin=names + b"\n")
-        if data is None:
-            raise StateError(f"{folder}: git cannot pack the commit {head[:12]}: look at git fsck")
-        return _checked(Pack(head, (), data))
-    with depot() as repository, TemporaryDirectory() as copies:
-        for name in FolderListing().files(str(folder)):
-            path = folder / name
-            if not is_secret(name) and path.is_file() and not path.is_symlink():
-                target = Path(copies, name)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(read_bytes(path, limit=_FILE_BYTES))
-                target.chmod(0o755 if os.access(path, os.X_OK) else 0o644)
-        tree = WorkTree(repository, Path(copies))
-        commit = repository.commit(tree.write(), (), "The project's files")
-        return _checked(repository.pack(commit, ()))
-
-
-def _checked(pack: Pack) -> Pack:
-    if len(pack.data) > MOST_BYTES:
-        raise StateError(
-            f"the files of {pack.commit[:12]} take {len(pack.data):,} bytes, and {MOST_BYTES:,} are the most that "
-            "work trees are made of: let a smaller project have the tickets that write"
-        )
-    return pack
 
 
 @contextmanager

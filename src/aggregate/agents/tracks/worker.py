@@ -62,6 +62,13 @@ class ActingWorker(Protocol):
 AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], WorkerReply | str]
 
 
+def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
+    """Return an assignment and its limits: a database, too, can only lower those of the worker's user."""
+    limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
+    seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
+    return replace(assignment, timeout=seconds), limits
+
+
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
     """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
@@ -74,12 +81,18 @@ class ModelWorker:
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Send the context with the task behind it."""
-        assignment, limits = self._lowered(assignment)
+        assignment, limits = _lowered(assignment, self.terms)
         client = self._client(assignment)
         size = size_of(client, assignment.text, assignment.persona)
-        if size >= limits.max_tokens:
+        left = limits.max_tokens - assignment.used_tokens
+        if size >= left:
+            rest = (
+                f" (attempts before used {assignment.used_tokens:,})"
+                if left < limits.max_tokens
+                else ""
+            )
             raise WorkerError(
-                f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}: "
+                f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}{rest}: "
                 "allow more, or lower its budget",
                 again=False,
             )
@@ -87,7 +100,7 @@ class ModelWorker:
             assignment.prompt,
             assignment.message,
             system=assignment.persona,
-            max_output=min(ChatRequest().max_output, limits.max_tokens - size),
+            max_output=min(ChatRequest().max_output, left - size),
             # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
             seconds=assignment.timeout + _GRACE_SECONDS,
             schema=enforced_schema(assignment.answer),
@@ -108,15 +121,9 @@ class ModelWorker:
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Let the model call tools until it answers."""
-        assignment, limits = self._lowered(assignment)
+        assignment, limits = _lowered(assignment, self.terms)
         client = self._client(assignment)
         return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
-
-    def _lowered(self, assignment: Assignment) -> tuple[Assignment, TicketLimits]:
-        # A database, too, can only lower what this worker's user allows.
-        limits = self.terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
-        seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
-        return replace(assignment, timeout=seconds), limits
 
     def _client(self, assignment: Assignment) -> Client:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
@@ -139,39 +146,45 @@ class ModelWorker:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedWorker:
-    """Answers by ticket id; without an answer it describes what it was given. The same assignment, the same answer."""
+    """Answers by ticket id; describes its context where it has no answer."""
 
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Make the scripted calls and answer; a ticket without a script is described."""
-        script = self.answers.get(assignment.ticket)
-        if script is None:
-            script = ScriptedReply(text=_description(assignment, assignment.tokens))
-        if error := script.failure(assignment.attempt):
-            raise WorkerError(error, again=not script.refuse)
-        client = metered(scripted_client(partial(_follow, script)))
-        limits = self.terms.limits
+        """Make the scripted calls, then answer."""
+        reply = self._reply(assignment)
+        if reply is None:
+            reply = ScriptedReply(text=_description(assignment, assignment.tokens))
+        client = metered(scripted_client(partial(_follow, reply)))
+        assignment, limits = _lowered(assignment, self.terms)
         return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Return the scripted answer, or fail as the script says; it begins at once and ends after its time."""
+        """Answer after the scripted time."""
         begun()
         tokens = assignment.tokens
-        answer = self.answers.get(assignment.ticket)
-        if answer is None:
+        reply = self._reply(assignment)
+        if reply is None:
             return WorkerReply(_description(assignment, tokens), tokens, cost=0.0)
-        time.sleep(answer.seconds)
-        if error := answer.failure(assignment.attempt):
-            raise WorkerError(error, again=not answer.refuse)
-        return WorkerReply(answer.text, tokens + count(answer.text), cost=answer.cost)
+        return WorkerReply(reply.text, tokens + count(reply.text), cost=reply.cost)
+
+    def _reply(self, assignment: Assignment) -> ScriptedReply | None:
+        reply = self.answers.get(assignment.ticket)
+        if reply is None:
+            return None
+        reply = reply.at(assignment.attempt)
+        time.sleep(reply.seconds)
+        if error := reply.failure(assignment.attempt):
+            raise WorkerError(error, again=not reply.refuse)
+        return reply
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
     """Make the calls of a script, one a turn, and then answer."""
-    time.sleep(script.seconds)
     number = sum(bool(turn.results) for turn in request.turns or ())
+    if number:  # the reply itself has waited for the first turn
+        time.sleep(script.seconds)
     if number >= len(script.calls):
         return Reply(script.text, Usage())
     scripted = script.calls[number]

@@ -5,7 +5,7 @@ tickets with one budget, which then begin alike; a ticket with a budget of its o
 for itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +38,7 @@ from aggregate.prompt import (
     FittedSection,
     Request,
     fit_results,
+    own_output_filter,
     result_texts,
 )
 from aggregate.prompt.audit import record_audit
@@ -100,6 +101,13 @@ class WorkerContexts:
     def output_dir(self) -> Path:
         request = self._parts.focused
         return confined(request.output_dir, request.written_in)
+
+    def own_outputs(self, base_dir: Path) -> Callable[[str], bool]:
+        """Return a test for the program's own output, by paths below ``base_dir``."""
+        request = self._parts.focused
+        return own_output_filter(
+            base_dir, request.output_dir, request.namespace, request.shown_from
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a child process is asked for."""
+"""A function call in a child process."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(slots=True, eq=False)
 class Call(Generic[_About, _Answer]):
-    about: _About  # whatever the asker wants to find again beside the answer
-    function: Callable[..., _Answer] | None  # ``None`` calls nothing, and keeps its place
+    about: _About  # the caller's own data, returned with the answer
+    function: Callable[..., _Answer] | None  # None calls nothing but keeps its position
     arguments: Sequence[Any] = ()
-    size: int = 0  # about how many bytes wait with it
-    is_parsed: bool = True  # whether a grammar reads these, which wears a process out
-    answer: _Answer | Exception | None = None  # also what was raised, or why it was given up
+    size: int = 0  # bytes of the message
+    is_parsed: bool = True  # a grammar reads the arguments, which leaks memory in the child
+    answer: _Answer | Exception | None = None  # a value, or the error raised
     is_answered: bool = False
 
     def settle(self, answer: _Answer | Exception | None) -> None:
         self.answer, self.is_answered = answer, True
 
     def result(self) -> _Answer | DeadlineError:
-        """Return the answer of a call that is answered; what the function raised is raised, but for deadlines."""
+        """Return the value or a ``DeadlineError``; raise other errors."""
         if isinstance(self.answer, Exception) and not isinstance(self.answer, DeadlineError):
             raise self.answer
-        return self.answer  # type: ignore[return-value]  # it is answered
+        return self.answer  # type: ignore[return-value]  # after ``settle``

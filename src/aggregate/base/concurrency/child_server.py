@@ -1,7 +1,7 @@
-"""The life of a child process that is asked for calls of functions, each within limits of memory and of time.
+"""Main loop of a child process that executes calls within limits of memory and time.
 
-What a grammar does with a text cannot be foreseen: one of some kilobytes may make it loop for hours, take all memory of
-the machine or write where it must not. Here that costs the process, and its parent knows at which call it ended.
+Grammars are unpredictable: a few kilobytes may make one loop for hours, exhaust the memory or write out of bounds.
+Here only the child dies, and its parent knows at which call.
 """
 
 import gc
@@ -16,14 +16,13 @@ from typing import Final
 from aggregate.base.disk.programs import guard_process
 from aggregate.base.errors import AggregateError
 
-HEADER_BYTES: Final = 8  # of a message's length, big-endian, before the message
-# Above what is mapped at the start: ten times what the longest texts that are parsed take.
+HEADER_BYTES: Final = 8  # a message's length, big-endian
+# Bytes beyond those mapped at the start: ten times the need of the longest parsed texts.
 _MOST_MEMORY: Final = 2 << 30
-# Of computing, for one call: the largest grammar takes one to get its queries ready, which only the first one pays.
+# CPU time of a call; in the first one the largest grammar takes a second to compile its queries.
 _SECONDS: Final = 10.0
-# Ten times what the densest text takes in all views, on the machine that this was measured on.
-_SECONDS_PER_BYTE: Final = 50e-6
-# A hundred times what is usual: hardly anything here makes cycles, and looking for them often takes some percent.
+_SECONDS_PER_BYTE: Final = 50e-6  # ten times the densest text in all views, as measured
+# A hundred times the default: there are hardly any cycles, and frequent collections take some percent.
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 100_000
 
 
@@ -32,10 +31,10 @@ def frame(message: bytes) -> bytes:
 
 
 def serve_calls(pipes: tuple[int, int] | None = None) -> None:
-    """Say that the process is ready, then answer calls until there are no more."""
-    gc.freeze()  # what a fork has brought along stays where it is, untouched
+    """Report readiness, then answer calls until the parent closes the pipe."""
+    gc.freeze()  # leaves the parent's pages shared
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    if sys.platform != "win32":  # what the parent has set for signals that are to end this process
+    if sys.platform != "win32":  # undo the parent's signal handlers
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGPROF):
             signal.signal(number, signal.SIG_DFL)
@@ -46,11 +45,10 @@ def serve_calls(pipes: tuple[int, int] | None = None) -> None:
 
 
 def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | None = None) -> None:
-    """Say that the process is ready by an empty message, then answer messages until there are no more.
+    """Send an empty message, then answer messages until the end of input.
 
-    Where nobody takes the answers any more the process ends without a word, and an interrupt of the terminal, which
-    reaches all its processes, is the parent's to handle. By default messages come and go by standard input and output;
-    what a library prints then goes to standard error, not between the answers.
+    Ends silently if the parent is gone. Ignores interrupts of the terminal, which the parent handles. By default uses
+    standard input and output, and redirects prints of libraries to standard error.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if pipes is None:
@@ -68,11 +66,11 @@ def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | No
                 return
             reply = answer(requests.read(int.from_bytes(header, "big")))
     except BrokenPipeError:
-        os._exit(0)  # Python would try to write the rest once more, and tell of that
+        os._exit(0)  # Python would flush again and print an error
 
 
 def _answer(request: bytes) -> bytes:
-    # What a function returns, or the error that it raises; where the memory does not suffice, the process ends.
+    """Return a function's value or error; exit if memory is exhausted."""
     _limit_time(_SECONDS + len(request) * _SECONDS_PER_BYTE)
     number, value = -1, None
     error: Exception | None = None
@@ -83,7 +81,7 @@ def _answer(request: bytes) -> bytes:
         os._exit(1)
     except AggregateError as problem:
         error = problem
-    except Exception:  # noqa: BLE001 - whatever it is, the parent raises it; many errors cannot be pickled
+    except Exception:  # noqa: BLE001 - raised in the parent; as text, since many errors cannot be pickled
         error = RuntimeError(traceback.format_exc())
     answer = pickle.dumps((number, value, error), protocol=pickle.HIGHEST_PROTOCOL)
     _limit_time(0)
@@ -91,7 +89,7 @@ def _answer(request: bytes) -> bytes:
 
 
 def _limit_time(seconds: float) -> None:
-    # The kernel ends the process after so many seconds of computing, wherever it is then; 0 is no limit.
+    # The kernel kills the process after so much CPU time; 0 removes the limit.
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
@@ -105,4 +103,4 @@ def _limit_memory() -> None:
         bounds = resource.getrlimit(resource.RLIMIT_AS)
         limit = min([mapped + _MOST_MEMORY, *(bound for bound in bounds if bound >= 0)])
         resource.setrlimit(resource.RLIMIT_AS, (limit, bounds[1]))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # nobody wants two gigabytes of it
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no dump of two gigabytes

@@ -1,7 +1,7 @@
-"""Calls of functions in child processes, in order, without waiting for each: what may crash or hang costs only itself.
+"""Call functions in child processes, pipelined and in order, so that a crash costs one call.
 
-A function is found by its name in the child, and what it takes and returns crosses as a pickle. The first call starts a
-process, and more are started where calls pile up. They stay for the calls of later, to the end of this process.
+The child imports the function by name; arguments and results are pickled. The first call starts a process, a backlog
+starts more. They are reused until this process ends.
 """
 
 import os
@@ -15,9 +15,9 @@ from aggregate.base.errors import DeadlineError
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
 
-# Seconds that a child has for a call, whatever it does: it computes for less, so only one that sleeps is given up.
+# Seconds of a call; longer than the CPU limit, so that it only affects a sleeping child.
 PATIENCE: Final = 60.0
-_MOST_WORKERS: Final = 8  # Each holds its own grammars in memory
+_MOST_WORKERS: Final = 8  # each holds its own grammars in memory
 
 
 def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
@@ -30,9 +30,9 @@ def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
 def begin_in_child(
     function: Callable[..., _Answer], *arguments: object
 ) -> Callable[[], _Answer | DeadlineError]:
-    """Begin a call in a child process that is asked for nothing else; what is returned waits once for its answer.
+    """Begin a call in its own child process; return a function to await the answer.
 
-    What the function raises is raised then, but for ``DeadlineError``, which is an answer.
+    It returns the value or a ``DeadlineError``, and raises other errors.
     """
     from aggregate.base.concurrency.lanes import Lanes
 
@@ -45,16 +45,19 @@ def in_children(
     workers: int | None = None,
     patience: float = PATIENCE,
 ) -> Generator[Call[_About, _Answer], None, None]:
-    """Yield the calls in their order, each with its answer; a few megabytes of them are taken ahead.
+    """Yield answered calls in order, reading a few megabytes of them ahead.
 
-    What a function raises is raised, but for ``DeadlineError``, which is an answer; a ``SyntaxViewError`` says that no
-    process can be started. There are ``workers`` processes at the most, by default one per core, with ``patience``
-    seconds for a call.
+    An answer may be a ``DeadlineError``; other errors are raised. A ``SyntaxViewError`` means that no process starts.
+
+    Args:
+        calls: Consumed lazily.
+        workers: Maximum of processes, by default one per core.
+        patience: Seconds for a call.
     """
     upcoming = iter(calls)
     for call in upcoming:
         if call.function is not None:
-            # Processes and pipes, which a run in which nothing is new does without.
+            # Imported late: a run without new files needs no processes.
             from aggregate.base.concurrency.lanes import Lanes
 
             yield from Lanes(_workers(workers), patience).answered(chain((call,), upcoming))
@@ -63,9 +66,9 @@ def in_children(
         yield call
 
 
-def _workers(asked: int | None) -> int:
-    if asked is not None:
-        return max(1, asked)
-    can_tell = hasattr(os, "sched_getaffinity")
-    cores = len(os.sched_getaffinity(0)) if can_tell else os.cpu_count() or 1
+def _workers(most: int | None) -> int:
+    if most is not None:
+        return max(1, most)
+    has_affinity = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     return min(cores, _MOST_WORKERS)

@@ -1,10 +1,10 @@
-"""The child processes that calls are done in: how they are started, and which of them is asked for what.
+"""Start child processes and distribute calls among them.
 
-A fork takes a millisecond and has all modules, a new Python takes a hundred to get there. But a fork of a process with
-several threads may find locks taken by those that it lacks, and macOS breaks in forked processes.
+A fork takes a millisecond and has all modules; a new Python takes a hundred. But a fork of a process with threads may
+inherit locked locks, and macOS breaks in forks.
 
-Calls are sent ahead and answered one by one, so that of a process that dies it is known at which call. Where it had
-answered others before, a new one is asked once more: only a call that ends a new process is given up.
+Calls are sent ahead and answered one by one, so the call that killed a child is known. If the child had answered
+others, the call is retried in a new one; only a call that kills a new child fails.
 """
 
 import atexit
@@ -41,47 +41,43 @@ _SERVE: Final = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from aggregate.base.concurrency.child_server import serve_calls; serve_calls()"
 )
-# Bytes that a child is asked for ahead, and beyond which another child pays: some 0.1 seconds of work. However large
-# they are, one call waits in each child, so that it goes on at once.
+# Bytes sent ahead to a child, and from which another child is worthwhile: some 0.1 seconds of work. One call always
+# waits in each child, whatever its size, so that the child never idles.
 _AHEAD: Final = 300_000
-# Bytes of all calls that are not answered yet: a large one at the front stops nobody for half a second.
+# Bytes of all unanswered calls; a large one in front must not block the others.
 _MOST_WAITING: Final = 8_000_000
-# Bytes after which a child is renewed: tree-sitter 0.26.1 for Python never frees what its parser was given to read in
-# pieces, as texts from 8 KB on are, so that a child grows by a megabyte with each million.
-_MOST_SPENT: Final = 20_000_000
-# Children that wait for the calls of later: in most programs one thread asks at a time.
-_MOST_KEPT: Final = 2
-_LOST: Final = (
-    "the parser crashes over this text, or takes far too much memory or time, and it was given up"
-)
-_NOT_STARTED: Final = "no process can be started to parse texts in"
-# How a process ends that has computed for too long.
-_TOO_LONG: Final = -getattr(signal, "SIGPROF", 0)
+# Bytes after which a child is replaced: tree-sitter 0.26.1 for Python never frees texts read in pieces (from 8 KB on),
+# so a child grows by a megabyte per million.
+_MOST_PARSED: Final = 20_000_000
+_MOST_IDLE: Final = 2  # reused children; most programs parse in one thread at a time
+_LOST: Final = "parsing was stopped: the parser crashes, or takes far too much memory or time"
+_NOT_STARTED: Final = "cannot start a process for parsing"
+_OUT_OF_TIME: Final = -getattr(signal, "SIGPROF", 0)  # exit status
 
 
 def _start_child() -> PoolProcess:
     is_single_threaded = False
-    if sys.platform == "linux":  # which knows also the threads of libraries, as Python does not
+    if sys.platform == "linux":  # lists threads of libraries too, unlike Python
         with contextlib.suppress(OSError):
             is_single_threaded = len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - quicker
-    process = _fork() if is_single_threaded else _run_anew()
+    process = _fork() if is_single_threaded else _run_python()
     return PoolProcess(process) if hasattr(select, "poll") else AlternatingProcess(process)
 
 
 def _fork() -> ForkedProcess:
     requests, send = os.pipe()
     receive, answers = os.pipe()
-    this = os.getpid()
+    parent = os.getpid()
     try:
         pid = os.fork()
         if not pid:
-            # A lock or a connection of the parent's must not outlive it here.
-            nothing, used = os.open(os.devnull, os.O_RDWR), {requests, answers}
-            for number in {0, 1, 2} - used:
-                os.dup2(nothing, number)
-            kept = sorted(number for number in used if number > 2)
-            for before, behind in pairwise([2, *kept, os.sysconf("SC_OPEN_MAX")]):
-                os.closerange(before + 1, behind)
+            # Close the parent's locks and connections, which must not outlive it here.
+            null, pipes = os.open(os.devnull, os.O_RDWR), {requests, answers}
+            for number in {0, 1, 2} - pipes:
+                os.dup2(null, number)
+            high_pipes = sorted(number for number in pipes if number > 2)
+            for low, high in pairwise([2, *high_pipes, os.sysconf("SC_OPEN_MAX")]):
+                os.closerange(low + 1, high)
             serve_calls((requests, answers))
         return ForkedProcess(pid, send, receive)
     except OSError:
@@ -89,16 +85,16 @@ def _fork() -> ForkedProcess:
         os.close(receive)
         raise
     finally:
-        if os.getpid() != this:
-            os._exit(1)  # whatever happens, nothing of the parent's is gone on with in the child
+        if os.getpid() != parent:
+            os._exit(1)  # the child must never continue the parent's code
         os.close(requests)
         os.close(answers)
 
 
-def _run_anew() -> "subprocess.Popen[bytes]":
-    import subprocess  # a fork does without
+def _run_python() -> "subprocess.Popen[bytes]":
+    import subprocess  # not needed for a fork
 
-    # It imports from where this process does; -I and -S leave out what Python does by itself at its start.
+    # The same import paths as here; -I and -S skip Python's own setup.
     paths = dict.fromkeys([*sys.path, str(Path(__file__).parents[3])])
     no_bytecode = ["-B"] if sys.dont_write_bytecode else []
     command = [sys.executable, "-I", "-S", *no_bytecode, "-c", _SERVE, *paths]
@@ -107,20 +103,22 @@ def _run_anew() -> "subprocess.Popen[bytes]":
 
 
 class _Lane:
+    """A child process and its unanswered calls."""
+
     def __init__(self) -> None:
-        # In order, by numbers that answers repeat: where an interrupt loses one, the next is not taken for it.
+        # By numbers that answers repeat: after an interrupt an answer may be lost.
         self.calls: dict[int, Call[Any, Any]] = {}
-        self.ahead = 0  # bytes of these
+        self.ahead = 0  # bytes of the calls
         self.process: PoolProcess | None = None
-        # Seconds of waiting for a call, and for the first one now; who takes the answers may take longer over them.
+        # Seconds for a call, and remaining for the first one; the caller's own time does not count.
         self.patience = self.patience_left = 0.0
         self._numbers = count()
-        self._spent = 0
-        self._has_greeted = self._has_answered = False
+        self._parsed = 0  # bytes
+        self._is_ready = self._has_answered = False
 
     @property
     def is_worn(self) -> bool:
-        return self._spent > _MOST_SPENT
+        return self._parsed > _MOST_PARSED
 
     def add(self, call: Call[Any, Any]) -> None:
         if not self.calls:
@@ -128,18 +126,18 @@ class _Lane:
             if self.is_worn:
                 self.end()
         if self.process is None:
-            self._spent = 0
-            self._has_greeted = self._has_answered = False
+            self._parsed = 0
+            self._is_ready = self._has_answered = False
             try:
                 self.process = _start_child()
             except OSError as error:
                 raise SyntaxViewError(f"{_NOT_STARTED}: {error}") from None
         number = next(self._numbers)
-        asked = number, call.function, call.arguments
-        message = pickle.dumps(asked, protocol=pickle.HIGHEST_PROTOCOL)
+        request = number, call.function, call.arguments
+        message = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
         call.size = len(message)
         self.ahead += call.size
-        self._spent += call.size if call.is_parsed else 0
+        self._parsed += call.size if call.is_parsed else 0
         self.calls[number] = call
         self.process.send(message)
 
@@ -147,7 +145,7 @@ class _Lane:
         answers = self.process.transfer() if self.process else []
         for answer in answers:
             if not answer:
-                self._has_greeted = True
+                self._is_ready = True
                 continue
             number, value, error = pickle.loads(answer)  # noqa: S301 - a private pipe from our own child
             call = self.calls.pop(number)
@@ -159,13 +157,13 @@ class _Lane:
             self._replace()
 
     def _replace(self) -> None:
-        """End the child, give its call up where that is surely at fault, and ask a new one for the others."""
+        """Replace the child; fail its first call if that is the cause."""
         calls = list(self.calls.values())
         is_too_slow = self.patience_left <= 0
         status = self.end()
-        if not self._has_greeted:
+        if not self._is_ready:
             raise SyntaxViewError(f"{_NOT_STARTED}: {sys.executable} ended with status {status}")
-        if is_too_slow or status == _TOO_LONG or not self._has_answered:
+        if is_too_slow or status == _OUT_OF_TIME or not self._has_answered:
             calls.pop(0).settle(DeadlineError(_LOST))
         for call in calls:
             self.add(call)
@@ -178,7 +176,7 @@ class _Lane:
 
 
 class Lanes:
-    """The children that some calls are done in: so many at most, each with ``patience`` seconds for a call."""
+    """At most ``most`` children for calls, with ``patience`` seconds per call."""
 
     def __init__(self, most: int, patience: float) -> None:
         self._lanes: list[_Lane] = []
@@ -188,13 +186,13 @@ class Lanes:
     def answered(
         self, calls: Iterable[Call[_About, _Answer]]
     ) -> Generator[Call[_About, _Answer], None, None]:
-        """Yield the calls in their order, each with its answer, and raise what is none."""
+        """Yield answered calls in order; raise errors except deadlines."""
         waiting: deque[Call[_About, _Answer]] = deque()
         upcoming = iter(calls)
-        held, is_at_end = 0, False
+        size, is_at_end = 0, False
         try:
             while waiting or not is_at_end:
-                while not is_at_end and self._have_room and held < _MOST_WAITING:
+                while not is_at_end and self._have_room and size < _MOST_WAITING:
                     call = next(upcoming, None)
                     if call is None:
                         is_at_end = True
@@ -204,10 +202,10 @@ class Lanes:
                     else:
                         self._add(call)
                     waiting.append(call)
-                    held += call.size
+                    size += call.size
                 if waiting and waiting[0].is_answered:
                     call = waiting.popleft()
-                    held -= call.size
+                    size -= call.size
                     call.result()
                     yield call
                 elif waiting:
@@ -216,7 +214,7 @@ class Lanes:
             self._give_back()
 
     def begin(self, call: Call[None, _Answer]) -> Callable[[], _Answer | DeadlineError]:
-        """Send a call, and return what waits for its answer and returns it, or raises what is none."""
+        """Send a call; return a function to await its answer."""
         self._add(call)
 
         def answer() -> _Answer | DeadlineError:
@@ -231,7 +229,7 @@ class Lanes:
 
     @property
     def _have_room(self) -> bool:
-        """Whether a child needs more, or another one may be started; a worn one answers first what it was asked."""
+        """Whether a child can take a call; a worn one cannot."""
         return len(self._lanes) < self._most or any(
             (lane.ahead < _AHEAD or len(lane.calls) < 2) and not (lane.calls and lane.is_worn)
             for lane in self._lanes
@@ -249,7 +247,7 @@ class Lanes:
         lane.add(call)
 
     def _await_answers(self) -> None:
-        """Wait until a child has answered, or one has not in time, and let all that are busy take that up."""
+        """Wait for answers or a timeout, and process them."""
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()
         wait_for_any(
@@ -261,18 +259,18 @@ class Lanes:
             lane.advance(waited)
 
     def _give_back(self) -> None:
-        """Keep some children for the calls of later, and end the others."""
+        """Keep some children for reuse, end the others."""
         for lane in self._lanes:
-            is_fit = lane.process and not lane.calls and not lane.is_worn
-            if is_fit and len(_idle) < _MOST_KEPT:
+            is_reusable = lane.process and not lane.calls and not lane.is_worn
+            if is_reusable and len(_idle) < _MOST_IDLE:
                 _idle.append(lane)
             else:
                 lane.end()
 
 
 _idle: list[_Lane] = []
-# Those of the process that this one is a fork of, held so that nothing ends them.
-_left: list[_Lane] = []
+# Lanes inherited over fork, kept referenced so that the parent's children are not stopped here.
+_inherited: list[_Lane] = []
 
 
 def _end_idle() -> None:
@@ -280,14 +278,14 @@ def _end_idle() -> None:
         _idle.pop().end()
 
 
-def _leave_idle() -> None:
+def _disown_idle() -> None:
     for lane in _idle:
         if lane.process:
-            lane.process.leave()
-    _left.extend(_idle)
+            lane.process.close()
+    _inherited.extend(_idle)
     _idle.clear()
 
 
 atexit.register(_end_idle)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_idle)
+    os.register_at_fork(after_in_child=_disown_idle)

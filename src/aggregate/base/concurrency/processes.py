@@ -1,7 +1,6 @@
-"""Child processes that answer framed requests, which are sent ahead.
+"""Child processes that answer framed, pipelined requests.
 
-Between two answers a process that is asked only once it has answered stands idle until its parent gets to it. One that
-has its next request in the pipe already goes on at once, so nobody waits unless there is nothing to do.
+With its next request already in the pipe a child goes on at once, instead of idling until the parent reads.
 """
 
 import contextlib
@@ -21,14 +20,11 @@ from aggregate.base.concurrency.child_server import HEADER_BYTES, frame
 if TYPE_CHECKING:
     import subprocess
 
-# Of one read or write: far above what a pipe holds, so that one call takes all that is there.
-_CHUNK_BYTES: Final = 1 << 20
-# As large as Linux lets every user make a pipe, so that a request and an answer fit in without the other side.
+_CHUNK_BYTES: Final = 1 << 20  # of a read or write: more than a pipe holds
+# Largest pipe that Linux allows every user, so that a request and an answer fit.
 _PIPE_BYTES: Final = 1 << 20
-_MOST_ANSWERED: Final = (
-    1 << 28
-)  # bytes: ten times what the largest text gives; who says more is not listened to
-_POLL_SECONDS: Final = 3600.0  # at most for one ``poll``, which counts milliseconds in 32 bits
+_MOST_ANSWERED: Final = 1 << 28  # bytes: ten times the answer to the largest text
+_POLL_SECONDS: Final = 3600.0  # limit of a ``poll``, which counts milliseconds in 32 bits
 
 
 class ForkedProcess:
@@ -43,10 +39,10 @@ class ForkedProcess:
                 os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Return how it ended, once it has: a signal's number is negative; may be called again."""
+        """Wait and return the exit status, negative for a signal."""
         if self.returncode is None:
             self.returncode = 0
-            with contextlib.suppress(ChildProcessError):  # somebody has waited for all children
+            with contextlib.suppress(ChildProcessError):  # reaped by other code
                 self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self.returncode
 
@@ -54,20 +50,20 @@ class ForkedProcess:
 class PoolProcess:
     def __init__(self, process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
         if process.stdin is None or process.stdout is None:
-            raise ValueError("a process is talked to through pipes")
+            raise ValueError("the process has no pipes for standard input and output")
         self.pid = process.pid
         self._process = process
         self._pipes: list[IO[bytes] | Any] = [process.stdin, process.stdout]
         self._requests, self._answers = process.stdin.fileno(), process.stdout.fileno()
         self._unsent: deque[memoryview] = deque()
         self._received = bytearray()
-        self.has_ended = False  # it was found dead; what it answered before is still to be had
+        self.has_ended = False  # earlier answers remain readable
         self._prepare()
 
     def _prepare(self) -> None:
         for pipe in (self._requests, self._answers):
             os.set_blocking(pipe, False)
-            # Neither the module nor the name is there on every system; an OSError means that the user has many pipes.
+            # Some systems lack the module or the name; an OSError means too many pipes of this user.
             with contextlib.suppress(ImportError, AttributeError, OSError):
                 import fcntl
 
@@ -94,11 +90,11 @@ class PoolProcess:
 
     def kill(self) -> int:
         self._process.kill()
-        self.leave()
+        self.close()
         return self._process.wait()
 
-    def leave(self) -> None:
-        """Close the pipes, as a fork of this process does that is not to talk to its parent's child."""
+    def close(self) -> None:
+        """Close the pipes, also of inherited children after a fork."""
         for pipe in self._pipes:
             pipe.close()
 
@@ -116,7 +112,7 @@ class PoolProcess:
                 self._unsent.popleft()
 
     def _read(self) -> None:
-        # One that floods would never let go.
+        # The limit stops reading from a child that floods.
         while len(self._received) <= _MOST_ANSWERED + HEADER_BYTES:
             try:
                 part = os.read(self._answers, _CHUNK_BYTES)
@@ -134,9 +130,9 @@ class PoolProcess:
 
 
 class AlternatingProcess(PoolProcess):
-    """A child process for systems on which no pipe can be read without waiting: it has one request at a time."""
+    """A child process with one request at a time, for systems with blocking pipes only."""
 
-    _has_greeted = False
+    _is_ready = False
 
     def _prepare(self) -> None:
         pass
@@ -144,11 +140,11 @@ class AlternatingProcess(PoolProcess):
     _write = _read = _prepare
 
     def exchange(self, deadline: float) -> None:
-        """Send a request and wait for its answer, or first for the greeting; at the deadline the process is killed."""
+        """Send a request and await the answer, or readiness first; kill it at the deadline."""
         timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._process.kill)
         timer.start()
         try:
-            if self._has_greeted and self._unsent:
+            if self._is_ready and self._unsent:
                 message = self._unsent.popleft()
                 while message:
                     message = message[os.write(self._requests, message[:_CHUNK_BYTES]) :]
@@ -156,7 +152,7 @@ class AlternatingProcess(PoolProcess):
             self._receive(
                 min(_MOST_ANSWERED, int.from_bytes(self._received[-HEADER_BYTES:], "big"))
             )
-            self._has_greeted = True
+            self._is_ready = True
         except OSError:
             self.has_ended = True
         finally:
@@ -172,13 +168,13 @@ class AlternatingProcess(PoolProcess):
 
 
 def wait_for_any(processes: Iterable[PoolProcess], deadline: float) -> None:
-    """Wait until ``transfer`` of one of the processes has something to do, or until ``deadline`` (of ``monotonic``)."""
+    """Wait until a process can transfer data, or until ``deadline`` (of ``monotonic``)."""
     processes = list(processes)
     for process in processes:
         if isinstance(process, AlternatingProcess):
             process.exchange(deadline)
             return
-    poller = select.poll()  # ``select`` knows no descriptor above 1023
+    poller = select.poll()  # ``select`` is limited to descriptors below 1024
     for process in processes:
         process.watch(poller)
     seconds = min(max(0.0, deadline - time.monotonic()), _POLL_SECONDS)

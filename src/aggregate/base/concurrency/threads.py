@@ -1,4 +1,4 @@
-"""Waiting: work in threads that no program waits for when it ends, coroutines, and the pauses between attempts."""
+"""Daemon threads, coroutines, and delays between attempts."""
 
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
-_AHEAD = 3  # Items that wait for the thread, or were worked on and wait for whoever asks
+_AHEAD = 3  # items queued for the thread or finished and not yet read
 
 
 def doubling_delay(number: int, base: float, most: float) -> float:
-    """Return the seconds to wait after the ``number``-th failure, counted from 1: ``base``, then doubled."""
+    """Return the delay in seconds after failure ``number`` (1-based): ``base``, then doubled."""
     return min(base * 2.0 ** min(number - 1, 64), most)  # a float would overflow at 1,024
 
 
@@ -26,7 +26,7 @@ def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
 
 
 def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
-    """Yield what ``work`` gives for each item, in their order, while a thread works on the next ones."""
+    """Map items in order while a thread works ahead."""
     waiting: deque[Future[_R]] = deque()
     with ThreadPoolExecutor(1, "ahead") as thread:
         for item in items:
@@ -40,7 +40,7 @@ def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
 def ordered_map(
     name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int
 ) -> list[_R]:
-    """Return what ``work`` gives for each item, in the order of the items, ``workers`` of them at a time."""
+    """Map items in order, with ``workers`` threads at a time."""
     futures: list[Future[_R]] = [Future() for _ in items]
     queue: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
     for pair in zip(futures, items, strict=True):
@@ -68,20 +68,20 @@ def ordered_map(
 def _complete(future: "Future[_R]", work: Callable[..., _R], *arguments: object) -> None:
     try:
         future.set_result(work(*arguments))
-    except BaseException as error:  # noqa: BLE001 - whoever waits for the future raises it
+    except BaseException as error:  # noqa: BLE001 - raised by ``future.result``
         future.set_exception(error)
 
 
 def run_async(work: Coroutine[Any, Any, _T]) -> _T:
-    """Return what a coroutine returns; it runs in a loop of its own, in another thread if this one has a loop."""
-    import asyncio  # 40 ms, which only some answers of models need
+    """Run a coroutine in its own loop, if necessary in a thread."""
+    import asyncio  # takes 40 ms, rarely needed
 
     try:
         asyncio.get_running_loop()
         has_loop = True
     except RuntimeError:
         has_loop = False
-    if not has_loop:  # not in the except: errors of the work would have that one as their context
+    if not has_loop:  # outside the except clause, which would become the context of errors
         return asyncio.run(work)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()

@@ -1,1 +1,1 @@
-"""The disk as a stranger may have left it: bounded reads, writes that follow no link, programs by their full path."""
+"""Safe access to an untrusted disk: bounded reads, writes without links, programs by full path."""

@@ -1,4 +1,4 @@
-"""SQLite files that somebody else may have put there."""
+"""Open SQLite files from untrusted projects safely."""
 
 import errno
 import os
@@ -11,25 +11,24 @@ from aggregate.base.disk.reading import UnreadableError, without_links
 from aggregate.base.disk.writing import create_private, private_folder
 
 _LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: 20_000_000,  # bytes of a text or a row; zeroblob(1000000000) makes a billion
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1_000_000,  # the texts of the schema, which is parsed on opening
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,  # matching is one step of the machine, however long it takes
+    sqlite3.SQLITE_LIMIT_LENGTH: 20_000_000,  # bytes of a text or a row; zeroblob(1000000000) has a billion
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1_000_000,  # the schema's texts, which are parsed on opening
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,  # a match is one uninterruptible instruction
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
 }
 
-# Instructions of SQLite's machine between two looks at the clock: a millisecond or so.
-_STEPS = 5_000
+_STEPS = 5_000  # SQLite instructions between checks of the time: a millisecond or so
 
 
 def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -> None:
-    """Bound what a database can make a new connection do by its schema and its rows.
+    """Limit the effects of a hostile schema or rows on a new connection.
 
-    After ``seconds`` statements are interrupted, with an ``sqlite3.OperationalError``; ``None`` for never.
+    After ``seconds`` statements raise ``sqlite3.OperationalError``; None means never.
     """
     for limit, most in _LIMITS.items():
         connection.setlimit(limit, most)
-    # No functions with side effects in views, defaults and indexes.
+    # Forbids functions with side effects in views, defaults and indexes.
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")  # a damaged page is an error
     if seconds is not None:
@@ -38,12 +37,12 @@ def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -
 
 
 def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
-    """Tell whether ``name`` is an ordinary table: no view and no virtual table, which compute what they show."""
+    """Return whether ``name`` is an ordinary table, not a view or virtual table, which run code."""
     query = "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE"
-    things = [
+    entries = [
         (kind, str(sql).upper().split()[:2]) for kind, sql in connection.execute(query, (name,))
     ]
-    return things == [("table", ["CREATE", "TABLE"])]
+    return entries == [("table", ["CREATE", "TABLE"])]
 
 
 def has_triggers(connection: sqlite3.Connection) -> bool:
@@ -52,10 +51,10 @@ def has_triggers(connection: sqlite3.Connection) -> bool:
 
 
 def private_database(path: Path) -> None:
-    """Make the file of a database for the user alone, before SQLite would with the user's default; a log inherits that.
+    """Create a database's file readable by the user alone; SQLite's logs inherit that.
 
-    Something else than a file there, or in the place of a log, is an ``UnreadableError``, a folder that a link leads
-    out of its project an ``OutputError``.
+    Raises ``UnreadableError`` if the file or a log is not a regular file, ``OutputError`` if a link leads the folder
+    out of its project.
     """
     private_folder(without_links(path.parent))
     for suffix in ("", "-wal", "-shm", "-journal"):
@@ -63,14 +62,14 @@ def private_database(path: Path) -> None:
     if not path.exists():
         try:
             os.close(create_private(path))
-        except FileExistsError:  # another process was faster
+        except FileExistsError:  # created by another process
             return
 
 
 def check_plain(path: Path) -> None:
-    """Make sure that there is a regular file at ``path`` or nothing, no link either, or raise ``UnreadableError``."""
+    """Raise ``UnreadableError`` unless a path is missing or a regular file, not a link."""
     if path.is_symlink():
-        why = "is a link: put the database itself there"
-        raise UnreadableError(errno.EINVAL, why, str(path))
+        reason = "is a link: replace it by the database itself"
+        raise UnreadableError(errno.EINVAL, reason, str(path))
     if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
-        raise UnreadableError(errno.EINVAL, "is no regular file", str(path))
+        raise UnreadableError(errno.EINVAL, "is not a regular file", str(path))

@@ -1,4 +1,4 @@
-"""Where a path leads, links resolved; and what a stranger may have left there, read within bounds."""
+"""Resolve links of paths, and read untrusted files within limits."""
 
 import errno
 import os
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 def is_file(path: "str | Path") -> bool:
-    """Tell whether there is a regular file at ``path``; a name that no file system takes is none."""
+    """Return whether a path is a regular file."""
     note((str(path),))
     try:
-        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a str is not made a Path, this runs for each entry
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - no Path is built: runs for each entry
     except (OSError, ValueError):
         return False
 
 
 def project_root(folder: "str | Path") -> str:
-    """Return the real path of the root of the project around ``folder``: of its git checkout, else ``folder`` itself.
+    """Return the real path of the git checkout around ``folder``, else of ``folder``.
 
-    A checkout counts by its ``.git``, git is not asked. One that belongs to another user than ``folder``, or that is a
-    home folder (of dotfiles) around it, is passed over: neither makes what lies beside the project part of it.
+    Found by ``.git``, without git. Ignores a checkout of another user and one of the home folder (dotfiles), which
+    would make unrelated folders part of the project.
     """
     current = start = real_path(folder)
-    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - without a home it stays as it is
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
     while True:
         owner = _owner(os.path.join(current, ".git"))
         if owner is not None and owner == _owner(start) and (current == start or current != home):
@@ -40,10 +40,10 @@ def project_root(folder: "str | Path") -> str:
 
 
 def real_path(path: "str | Path") -> str:
-    """Return ``path`` with every link on the way resolved; what is missing, or can be no file, stays by its text."""
+    """Return ``path`` with all links resolved; missing parts and invalid names stay."""
     try:
         return os.path.realpath(path)
-    except (ValueError, RecursionError):  # a NUL; more links than any system follows
+    except (ValueError, RecursionError):  # a NUL; too many links
         return os.path.abspath(path)
 
 
@@ -60,22 +60,21 @@ def _owner(path: str) -> int | None:
 
 
 def confined(path: "Path", root: "Path | None") -> "Path":
-    """Return ``path``, which need not exist, if it lies in ``root``, links resolved, or raise an ``OutputError``."""
+    """Return ``path`` if it is in ``root`` with links resolved, else raise ``OutputError``."""
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
     raise OutputError(
-        f"{path} leads out of the project {os.path.abspath(root)}: name a place in it, or "
+        f"{path} leads out of the project {os.path.abspath(root)}: choose a path in it, or "
         'trust the project ("aggregate trust"), or allow it with --allow-outside'
     )
 
 
 def without_links(path: "Path") -> "Path":
-    """Return ``path``, a place that the user or a default names, if no link in a project leads it out of there.
+    """Return ``path`` unless a link leads it out of its project: ``OutputError``.
 
-    The project is the checkout, else the current folder, that the name of ``path`` leads into; where it leads into
-    neither, the user chose a place elsewhere. An ``OutputError`` says that a link leads out.
+    The project is the checkout around ``path``, else the current folder; a path in neither is the user's choice.
     """
-    from pathlib import Path  # a list of commands does without
+    from pathlib import Path  # not needed to list commands
 
     name = Path(os.path.abspath(path))
     current = Path.cwd()
@@ -84,40 +83,38 @@ def without_links(path: "Path") -> "Path":
     if project is None or is_inside(real_path(name), real_path(project)):
         return path
     raise OutputError(
-        f"{path} leads out of the project {project} through a link: put a folder in the place of the link, or name the "
-        "place that it leads to"
+        f"{path} leads out of the project {project} through a link: replace the link by a folder, or use the path of "
+        "its target"
     )
 
 
-# The most bytes of a file that steers the program (configuration, ignore rules, scripts): real ones have kilobytes.
-SETTINGS_BYTES = 5_000_000
+SETTINGS_BYTES = (
+    5_000_000  # limit of configuration, ignore rules, scripts: real ones have kilobytes
+)
+CONTENT_BYTES = 50_000_000  # limit of sources, beads, records: no model takes more
 
-# The most bytes of a file whose content is used (sources, beads, records): no model takes more.
-CONTENT_BYTES = 50_000_000
-
-# Not blocking: a FIFO without a writer would otherwise hang the run in open(). Nor does a terminal become ours.
+# Non-blocking, since a FIFO without a writer would hang open(). NOCTTY: no terminal may become ours.
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
 
 
-# Sockets and missing devices cannot even be opened.
-_NO_FILE = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)
+_DEVICE_ERRORS = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # sockets, missing devices
 
-_IRREGULAR = "is no regular file"
+_IRREGULAR = "is not a regular file"
 
 _PART_BYTES = 1 << 20
 
 
 class UnreadableError(OSError):
-    """A file is there but is not read, for what it is or how large it is; ``strerror`` says so."""
+    """A file is too large or not regular; ``strerror`` is the reason."""
 
 
 def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
-        if error.errno in _NO_FILE:
+        if error.errno in _DEVICE_ERRORS:
             raise UnreadableError(error.errno, _IRREGULAR, str(path)) from None
         raise
     try:
@@ -133,16 +130,16 @@ def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:
 
 
 def read_regular(path: "str | Path", *, limit: int) -> tuple[bytes, os.stat_result]:
-    """Return what the regular file at ``path``, or behind the link there, holds, and what it is.
+    """Read a regular file, following links; return content and status.
 
-    What is none, or larger than ``limit`` bytes, is an ``UnreadableError``, a path with a NUL a ``ValueError``.
+    Raises ``UnreadableError`` if it is not regular or larger than ``limit`` bytes, ``ValueError`` for a NUL.
     """
     descriptor, info = open_regular(path)
     try:
         size = info.st_size
         if size <= limit:
             data = os.read(descriptor, size + 1)
-            # It changes meanwhile, or its file system does not know sizes: one byte over the limit at the most.
+            # It is changing, or its file system reports no sizes: read at most one byte over the limit.
             if len(data) != size or not size:
                 parts, size = [data], len(data)
                 while size <= limit and parts[-1]:
@@ -154,7 +151,7 @@ def read_regular(path: "str | Path", *, limit: int) -> tuple[bytes, os.stat_resu
             size = len(data)
     finally:
         os.close(descriptor)
-    reason = f"too large: {size:,} bytes, the most is {limit:,}"
+    reason = f"too large: {size:,} bytes, the limit is {limit:,}"
     raise UnreadableError(errno.EFBIG, reason, str(path))
 
 
@@ -163,9 +160,9 @@ def read_bytes(path: "str | Path", *, limit: int = SETTINGS_BYTES) -> bytes:
 
 
 def read_text(path: "str | Path", *, limit: int = SETTINGS_BYTES, is_own: bool = False) -> str:
-    """Return a file as ``read_regular`` does, as UTF-8 text with its own line ends, without a byte order mark.
+    """Read UTF-8 with its line ends, without a byte order mark.
 
-    Of one that this user has written, ``is_own``, others may have put another in its place.
+    ``is_own`` refuses a file that another user may have put there.
     """
     data, info = read_regular(path, limit=limit)
     if is_own and hasattr(os, "geteuid") and info.st_uid != os.geteuid():

@@ -1,9 +1,8 @@
-"""What a run looks at on the disk, and whether all of that is still as it was.
+"""Record the paths that a run depends on, and detect changes later.
 
-A run that watches notes each path it opens, lists or asks about. Of all these it keeps what the system tells without
-reading: device, inode, size and both times. No program can set the time of the last change (``ctime``), so what is
-described as before holds what it held; but clocks of file systems tick in steps, so that what was changed shortly
-before it was described proves nothing.
+A watching run notes each path that it opens, lists or checks, and then stores the status of each: device, inode, size
+and both times. No program can set the change time (``ctime``), so an equal status proves equal content. Only files
+changed within a clock step before the recording prove nothing.
 """
 
 import os
@@ -14,27 +13,26 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
-# Clocks of file systems tick in steps of up to two seconds.
-RACY_NS: Final = 2_000_000_000
-_NUMBERS: Final = 5  # That describe a file
-_UNKNOWN: Final = (0,) * _NUMBERS  # Of what was just changed, and may be again without a trace
-_MOST_CHANGED: Final = 32  # Files; with more all are looked at anew
-UNSEEN: Final = ("/proc/", "/sys/", "/dev/null/", "/dev/urandom/")  # What is no part of any project
+RACY_NS: Final = 2_000_000_000  # largest clock step of file systems
+_NUMBERS: Final = 5  # of a status
+_UNKNOWN: Final = (0,) * _NUMBERS  # status of a file that may change again within the clock step
+_MOST_CHANGED: Final = 32  # files; more changes invalidate the record
+UNSEEN: Final = ("/proc/", "/sys/", "/dev/null/", "/dev/urandom/")  # outside any project
 _TO_WRITE: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _LISTINGS: Final = ("os.listdir", "os.scandir")
 
 
 class Seen:
-    """What this process has looked at since it watches."""
+    """Paths used by this process since ``watch``."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
-        self.trees: dict[str, None] = {}  # folders that git has listed with all below
-        self.repositories: dict[str, None] = {}  # folders whose last commit was asked for
-        self.doubts: list[str] = []  # why nothing can be proved by paths alone
+        self.trees: dict[str, None] = {}  # folders listed recursively by git
+        self.repositories: dict[str, None] = {}  # folders whose last commit was read
+        self.doubts: list[str] = []  # dependencies besides paths
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note what an audit event tells; it is called for every event."""
+        """Note the path of an audit event, called for all."""
         if event == "open":
             path, _, flags = arguments
             if not isinstance(path, int) and path is not None and not flags & _TO_WRITE:
@@ -45,14 +43,14 @@ class Seen:
         elif event == "subprocess.Popen":
             program = os.fsdecode(arguments[0])
             if program != sys.executable and os.path.basename(program) not in ("git", "git.exe"):
-                self.doubts.append(f"{program} was asked")
+                self.doubts.append(f"{program} was started")
 
 
-_watching: list[Seen] = []  # at most one: a process has one run of its own
+_watching: list[Seen] = []  # at most one
 
 
 def watch() -> Seen:
-    """Note from now on what this process looks at."""
+    """Start noting the paths that this process uses."""
     if not _watching:
         _watching.append(Seen())
         sys.addaudithook(_watching[0].hear)
@@ -60,7 +58,7 @@ def watch() -> Seen:
 
 
 def note(paths: Iterable[str]) -> None:
-    """Note paths that are asked about in a way that raises no event, where this process watches."""
+    """Note paths whose use raises no audit event."""
     for seen in _watching:
         seen.paths.update(paths)
 
@@ -76,19 +74,19 @@ def note_repository(folder: str) -> None:
 
 
 def doubt(reason: str) -> None:
-    """Say that the answer depends on more than files, such as standard input or the time of day."""
+    """Note a dependency besides files, such as standard input."""
     for seen in _watching:
         seen.doubts.append(reason)
 
 
 class Own(NamedTuple):
-    """The folder where this program writes, and how its numbered files are called there: they count for nothing."""
+    """The output folder with its numbered files, which are ignored."""
 
     folder: str
     namespace: str
 
     def passes_over(self, folder: str, name: str) -> bool:
-        """Tell whether a name in a folder may come and go by our writing alone: a numbered file, or its folder."""
+        """Return whether our own output creates a name."""
         if folder == self.folder:
             stem, _, kind = name.lstrip(".").removeprefix(f"{self.namespace}_").partition(".")
             is_kind = kind in ("md", "reply.md", "chain.json", "audit.json")
@@ -99,33 +97,33 @@ class Own(NamedTuple):
         )
 
     def has_record(self, path: str) -> bool:
-        """Tell whether a file lies beside a numbered one, as what is compared with the next prompt does."""
+        """Return whether a path is a numbered prompt's record."""
         folder, name = os.path.split(path)
         return folder == self.folder and name.endswith(".json") and self.passes_over(folder, name)
 
     def names(self) -> dict[str, str]:
-        """Return what lies in the folder and in the one above it that exists, besides what we write."""
-        found = {}
+        """Return hashes of names in the folder and its parent."""
+        hashes = {}
         folder = self.folder
         while not os.path.isdir(folder):
-            found[folder] = names_hash(())
+            hashes[folder] = names_hash(())
             folder = os.path.dirname(folder)
-        for each in (folder, os.path.dirname(folder)):
-            found[each] = names_in(each, self).hash
-        return found
+        for existing in (folder, os.path.dirname(folder)):
+            hashes[existing] = names_in(existing, self).hash
+        return hashes
 
 
 class Witnesses(NamedTuple):
-    """What all that a run has looked at was like.
+    """Recorded status of the paths that a run used.
 
     Attributes:
-        files: Absolute paths that are no links.
-        followed: Paths that may be links: of the program, and what links lead to.
+        files: Absolute paths of files, not links.
+        followed: Paths whose links are followed: the program's, and links.
         folders: Listed folders.
-        names: The hash of the names in each of them.
-        absent: Paths at which there was nothing, but for those of which the names in a folder say so.
-        ways: Other folders above all of these; one that becomes a link leads elsewhere.
-        trees: Folders that git has listed: all folders below in which it looks for files are among the listed.
+        names: Hash of the names in each folder.
+        absent: Missing paths, except those in listed folders.
+        ways: Other parent folders; one that becomes a link leads elsewhere.
+        trees: Folders listed recursively by git; their subfolders are in ``folders``.
         states: Five numbers for each file, each followed path and each folder.
     """
 
@@ -150,15 +148,15 @@ class Witnesses(NamedTuple):
         before: Mapping[str, str],
         began_ns: int,
     ) -> "Witnesses | None":
-        """Describe paths as they are now; ``None`` where more than a few files may have changed since the run began.
+        """Record paths now; None if more than a few files may have changed since the start.
 
-        ``before`` says what lay in folders that we write to, as ``Own.names`` returned it when the run began.
+        ``before`` is the result of ``Own.names`` at the start.
         """
         settled_ns = began_ns - RACY_NS
         files: list[str] = []
-        states = array("q")  # at once, since what the system tells of a file takes 700 bytes
-        young = 0
-        beyond = {path: os.stat(path) for path in followed}
+        states = array("q")  # compact: a stat result takes 700 bytes
+        unsettled = 0
+        targets = {path: os.stat(path) for path in followed}
         absent: list[str] = []
         paths = {*paths}
         ways = _ways_to(paths)
@@ -166,42 +164,44 @@ class Witnesses(NamedTuple):
         for path in sorted(paths | {way for way, is_link in ways.items() if is_link}):
             folder, name = os.path.split(path)
             if folder in listed and not listed[folder].may_hold(name, own):
-                continue  # the names in its folder, which comes before it, say that it is absent
+                continue  # the names in its folder, which is sorted before, prove its absence
             try:
                 info = os.lstat(path)
                 if stat.S_ISLNK(info.st_mode):
-                    beyond[path] = os.stat(path)
+                    targets[path] = os.stat(path)
             except (OSError, ValueError):
                 absent.append(path)
             else:
                 if stat.S_ISDIR(info.st_mode):
-                    # Before it is described: what comes between the two shows in its times.
+                    # Listed before its status is taken, whose times reveal changes between both.
                     listed[path] = names_in(path, own)
                 else:
                     state = described(info)
                     is_settled = max(state[-2:]) <= settled_ns
-                    young += not is_settled
+                    unsettled += not is_settled
                     files.append(path)
                     states.extend(state if is_settled else _UNKNOWN)
-        followed_states = [*map(described, beyond.values())]
-        if young > _MOST_CHANGED or any(max(each[-2:]) > settled_ns for each in followed_states):
+        target_states = [*map(described, targets.values())]
+        if any(max(state[-2:]) > settled_ns for state in target_states):
             return None
-        states.extend(chain.from_iterable(followed_states))
-        for path, now in listed.items():
+        if unsettled > _MOST_CHANGED:
+            return None
+        states.extend(chain.from_iterable(target_states))
+        for path, names in listed.items():
             state = described(os.lstat(path))
             is_settled = max(state[-2:]) <= settled_ns
-            if not is_settled and before.get(path) != now.hash:
+            if not is_settled and before.get(path) != names.hash:
                 return None
-            # One that we write to is known by its names alone.
+            # A folder that we write to is compared by its names alone.
             states.extend(state if is_settled else _UNKNOWN)
-        others = sorted(ways.keys() - {*files, *listed})
-        names = [each.hash for each in listed.values()]
-        return cls(own, files, [*beyond], [*listed], names, absent, others, [*trees], states)
+        other_ways = sorted(ways.keys() - {*files, *listed})
+        hashes = [names.hash for names in listed.values()]
+        return cls(own, files, [*targets], [*listed], hashes, absent, other_ways, [*trees], states)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
-        """Return the files that are not as they were, with what they are like now; ``None`` where more has changed.
+        """Return changed files with their new status; None if anything else changed.
 
-        Of a folder that has changed the names in it count.
+        A folder counts as changed if its names differ.
         """
         rows = zip(*[iter(self.states)] * _NUMBERS, strict=True)
         changed = {}
@@ -228,7 +228,7 @@ class Witnesses(NamedTuple):
         return None if any(map(os.path.lexists, self.absent)) else changed
 
     def with_files(self, changed: Mapping[str, tuple[int, ...]], *, now_ns: int) -> "Witnesses":
-        """Return them with files as they are now; one that was just changed may change again without a trace."""
+        """Update the status of changed files; it stays unknown within the clock step."""
         states = self.states[:]
         for number, path in enumerate(self.files):
             if path in changed:
@@ -238,21 +238,22 @@ class Witnesses(NamedTuple):
         return self._replace(states=states)
 
     def unknown(self, paths: Iterable[str]) -> list[str]:
-        """Return those of some paths that neither are described nor are absent by the names in a listed folder."""
-        known = {*self.files, *self.followed, *self.folders, *self.absent}
+        """Return the paths not yet recorded and not known to be missing."""
+        recorded = {*self.files, *self.followed, *self.folders, *self.absent}
         listed = {*self.folders}
         return [
             path
             for path in paths
-            if path not in known and (os.path.dirname(path) not in listed or os.path.lexists(path))
+            if path not in recorded
+            and (os.path.dirname(path) not in listed or os.path.lexists(path))
         ]
 
     def with_others(self, others: "Witnesses") -> "Witnesses":
-        """Return these and ``others``, which describe none of the same paths."""
+        """Add records of other paths."""
         states = array("q")
-        for own, other in zip(self._states_by_kind(), others._states_by_kind(), strict=True):
-            states += own + other
-        lists = [[*own, *other] for own, other in zip(self[1:-1], others[1:-1], strict=True)]
+        for first, second in zip(self._states_by_kind(), others._states_by_kind(), strict=True):
+            states += first + second
+        lists = [[*first, *second] for first, second in zip(self[1:-1], others[1:-1], strict=True)]
         return Witnesses._make([self.own, *lists, states])
 
     def _states_by_kind(self) -> "list[array[int]]":
@@ -261,18 +262,18 @@ class Witnesses(NamedTuple):
 
 
 def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
-    """Return all that lies above some paths, and above what links among that lead to: whether each is a link."""
-    ways: dict[str, bool | None] = {}  # ``None`` of what is not there
+    """Return the parents of paths and whether each is a link."""
+    ways: dict[str, bool | None] = {}  # None if missing
     for path in paths:
-        above = os.path.dirname(path)
-        while above not in ways:
+        parent = os.path.dirname(path)
+        while parent not in ways:
             try:
-                ways[above] = stat.S_ISLNK(os.lstat(above).st_mode)
+                ways[parent] = stat.S_ISLNK(os.lstat(parent).st_mode)
             except (OSError, ValueError):
-                ways[above] = None
-            if ways[above]:
-                ways |= _ways_to([os.path.join(os.path.realpath(above), "")])
-            above = os.path.dirname(above)
+                ways[parent] = None
+            if ways[parent]:
+                ways |= _ways_to([os.path.join(os.path.realpath(parent), "")])
+            parent = os.path.dirname(parent)
     return {way: is_link for way, is_link in ways.items() if is_link is not None}
 
 
@@ -281,7 +282,7 @@ def described(info: os.stat_result) -> tuple[int, ...]:
 
 
 class Names(NamedTuple):
-    """The names in a folder, and a hash of them and of what they are: files, folders, or links and where these lead."""
+    """The names in a folder, and a hash of names, kinds and targets of links."""
 
     folder: str
     names: frozenset[str]
@@ -310,7 +311,7 @@ def names_in(folder: str, own: Own) -> Names:
 
 
 def names_hash(entries: Iterable[str]) -> str:
-    from hashlib import blake2b  # most folders are as they were
+    from hashlib import blake2b  # rarely needed: most folders are unchanged
 
     text = "\0".join(sorted(entries))
     return blake2b(text.encode(errors="surrogateescape"), digest_size=16).hexdigest()

@@ -1,6 +1,6 @@
-"""Write all or nothing, in the user's own files and in ours, which follow no link, are private and have their folders.
+"""Write files atomically: the user's files, and our own, which are private and never links.
 
-Whatever replaces a file, or gives a new one its content under a name that others look at, does it here.
+All code that replaces or publishes a file uses this module.
 """
 
 import errno
@@ -16,30 +16,26 @@ from pathlib import Path
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import ConfigError, OutputError
 
-# Modes of what we write for ourselves: prompts and records hold what nobody else on the machine should read.
+# Modes of our own files: prompts and records must not be readable by other users.
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
-# What the names of files end with that are not whole yet.
-TEMPORARY_SUFFIX = ".tmp"
+TEMPORARY_SUFFIX = ".tmp"  # of unfinished files
 
-# What is collected of many pieces before it is written: with the usual 8 KB each piece is a call of the system.
-_WRITE_BYTES = 1 << 20
+_WRITE_BYTES = 1 << 20  # buffer; with the default 8 KB each piece takes a system call
 
-# Where Linux has a link to each file and folder that the program has open.
-_OPEN_FILES = "/proc/self/fd"
+_OPEN_FILES = "/proc/self/fd"  # Linux: links to the open files and folders
 
-# Of a file's name in its temporary one, which must not have more than 255 bytes: a character has up to four.
+# Of the name in a temporary name, which may have 255 bytes; a character has up to four.
 _STEM_CHARACTERS = 50
 
 
 def replace_text(
     path: Path, text: str | bytes, *, like: Path | None = None, within: Path | None = None
 ) -> None:
-    """Replace the user's file at ``path`` by ``text`` in one step: a kill leaves the old or the new one, whole.
+    """Replace a user's file atomically and durably.
 
-    A link is written through, so that it stays one; where it could be a stranger's, name the folder ``within`` which it
-    has to lead. The file keeps its permissions, a new one has those of ``like``, and the disk is waited for. An
-    ``OutputError`` says why it cannot be written, or that it leads elsewhere.
+    Writes through links. Keeps the permissions; a new file gets those of ``like``. Raises ``OutputError`` if writing
+    fails, or if the target is not ``within`` a folder, which guards against untrusted links.
     """
     target = confined(Path(os.path.realpath(path)), within)
     try:
@@ -55,11 +51,10 @@ def replace_text(
 
 
 def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: bool = False) -> None:
-    """Replace a file of ours at ``path`` in one step: a record, a cache, a state.
+    """Replace a file of ours atomically: a record, a cache, a state.
 
-    A link in its place is replaced, not followed; the file is readable by the user alone, and so are the folders that
-    had to be made for it. With ``durable`` the disk is waited for. Pieces of a text are written one behind the other.
-    An ``OutputError`` says why it cannot be written.
+    Replaces a link instead of following it. File and new folders are private. ``durable`` waits for the disk. Raises
+    ``OutputError`` if writing fails.
     """
     data = data.encode() if isinstance(data, str) else data
     try:
@@ -71,7 +66,7 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
 
 
 def append_own(path: Path, text: str) -> None:
-    """Add a line to a file of ours, which is made where it is missing; a link in its place is not followed."""
+    """Append to a file of ours; never follow a link."""
     try:
         private_folder(path.parent)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -82,13 +77,12 @@ def append_own(path: Path, text: str) -> None:
 
 
 def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable: bool) -> None:
-    # ``mode`` ``None`` leaves the user's default.
+    # A mode of None leaves the user's default.
     temporary = temporary_name(target.parent, target.name[:_STEM_CHARACTERS])
     try:
-        opened = (
+        with (
             temporary.open("xb") if mode is None else os.fdopen(create_private(temporary), "wb")
-        )
-        with opened as file:
+        ) as file:
             file.writelines(pieces)
             if durable:
                 file.flush()
@@ -103,11 +97,10 @@ def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable
 def write_to_free(
     paths: Iterable[Path], pieces: Iterable[bytes], temporary: Path, *, within: Path | None = None
 ) -> Path:
-    """Write a new file of ours, whole or not at all, under the first of ``paths`` that is free, and return that path.
+    """Write a new file atomically at the first free path; return that path.
 
-    Each name is taken only if nothing bears it at that moment, so that no two programs share one and no file is
-    overwritten. The ``temporary`` name lies in the same folder, which is made where it is missing and has to lie
-    ``within`` another one, links resolved; else it is an ``OutputError``.
+    Names are taken exclusively, so that programs never share or overwrite a file. ``temporary`` is in the same folder,
+    created if missing. Raises ``OutputError`` if that is not ``within`` another folder, links resolved.
     """
     private_folder(confined(temporary.parent, within))
     with _pinned(temporary.parent, within) as folder:
@@ -126,7 +119,7 @@ def _take_name(temporary: Path, path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError:
-        # A file system without links: the name is taken first, then the text moved over it.
+        # A file system without hard links: reserve the name, then move the text over it.
         try:
             os.close(create_private(path))
         except FileExistsError:
@@ -146,10 +139,9 @@ def private_folder(folder: Path) -> None:
 
 @contextmanager
 def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
-    """Give a path of a folder in ``root`` that stays this folder's, whoever puts a link in its place meanwhile.
+    """Yield a path of a folder in ``root`` that a concurrent swap by a link cannot redirect.
 
-    A check of the name alone holds until the next moment: who may write beside the folder can swap it before it is
-    written to. Linux gives open folders a path; elsewhere the name is checked, and that moment remains.
+    On Linux it goes through the open folder. Elsewhere only the name is checked, which leaves a short race.
     """
     if root is None or not os.path.isdir(_OPEN_FILES):  # noqa: PTH112 - text in, text out
         yield confined(folder, root)
@@ -164,7 +156,7 @@ def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
 
 
 def create_private(path: Path) -> int:
-    """Create a file that must not be there, also as a link, for the user alone; return a descriptor to write to it."""
+    """Create a new private file and return its descriptor."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     for name in ("O_BINARY", "O_CLOEXEC"):
         flags |= getattr(os, name, 0)
@@ -177,10 +169,9 @@ def temporary_name(folder: Path, stem: str) -> Path:
 
 @contextmanager
 def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[None]:
-    """Keep others that ask the same from changing ``path`` meanwhile, by a lock on its folder that leaves no file.
+    """Lock the folder of a path against cooperating writers, without a lock file.
 
-    Windows locks no folders; there two writers at the same moment are not kept apart. Whoever may read the folder can
-    keep it locked: after ``seconds`` that is an ``OSError``.
+    No lock on Windows. Any reader of the folder can hold it locked: raises ``OSError`` after ``seconds``.
     """
     if sys.platform == "win32":
         yield
@@ -204,18 +195,18 @@ def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[No
         os.close(folder)
 
 
-# The environment variables that move the folders.
+# Environment variables for other folders.
 CACHE_VARIABLE, STATE_VARIABLE = "AGGREGATE_CACHE_DIR", "AGGREGATE_STATE_DIR"
 
-# Stands for the folders of a user without a home folder: nothing lies below it, and nothing can be made there.
+# Replaces the folders of a user without a home: nothing is or can be created below it.
 _NO_HOME = Path(os.devnull)
 
 
 def state_folder(project: Path) -> Path:
-    """Return the folder with the state of the project at ``project``; nothing is made.
+    """Return a project's state folder without creating it.
 
-    It lies in the user's own state folder, because a folder in the project may have come with the project. Its name is
-    the project folder's name and a hash of its real path, so that two clones have two.
+    It is in the user's state folder, since the project's files are not trusted. Its name has the project's name and a
+    hash of its real path, which separates clones.
     """
     real = os.path.realpath(project)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
@@ -228,21 +219,21 @@ def user_state_folder() -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of what can be computed again; nothing is made. ``None`` where the user has no home folder.
+    """Return the cache folder without creating it; None without a home folder.
 
-    It never depends on the current folder: that may be a stranger's project, which would bring a cache of its own. A
-    ``ConfigError`` says that the environment variable names a relative path.
+    Never below the current folder, since an untrusted project could bring its own cache. Raises ``ConfigError`` if the
+    environment variable is a relative path.
     """
-    named = os.environ.get(CACHE_VARIABLE)
-    if named:
-        if not Path(named).is_absolute():
+    path = os.environ.get(CACHE_VARIABLE)
+    if path:
+        if not Path(path).is_absolute():
             raise ConfigError(
-                f'{CACHE_VARIABLE} is "{named}", a relative path, which would lead into the project of the moment: '
-                "set it to an absolute one"
+                f'{CACHE_VARIABLE} is "{path}", a relative path, which could be inside a project: '
+                "set it to an absolute path"
             )
-        return Path(os.path.normpath(named))
-    usual = _usual_folder("user_cache_path")
-    return usual if usual != _NO_HOME else None
+        return Path(os.path.normpath(path))
+    default = _default_folder("user_cache_path")
+    return default if default != _NO_HOME else None
 
 
 def home_folder() -> Path:
@@ -254,27 +245,27 @@ def home_folder() -> Path:
 
 def _states() -> Path:
     root = os.environ.get(STATE_VARIABLE)
-    return Path(os.path.abspath(root)) if root else _usual_folder("user_state_path")
+    return Path(os.path.abspath(root)) if root else _default_folder("user_state_path")
 
 
-# Where Linux has them: an environment variable, and the folder below the user's home without it.
+# On Linux: an environment variable, else a folder in the user's home.
 _LINUX = {
     "user_cache_path": ("XDG_CACHE_HOME", ".cache"),
     "user_state_path": ("XDG_STATE_HOME", ".local/state"),
 }
 
 
-def _usual_folder(name: str) -> Path:
-    # As the library says, which takes 6 ms to load; the rare cases are left to it.
+def _default_folder(name: str) -> Path:
+    # The same as platformdirs, which takes 6 ms to load; rare cases are left to it.
     if sys.platform == "linux":
-        variable, usual = _LINUX[name]
-        for named, below in ((os.environ.get(variable), ""), (os.environ.get("HOME"), usual)):
-            if named and os.path.isabs(named):  # noqa: PTH117 - text in
-                return Path(named, below, "manual_slop")
+        variable, default = _LINUX[name]
+        for root, below in ((os.environ.get(variable), ""), (os.environ.get("HOME"), default)):
+            if root and os.path.isabs(root):  # noqa: PTH117 - text in
+                return Path(root, below, "manual_slop")
     import platformdirs
 
     try:
         folder: Path = getattr(platformdirs, name)("manual_slop", appauthor=False)
-    except RuntimeError:  # without a home folder, where other versions of it have a relative path
+    except RuntimeError:  # no home folder; other versions of it return a relative path
         return _NO_HOME
     return folder if folder.is_absolute() else _NO_HOME

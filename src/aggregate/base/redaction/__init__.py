@@ -1,4 +1,4 @@
-"""Secrets in text: found by a table of rules, and replaced in their place."""
+"""Find secrets in texts by a table of rules, and replace them in place."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Replacing the secrets of a text in their place."""
+"""Replace the secrets of a text by placeholders."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from aggregate.base.redaction.scan import Secret
 
-# In a line, in a comment of any language, it lets the line's secrets stand.
-ALLOWED_LINE: Final = "aggregate: allow-secret"
+ALLOWED_LINE: Final = "aggregate: allow-secret"  # in a comment: allows the line's secrets
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What is redacted: secrets are told of in any case, and nothing that is kept for later runs has one."""
+    """Redaction settings. Secrets are always reported and never stored for later runs."""
 
-    # ``sha256:…`` of values that are no secrets.
-    allow: AbstractSet[str] = field(default_factory=frozenset)
-    replaces: bool = True  # in what is shown
+    allow: AbstractSet[str] = field(default_factory=frozenset)  # ``sha256:…`` of allowed values
+    replaces: bool = True  # in the prompt
 
 
 AS_THEY_ARE: Final = Redaction(replaces=False)
@@ -28,77 +26,76 @@ AS_THEY_ARE: Final = Redaction(replaces=False)
 @dataclass(frozen=True, slots=True)
 class Finding:
     rule: str
-    line: int  # where it begins, 1-based
-    digest: str = ""  # to be allowed by; ``""`` for one so short that its hash would give it away
+    line: int  # 1-based
+    digest: str = ""  # to allow it; ``""`` if it is so short that a hash could be reversed
 
     @property
     def sentence(self) -> str:
-        how = f'allow = ["{self.digest}"] under [redaction], or ' if self.digest else ""
-        return f"redacted ({self.rule}); if it is no secret: {how}a comment with {ALLOWED_LINE} on the line"
+        setting = f'allow = ["{self.digest}"] under [redaction], or ' if self.digest else ""
+        return f"redacted ({self.rule}); if it is no secret: {setting}a comment with {ALLOWED_LINE} on the line"
 
 
 _SHORT, _SHORTEST = b"[REDACTED]", b"***"
 
-# The redacted text is longer than the text by this part at the most, at every point of it.
-_GROWTH = 0.2
+_GROWTH = 0.2  # largest growth of the text, relative and up to any point
 
-# How often a text is searched again before lines that hold secrets go as a whole: ordinary texts need one pass.
-_PASSES = 4
+_PASSES = 4  # searches until lines with secrets are dropped whole; ordinary texts need one
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
     text: str
-    findings: tuple[Finding, ...] = ()  # what was replaced, in order
-    has_allowed: bool = False  # it holds something that the settings alone make no secret
+    findings: tuple[Finding, ...] = ()  # replaced secrets, in order
+    has_allowed: bool = False  # has secrets allowed by the settings
 
     @property
     def is_changed(self) -> bool:
-        """Whether it has secrets, or would have some by other settings."""
+        """Whether the text has secrets under these or other settings."""
         return bool(self.findings) or self.has_allowed
 
 
 def redact(text: str, redaction: Redaction) -> Redacted:
-    """Return ``text`` with each secret replaced by ``[REDACTED:rule]``.
+    """Replace each secret by ``[REDACTED:rule]``; idempotent.
 
-    Lines stay lines: a private key has a placeholder in its first line and ``***`` in the others. What follows is
-    never longer than 1.2 times the text up to there: where a short secret leaves no room, the placeholder is
-    ``[REDACTED]`` or ``***``. Redacting once more changes nothing.
+    Keeps the number of lines: a private key gets a placeholder in its first line and ``***`` in the others. The result
+    is at most 1.2 times as long up to any point, so a short secret may become ``[REDACTED]`` or ``***``.
     """
     data, findings = text.encode("utf-8", "surrogatepass"), list[Finding]()
     for attempt in count():
-        found = _found(data) if data else []
-        secrets = [one for one in found if digest_of(one.value(data)) not in redaction.allow]
+        candidates = _unmarked_secrets(data) if data else []
+        secrets = [
+            secret for secret in candidates if digest_of(secret.value(data)) not in redaction.allow
+        ]
         if not secrets:
             break
         findings += _findings(data, secrets)
-        # What stood before a secret may now stand before something else, so that a rule finds it there.
+        # Search again: a rule may match the text around a placeholder.
         if attempt > _PASSES:
-            data = _blanked(data, secrets)
+            data = _drop_lines(data, secrets)
         else:
-            data = _replaced(data, secrets, room=0.0 if attempt else _GROWTH)
+            data = _replace_secrets(data, secrets, room=0.0 if attempt else _GROWTH)
     if not findings:
-        return Redacted(text, has_allowed=bool(found))
+        return Redacted(text, has_allowed=bool(candidates))
     findings.sort(key=lambda finding: finding.line)
     return Redacted(data.decode("utf-8", "surrogatepass"), tuple(findings))
 
 
 def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
-    """Return those of some texts that hold secrets, with what is shown in their place; nothing where all are shown."""
+    """Return the redacted form of each text with a secret; empty if secrets are shown."""
     texts = list(dict.fromkeys(words)) if redaction.replaces else []
     if not redact("\n".join(texts), redaction).findings:
         return {}
-    # Each by itself, so that its placeholder does not depend on the others.
-    clean = {text: redact(text, redaction).text for text in texts}
-    return {text: shown for text, shown in clean.items() if text != shown}
+    # One by one: a placeholder must not depend on the other texts.
+    redacted = {text: redact(text, redaction).text for text in texts}
+    return {text: clean for text, clean in redacted.items() if text != clean}
 
 
 def digest_of(value: bytes) -> str:
     return f"sha256:{hashlib.sha256(value).hexdigest()}"
 
 
-def _found(data: bytes) -> "list[Secret]":
-    # But for those whose lines say that they are none.
+def _unmarked_secrets(data: bytes) -> "list[Secret]":
+    """Find secrets, without those in lines with ``ALLOWED_LINE``."""
     from aggregate.base.redaction.scan import find_secrets  # its rules and their library take 40 ms
 
     allowed_line = ALLOWED_LINE.encode()
@@ -124,15 +121,15 @@ def _findings(data: bytes, secrets: "Sequence[Secret]") -> list[Finding]:
     return findings
 
 
-def _replaced(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes:
-    # ``room`` is what placeholders may add, as a part of the text before them.
+def _replace_secrets(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes:
+    """Insert placeholders, which may add ``room`` times the text before."""
     pieces: list[bytes] = []
-    position = before = added = 0
+    position = total = added = 0
     for secret in secrets:
         for number, (start, end) in enumerate(secret.runs):
             size = _characters(data[start:end])
-            before += _characters(data[position:start]) + size
-            limit = size + int(room * before) - added if room else size
+            total += _characters(data[position:start]) + size
+            limit = size + int(room * total) - added if room else size
             full = f"[REDACTED:{secret.rule}]".encode()
             forms = (full, _SHORT, _SHORTEST) if number == 0 else (_SHORTEST,)
             form = next((form for form in forms if len(form) <= limit), _SHORTEST[:size])
@@ -142,8 +139,8 @@ def _replaced(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes
     return b"".join([*pieces, data[position:]])
 
 
-def _blanked(data: bytes, secrets: "Sequence[Secret]") -> bytes:
-    # Without the lines that hold secrets: what only hostile texts need, and always an end.
+def _drop_lines(data: bytes, secrets: "Sequence[Secret]") -> bytes:
+    """Replace lines containing secrets; always terminates, for hostile texts."""
     pieces: list[bytes] = []
     position = 0
     for start, end in (run for secret in secrets for run in secret.runs):

@@ -1,7 +1,7 @@
-"""The table of what counts as a secret.
+"""Rules for secrets.
 
-Every pattern runs in RE2, in time that grows with the text's length alone, whatever a hostile file holds. No secret
-crosses a line's end. The secret is the group that matched, or the whole match where there is no group.
+All patterns run in RE2, in linear time even for hostile files. A secret is within one line: the group that matched, or
+the whole match without groups.
 """
 
 import math
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-# What people write where a secret does not belong; it counts for nothing in a value.
+# Words of placeholders; they do not count in a value.
 _WORDS = re.compile(
     r"examples?|samples?|dummy|changeme|change|replace|placeholder|redacted|insert|enter|fixme|todo|lorem|ipsum|"
     r"your|here|this|with|fake|mock|invalid|wrong|default|demo|local|host|tests?|testing|foo|bar|baz|qux|spam|eggs|"
@@ -21,7 +21,7 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 
-# A variable, a template, an escape, a path or an address: what refers to a value elsewhere.
+# References to a value elsewhere: variables, templates, escapes, paths and addresses.
 _REFERENCE = re.compile(
     r"^[{<(\[]|\{\w*\}|\{\{|[$#]\{|\$\(|%\(|%[sd]\b|<\w+>|\(\)|^\$\w+$|^%\w+%$|\\[ux]|://|^(?:\.{0,2}|~)/[a-z]|\.\.\."
 )
@@ -34,20 +34,18 @@ _DIGIT = re.compile("[0-9]")
 
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
 
-# What names, versions and paths do not have.
-_SPECIAL = frozenset("!#$%^&*+=@?~|;")
+_SPECIAL = frozenset("!#$%^&*+=@?~|;")  # not in names, versions and paths
 
-# Characters of the pieces that upper case letters and digits part: names have longer ones.
-_SHORT_PIECES = 2.9
+_SHORT_PIECES = 2.9  # average characters between upper case letters and digits; names have more
 
 _MARKS = ("[REDACTED", "***")
 
-# Bits per character of a secret: eight characters that occur equally often have 3.0, words and runs less. A value of
-# fewer than twelve characters can hardly reach that: six different ones have 2.6.
+# Bits per character of a secret: eight equally frequent characters have 3.0, words and runs less. A value below twelve
+# characters hardly reaches that: six different ones have 2.6.
 _LEAST_BITS, _LEAST_BITS_OF_SHORT, _SHORT = 3.0, 2.5, 12
 
-# Characters of a token behind its known beginning, and of one without. Services' tokens have 16 and more, of which a
-# word that occurs by chance takes some.
+# Characters of a token after a known prefix, and without one. Real tokens have 16 and more, from which random words
+# are subtracted.
 _LEAST_TOKEN, _LEAST_RANDOM = 12, 20
 
 
@@ -77,14 +75,14 @@ def is_password(value: str) -> bool:
         return False
     if not digit and not (len(rest) >= 10 and (special or _is_scrambled(rest))):
         return False
-    # Two kinds of characters, digits among them or not: a word alone is no password, and digits alone are a number.
+    # Two kinds of characters: one alone is a word or a number.
     if lower + upper + (not rest.isalnum()) < (1 if digit else 2):
         return False
     return entropy(rest) >= (_LEAST_BITS_OF_SHORT if len(rest) < _SHORT else _LEAST_BITS)
 
 
 def is_login(value: str) -> bool:
-    """Tell whether what stands at a URL's place for a password is no placeholder; it may be weak."""
+    """Return whether a URL's password is real, not a placeholder."""
     if any(mark in value for mark in _MARKS) or _REFERENCE.search(value):
         return False
     return len(_WORDS.sub("", value)) >= 4
@@ -100,7 +98,7 @@ def is_scrambled_password(value: str) -> bool:
 
 
 def is_unquoted_password(value: str) -> bool:
-    """Tell whether a value without quotes is a secret: it could be code as well, so names are refused."""
+    """Return whether an unquoted value is a secret, not code."""
     if _DOTTED.fullmatch(value) and not _is_scrambled(value):
         return False
     return is_password(value.rstrip(".,;:"))
@@ -112,7 +110,7 @@ def entropy(value: str) -> float:
 
 
 def _is_scrambled(name: str) -> bool:
-    # What could be a name changes between letters and digits more often than names do.
+    # Names change less often between letters and digits.
     if _HEXADECIMAL.fullmatch(name) and len(name) >= 24:
         return True
     changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(name))
@@ -123,7 +121,7 @@ def _is_scrambled(name: str) -> bool:
 
 
 def _is_spelled(value: str) -> bool:
-    # Of words and at most a number behind them: ``resetTokenView2``, ``acme-web-1``.
+    # Words and at most one number: ``resetTokenView2``, ``acme-web-1``.
     pieces = [piece for piece in _PIECES.findall(value) if piece.isalnum()]
     words = [piece for piece in pieces if len(piece) >= 3 and piece.isalpha()]
     letters = sum(len(word) for word in words)
@@ -136,36 +134,36 @@ def _is_spelled(value: str) -> bool:
 
 
 class SecretRule(NamedTuple):
-    id: str  # stands in the placeholder, ``[REDACTED:id]``
-    pattern: str  # RE2 syntax; at most one of its groups takes part in a match
-    accepts: Callable[[str], bool] | None = None  # tells whether a matched value is likely a secret
-    guessable: bool = False  # values may be short enough to be found from their hash by trying
-    hint: str = ""  # the end of the pattern, by which texts without a match are found more quickly, or all of it
+    id: str  # in the placeholder, ``[REDACTED:id]``
+    pattern: str  # RE2 syntax; at most one of its groups matches
+    accepts: Callable[[str], bool] | None = None  # whether a matched value is likely a secret
+    guessable: bool = False  # values may be short enough to guess them from their hash
+    hint: str = ""  # end of the pattern or all of it, a quick filter for texts without a match
 
 
-# What the patterns share, by the names that they call it.
+# Shared parts of patterns by name.
 _PARTS: Final = {
     "UUID": r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}",
-    # Where a token may begin: names such as ``backup_ghp_…`` put it behind an underscore, which is no word's end.
+    # Beginning of a token: also after an underscore, as in ``backup_ghp_…``, which ends no word.
     "START": r"(?:\b|_)",
-    # What names of secrets hold; a key alone is none, ``sort_key`` and ``key=`` are everywhere.
+    # Words in names of secrets; not "key" alone, since ``sort_key`` and ``key=`` are everywhere.
     "KEYWORD": (
         r"(?:passw(?:or)?d|passphrase|passcode|pwd|(?:\b|_)(?:pass|pw|psk|pepper)\b|(?-i:[a-z](?:Pass|Pw))\b|secret|token|credential|"
         r"identified[ \t]+by|"
         r"(?:api|access|private|auth|encryption|encrypt|signing|signature|master|account|shared|service|app|license|"
         r"webhook|session|cookie|hmac|jwt|admin|storage|root|deploy|fernet)[ _.-]?key)"
     ),
-    # Between a name and its value: an assignment, also with a type as in Go, Rust and TypeScript, or a mapping's colon.
+    # Between name and value: an assignment, also with a type as in Go, Rust and TypeScript, or a mapping's colon.
     "ASSIGNED": r"(?::[ \t]*[A-Za-z_&][\w.<>\[\]|&' ]*=|[ \t][\w.*&\[\]]+[ \t]*=|:=|=>|==?|:)[ \t]*(?:\[\]byte\()?",
-    # Between a name and a default beside it: ``getenv("TOKEN", "...")``, ``token || "..."``.
+    # Between name and default value: ``getenv("TOKEN", "...")``, ``token || "..."``.
     "BESIDE": r"(?:,|\(|\|\|?|\?\?|\bor\b)[ \t]*",
-    # Between a name and its value in prose and SQL: ``password is``, ``identified by``.
+    # Between name and value in prose and SQL: ``password is``, ``identified by``.
     "SAID": r"(?:[ \t]+(?:is|was|to|as)?:?[ \t]*)",
-    # A value in quotes. From eight characters on: shorter ones are mostly words and numbers.
+    # A quoted value of at least eight characters: shorter ones are mostly words and numbers.
     "QUOTED": (
         r"""(?:[a-zA-Z]{1,2})?(?:"([^"\s]{8,})"|'([^'\s]{8,})'|`([^`\s]{8,})`|\\"([^"\s\\]{8,})\\")"""
     ),
-    # A value without quotes, as long, up to what ends a value in some language.
+    # An unquoted value of that length, up to an end of values in some language.
     "BARE": r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)""",
 }
 
@@ -180,11 +178,11 @@ _JUDGES: Final[dict[str, Callable[[str], bool] | None]] = {
     "unquoted": is_unquoted_password,
 }
 
-# What stands before it does not take part in the hint; it stands in no group, and no alternative is beside it.
+# The hint is the pattern after this mark, which must be outside groups and alternatives.
 _HINT: Final = "«HINT»"
 
-# Id, judge (with ``!`` where values are guessable) and pattern, in a line or in more that are indented. The specific
-# ones before the general ones: of two that overlap the earlier one counts.
+# Id, judge (with ``!`` if values are guessable) and pattern; further lines are indented. Specific rules come first: of
+# overlapping matches the earlier rule wins.
 _TABLE: Final = r"""
 # Clouds
 aws-access-key       key        «START»((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})\b
@@ -330,5 +328,4 @@ def _rules() -> Iterator[SecretRule]:
 
 RULES: Final = tuple(_rules())
 
-# The id of what ``find_secrets`` finds beside them, the one secret that has many lines.
-PRIVATE_KEY: Final = "private-key"
+PRIVATE_KEY: Final = "private-key"  # id of the only secret with many lines, found without a rule

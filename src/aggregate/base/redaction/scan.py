@@ -1,4 +1,4 @@
-"""Where the secrets of a text are: by the table of rules, and blocks of private keys over many lines."""
+"""Find secrets by rules, and private keys over many lines."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ import re2
 
 from aggregate.base.redaction.rules import PRIVATE_KEY, RULES
 
-# What begins and ends the block of a private key; RE2 syntax and Python's.
+# Begin and end of a private key; for RE2 and Python.
 _MARKER: Final = (
     r"-----(?:BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
     r"|\bPrivate-(?:Lines: [0-9]+|(?:MAC|Hash):)"
@@ -22,23 +22,21 @@ _BEFORE: Final = re.compile(rb"(?:\\[nrt]|[\s\"'`#*>|,(])*(?:// )?")
 _BEHIND: Final = b" \t\r\n\"'`,;)]}\\+"
 _ESCAPED: Final = re.compile(rb"\\[nr]|\\\\n")
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/=]+")
-# Characters of base64 that a block must have: the shortest keys have 64, and code that only names the markers none.
+# Base64 characters of a key: the shortest keys have 64, code with only the markers none.
 _LEAST: Final = 48
-# Characters of a line behind a beginning without an end that still counts as part of the key.
-_LEAST_LINE: Final = 16
+_LEAST_LINE: Final = 16  # characters of a line of a key without an end marker
 _COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
 _ANY_CASE: Final = "(?i:"
-# Bytes that an automaton may take; in 8 MB it is built anew again and again, three times as slow.
+# Bytes of an automaton; with 8 MB it is rebuilt again and again, three times as slow.
 _MEMORY: Final = 64 << 20
-# Bytes of a value that are looked at to tell whether it is a secret: a bound for values of megabytes.
-_MOST_JUDGED: Final = 1_000
+_MOST_JUDGED: Final = 1_000  # bytes of a value that are judged, for values of megabytes
 _PLACEHOLDERS: Final = (b"[REDACTED", b"***")
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
     rule: str
-    runs: tuple[tuple[int, int], ...]  # offsets of its bytes, one run for each line that it has
+    runs: tuple[tuple[int, int], ...]  # byte offsets, one run per line
     guessable: bool = False
 
     @property
@@ -54,15 +52,15 @@ class Secret:
 
 
 def find_secrets(data: bytes) -> list[Secret]:
-    """Return the secrets of a text in UTF-8, in their order; of two that overlap the one whose rule comes first."""
+    """Return a text's secrets in order; earlier rules win overlaps."""
     candidates: list[tuple[int, Secret]] = []
     for match, indexes in _automata():
-        for place in match(data) or ():
-            index = indexes[place]
+        for number in match(data) or ():
+            index = indexes[number]
             if index == len(RULES):
                 candidates += [(-1, secret) for secret in _private_keys(data)]
             else:
-                candidates += [(index, secret) for secret in _of_rule(index, data)]
+                candidates += [(index, secret) for secret in _rule_matches(index, data)]
     candidates.sort(key=lambda candidate: (candidate[0], candidate[1].start))
     secrets: list[Secret] = []
     for _, group in groupby(candidates, key=itemgetter(0)):
@@ -76,7 +74,7 @@ def find_secrets(data: bytes) -> list[Secret]:
     return secrets
 
 
-def _of_rule(index: int, data: bytes) -> Iterator[Secret]:
+def _rule_matches(index: int, data: bytes) -> Iterator[Secret]:
     rule = RULES[index]
     for match in _patterns()[index].finditer(data):
         start, end = match.span(match.lastindex or 0)
@@ -99,7 +97,7 @@ def _private_keys(data: bytes) -> Iterator[Secret]:
 
 
 def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int]]:
-    """Yield the base64 of each line; without an end marker, ``whole`` off, up to the first line of another kind."""
+    """Yield the base64 of each line of a key."""
     while start < end:
         stop = data.find(b"\n", start, end) + 1 or end
         run = _run(data, start, stop)
@@ -111,7 +109,7 @@ def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[i
 
 
 def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
-    # The base64 of a line without quotes, comment signs and the like around it.
+    """Return the base64 of a line."""
     before = _BEFORE.match(data, start, stop)
     start = before.end() if before else start
     while stop > start:
@@ -125,18 +123,17 @@ def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
 
 @cache
 def _patterns() -> Sequence[re.Pattern[bytes]]:
-    # What RE2 compiles has no types of its own and is used as what ``re`` compiles.
+    # RE2's untyped patterns are used like those of ``re``.
     return [re2.compile(pattern, _options()) for pattern in _sources()]
 
 
 @cache
 def _automata() -> list[tuple[Callable[[bytes], list[int] | None], Sequence[int]]]:
-    """Return what tells in one pass each which of some patterns a text may have, and which patterns these are.
+    """Return filters that find possibly matching rules in one pass, with the rules' indices.
 
-    RE2 builds them while they run, and in one all patterns multiply each other's states. So those with words in any
-    case stand apart from the beginnings of tokens: on 36 MB of sources one automaton takes 0.66 s at first and 0.12
-    later, these two 0.37 and 0.18. Counts are left out: they would make it too large to be quick, and a set that is too
-    large finds nothing.
+    RE2 builds automata lazily, and the patterns of one multiply each other's states. So patterns with words in any
+    case are separate: on 36 MB of sources one automaton takes 0.66 s at first and 0.12 later, these two 0.37 and 0.18.
+    Counts are replaced by ``*`` and ``+``: they make automata slow, and one that is too large matches nothing.
     """
     hints = [*(rule.hint for rule in RULES), _MARKER]
     has_words = [_ANY_CASE in hint for hint in hints]

@@ -1,4 +1,4 @@
-"""Pure functions on strings: lines, fences, what a text hides, which files a program has written."""
+"""Pure functions on strings: lines, fences, invisible characters, generated files."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Cells of tables that fit a terminal: a library for tables takes seconds for thousands of rows."""
+"""Table cells of fixed width, faster than a table library."""
 
 from rich.cells import cell_len, set_cell_size
 

@@ -1,8 +1,8 @@
-"""Which files a program has written, told from their names and what they begin with.
+"""Detect generated files by name and by their first lines.
 
-The rules are those of https://go.dev/s/generatedcode and of the banners that common generators write. A file that only
-speaks of generated code must not be taken for one: a banner counts in the comments before the first code, at the
-beginning of a sentence, and unless it is unmistakable only beside a request not to edit.
+The rules are those of https://go.dev/s/generatedcode and banners of common generators. A file that only mentions
+generated code does not count: a banner must be in the comments before the first code, at the beginning of a sentence,
+and unless it is unmistakable near a request not to edit.
 """
 
 import re
@@ -11,26 +11,25 @@ from typing import Final
 
 from aggregate.base.text.lines import printable
 
-# What of a text is looked at: a licence of usual length, and what follows it.
-HEAD_CHARACTERS: Final = 4096
+HEAD_CHARACTERS: Final = 4096  # searched: a usual licence and the text after it
 _HEAD_LINES: Final = 80
-# Comments of many lines, and docstrings, by what opens them.
+# Ends of block comments and docstrings by their beginnings.
 _BLOCKS: Final = {
     "/*": "*/", "<!--": "-->", "(*": "*)", "{-": "-}", "--[[": "]]", "#|": "|#", "<#": "#>", "{#": "#}",
     "<%--": "--%>", "=begin": "=end", '"""': '"""', "'''": "'''",
 }  # fmt: skip
 _QUOTES: Final = ('"""', "'''")
-# Kinds of text whose lines may begin with the mark of a comment and are none: headings, lists.
+# Prose, where comment marks at a line's start are headings or lists.
 _PROSE: Final = frozenset({".md", ".markdown", ".mdx", ".rst", ".adoc", ".html", ".htm", ".txt"})
 _OPENED: Final = re.compile(
     r"\s*(?:[rRuU]?(?P<block>" + "|".join(map(re.escape, _BLOCKS)) + r")|(?P<line>/{2,}[/!]?|#+!?"
     r"|--+|;+|%+|!+|dnl\b|(?i:@?rem\b)|\.\. |\.\\\"))"
 )
-# What may stand before or between such comments and is none: declarations, blank lines.
+# Other lines allowed before and between these comments: declarations, blank lines.
 _PREAMBLE: Final = re.compile(
     r"\s*(?:<[?!]|@charset\b|@echo\b|['\"]use strict['\"]|---|\ufeff|$)", re.IGNORECASE
 )
-# Directives of the preprocessor that may stand before a file's first comment.
+# Preprocessor directives allowed before a file's first comment.
 _GUARD: Final = re.compile(r"\s*#\s*(?:(?:if|ifndef|ifdef|endif|pragma)\b.*|define\b\s*\S+\s*$)")
 _DIRECTIVE: Final = re.compile(r"\s*#\s*[a-z]+\b")
 C_SUFFIXES: Final = frozenset(
@@ -39,15 +38,15 @@ C_SUFFIXES: Final = frozenset(
 
 
 def leading_comments(text: str, suffix: str) -> list[str]:
-    """Return the lines of the comments before the first code of ``text``, without their marks.
+    """Return the comment lines before the first code, without their marks.
 
-    A blank line, and one that only has marks, is ``""``. In C the lines of an include guard may stand before a comment,
-    in prose only blocks are comments; at most the first 4,096 characters are looked at.
+    Blank lines are ``""``. Skips an include guard in C; in prose only blocks are comments. Reads at most 4,096
+    characters.
     """
     comments: list[str] = []
     closed_by = ""
     for line in text[:HEAD_CHARACTERS].split("\n", _HEAD_LINES)[:_HEAD_LINES]:
-        content, behind = line, ""
+        content, rest = line, ""
         if closed_by:
             if closed_by in _QUOTES and line[:1].isspace():  # an example in a docstring
                 continue
@@ -65,15 +64,15 @@ def leading_comments(text: str, suffix: str) -> list[str]:
         else:
             break
         if closed_by and closed_by in content:
-            content, _, behind = content.partition(closed_by)
+            content, _, rest = content.partition(closed_by)
             closed_by = ""
         comments.append(content.strip(" \t\r*#/;=-+|!%~_"))
-        if behind.strip():  # code behind a comment
+        if rest.strip():  # code after a comment
             break
     return comments
 
 
-# What package managers write: the exact versions of everything that a project depends on.
+# Lock files of package managers.
 LOCK_FILES: Final = frozenset(
     (
         ".terraform.lock.hcl", "Cargo.lock", "Cartfile.resolved", "Chart.lock", "Gemfile.lock", "MODULE.bazel.lock",
@@ -83,22 +82,20 @@ LOCK_FILES: Final = frozenset(
         "poetry.lock", "pubspec.lock", "uv.lock", "yarn.lock",
     )
 )  # fmt: skip
-# Characters of a banner that are quoted: longer ones hold command lines.
-_QUOTED: Final = 120
-# Characters before and behind a banner in which it may ask not to edit, or take back what it says.
+_QUOTED: Final = 120  # characters of a quoted banner; longer ones contain command lines
+# Characters around a banner that are searched for a request not to edit, or a retraction.
 _AROUND: Final = 240
-# Of a minified text at least, and of one of its lines on average: nobody writes such lines.
+# Least characters of a minified text, and average of its lines.
 _MINIFIED_CHARACTERS, _MINIFIED_LINE = 5_000, 500
-# In which is looked for what a compiler writes into the last line; only the name of the file itself counts there,
-# since tests of such tools hold others.
+# Last characters that are searched for a source map; its name must match, since tests of compilers contain others.
 _END: Final = 300
 _COMMENT: Final = ("/*", "*", "//")
-# Banners of C and C++ that do not say "generated", as all others do: looked for first, few files have any.
+# Banners of C and C++ without the word "generated".
 _C_HINTS: Final = ("GNU Bison", "Meta object code")
 
 _FILE: Final = r"(?:file|code|source|module|header|document|script|package|class|makefile)"
 _BY_MACHINE: Final = r"(?:auto(?:matically)?|machine)[- ]*generated"
-# A generator or its input: what a tool has laid out once, for its user to go on with, names none.
+# A generator or its input; absent in files that a tool created once for the user to continue.
 _PATH: Final = (
     r"[`'\"]?(?:[\w$.-]+/[\w./$-]+|[\w-]+\.(?:pl|py|rb|sh|go|js|mjs|ts|awk|lua|rs"
     r"|in|y|l|g4|proto|idl|xml|ya?ml|json|tmpl|rules|td)\b)"
@@ -119,7 +116,7 @@ _SURE: Final = (
     r".{0,40}\bgenerated (?:automatically )?by (?:automake|aclocal|autoconf)\b",
     r"Meta object code from reading C\+\+ file",
 )
-# What generators write too, and authors of templates and migrations: it counts beside ``_NO_EDIT``.
+# Banners also used by authors of templates and migrations; they only count near ``_NO_EDIT``.
 _LIKELY: Final = (
     rf"{_BY_MACHINE}\b",
     r"(?:Code )?Generated (?:by|from|with|using|on|file|code|automatically)\b",
@@ -135,8 +132,8 @@ _NO_EDIT: Final = re.compile(
     r"|(?:changes|edits|modifications)\b[^.]{0,60}\b(?:lost|overwritten|discarded)",
     re.IGNORECASE,
 )
-# What else such a sentence says where the file is somebody's own by now, or only a part of it is generated.
-_TAKEN_BACK: Final = re.compile(
+# Retractions: the file was edited since, or only a part of it is generated.
+_RETRACTION: Final = re.compile(
     r"\b(?:originally|initially|partial(?:ly)?|partly|parts of|portions of|some of|sections? of|hand[- ]edited"
     r"|(?:then|and|later) (?:\w+ )?(?:edited|modified|adapted)|(?:may|can|free to|safe to|should) (?:now )?"
     r"(?:edit|modify|customi[sz]e|adapt)|(?:edit|below|beneath|above|between|after) this (?:line|point|comment|marker)"
@@ -146,7 +143,7 @@ _TAKEN_BACK: Final = re.compile(
 
 
 def generated_reason(path: str, text: str) -> str:
-    """Return why the file is taken for generated, ``""`` where it is not: a kind of file, or a line of it, quoted."""
+    """Return why a file counts as generated: a kind, or a quoted line; else ``""``."""
     name = path[path.rfind("/") + 1 :]
     if name in LOCK_FILES:
         return "lock file"
@@ -163,28 +160,25 @@ def generated_reason(path: str, text: str) -> str:
 
 
 def _banner(lines: list[str]) -> str:
-    # The line of the comments that says they stand in a generated file.
     text = "\n".join(" ".join(line.split()) for line in lines)
-    for sure, banners in ((True, _SURE), (False, _LIKELY)):
+    for is_sure, banners in ((True, _SURE), (False, _LIKELY)):
         for match in _at_line_or_sentence(banners).finditer(text):
-            around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
-            if (
-                _begins_sentence(text, match.start())
-                and (sure or _NO_EDIT.search(around))
-                and not _TAKEN_BACK.search(around)
-            ):
-                return _quoted(text, match.start())
+            context = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+            if not _begins_sentence(text, match.start()) or _RETRACTION.search(context):
+                continue
+            if is_sure or _NO_EDIT.search(context):
+                return _quote(text, match.start())
     return ""
 
 
 @cache
 def _at_line_or_sentence(banners: tuple[str, ...]) -> re.Pattern[str]:
-    # On first use, since most runs of the program meet none.
+    # Compiled on first use, since most runs find no banner.
     return re.compile(rf"(?:^|(?<=[.!?:;>] ))(?:{'|'.join(banners)})", re.MULTILINE | re.IGNORECASE)
 
 
 def _begins_sentence(text: str, start: int) -> bool:
-    # Behind another one, or with a capital in a new line.
+    # After another sentence, or with a capital on a new line.
     before = text[:start].rstrip(" ")
     if not before.endswith("\n"):
         return True
@@ -192,15 +186,15 @@ def _begins_sentence(text: str, start: int) -> bool:
     return not above or above[-1] in ".!?:;>,)" or text[start].isupper() or text[start] in "@<"
 
 
-def _quoted(text: str, start: int) -> str:
-    # Without the request not to edit, which is clear from where it is shown.
+def _quote(text: str, start: int) -> str:
     line = _REQUEST.sub("", text[start:].partition("\n")[0])
-    shown = line if len(line) <= _QUOTED else f"{line[: _QUOTED - 3].rstrip()}..."
-    return f'"{printable(shown)}"'
+    if len(line) > _QUOTED:
+        line = f"{line[: _QUOTED - 3].rstrip()}..."
+    return f'"{printable(line)}"'
 
 
 def _compiled(path: str, text: str) -> str:
-    # A script or a style sheet made small, by its name or its few long lines, or with a source map beside it.
+    """Detect minified or compiled scripts and styles by name, long lines or source map."""
     if path.rpartition(".")[0].endswith((".min", "-min")):
         return "minified"
     if len(text) >= max(_MINIFIED_CHARACTERS, (text.count("\n") + 1) * _MINIFIED_LINE):
@@ -220,11 +214,11 @@ def _by_suffix(suffix: str, path: str, text: str) -> str:
         return _compiled(path, text)
     if suffix == ".map":
         return "source map" if text.lstrip()[:1] == "{" and '"mappings"' in text else ""
-    if suffix == ".pyi":  # of a module made by ``protoc``, which writes no banner into it
+    if suffix == ".pyi":  # ``protoc`` writes no banner into it
         return "protobuf" if path.endswith(("_pb2.pyi", "_pb2_grpc.pyi")) else ""
     return "snapshot" if "__snapshots__/" in path else ""
 
 
 _COMPILED: Final = frozenset({".js", ".mjs", ".cjs", ".css"})
-# Suffixes of files whose names may tell that they are generated; beside them only ``LOCK_FILES`` do.
+# Suffixes of files that may be recognized as generated by name, like ``LOCK_FILES``.
 TELLING_SUFFIXES: Final = _COMPILED | {".map", ".snap", ".ambr", ".pyi"}

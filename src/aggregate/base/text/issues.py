@@ -1,4 +1,4 @@
-"""Texts of issues, pull requests and commits without what forms and programs add to them."""
+"""Strip text of forms and programs from issues and commits."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,15 +8,15 @@ from typing import Final
 _FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _HEADING: Final = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]")
 _BOLD_HEADING: Final = re.compile(r"[ \t]*\*\*[^*]{1,80}\*\*:?[ \t]*")
-_LOWEST: Final = 7  # The level of a heading in bold type, below all those of markdown
-# What a form leaves where nobody answered, and boxes that its user has to tick.
+_LOWEST: Final = 7  # level of a bold heading, below all those of Markdown
+# Unanswered fields and check boxes of a form.
 _FORM: Final = re.compile(
     r"[ \t]*(?:[_*]{0,2}No response[_*]{0,2}|n/?a\.?"
     r"|[-*] \[[ xX]\] (?:I|I'm|I've|I'd|We|By|My|This|There|Yes|Checked|Please|The (?:issue|bug|provided))\b.*"
     r"|\[(?://|comment)\]: *#.*)[ \t]*",
     re.IGNORECASE,
 )
-# Lines that programs sign with.
+# Signatures of programs.
 _SIGNED: Final = re.compile(
     r"[ \t>*_]*(?:<su[bp]>.*(?:\bbot\b|generated|automat|powered by).*|.{0,4}generated (?:with|by) \[.*"
     r"|sent from my \w+.*"
@@ -33,20 +33,20 @@ _TRAILER: Final = re.compile(
 
 
 def clean_issue(text: str) -> str:
-    """Return an issue's text without its form, hidden comments, bots' lines and trailers.
+    """Strip form fields, hidden comments, bots' lines and trailers from an issue.
 
-    Code in fences stays as it is. Text of which nothing would be left stays too.
+    Keeps fenced code, and the whole text if nothing would remain.
     """
     lines: list[str] = []
     for is_code, block in groupby(_with_fences(text.split("\n")), key=lambda pair: pair[1]):
         part = [line for line, _ in block]
-        lines += part if is_code else _written(part)
+        lines += part if is_code else _human_lines(part)
     words = _without_trailers(_without_empty_sections(lines))
     return "\n".join(words).strip() or text.strip()
 
 
 def first_line(text: str, most: int) -> str:
-    """Return the first line of an issue's text, cut between words to about ``most`` characters."""
+    """Return an issue's first line, cut between words to about ``most`` characters."""
     line = next((line for line in clean_issue(text).split("\n") if line.strip()), "")
     words = line.strip().lstrip("#").strip()
     if len(words) <= most:
@@ -55,17 +55,17 @@ def first_line(text: str, most: int) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Remove HTML comments that are closed, in time linear in the text's length."""
+    """Remove closed HTML comments in linear time."""
     parts: list[str] = []
-    place = 0
-    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
-        parts.append(text[place:start])
-        place = end + len("-->")
-    return "".join((*parts, text[place:]))
+    position = 0
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts.append(text[position:start])
+        position = end + len("-->")
+    return "".join((*parts, text[position:]))
 
 
 def _with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it belongs to a fenced block."""
+    """Yield each line with whether it is fenced."""
     mark = ""
     for line in lines:
         fence = _FENCE.match(line)
@@ -77,8 +77,7 @@ def _with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
             mark = ""
 
 
-def _written(lines: Sequence[str]) -> list[str]:
-    """Return the lines outside of code that somebody wrote."""
+def _human_lines(lines: Sequence[str]) -> list[str]:
     return [
         line
         for line in without_comments("\n".join(lines)).split("\n")
@@ -87,15 +86,10 @@ def _written(lines: Sequence[str]) -> list[str]:
 
 
 def _without_empty_sections(lines: Sequence[str]) -> list[str]:
-    """Drop headings above nothing and repeated blank lines.
-
-    The first line stays: a heading there may be the whole task.
-    """
-    kept: list[str] = []
+    """Drop empty sections and repeated blank lines."""
+    result: list[str] = []  # reversed
     beginning = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    following = (
-        1  # level of the next heading, 0 where text comes next; nothing follows the last line
-    )
+    following = 1  # level of the next heading, 0 before text, 1 at the end
     numbered = [*enumerate(_with_fences(lines))]
     for number, (line, is_code) in reversed(numbered):
         level = 0 if is_code else _level(line)
@@ -103,10 +97,10 @@ def _without_empty_sections(lines: Sequence[str]) -> list[str]:
             continue
         if line.strip():
             following = level
-        elif not is_code and kept and not kept[-1].strip():
+        elif not is_code and result and not result[-1].strip():
             continue
-        kept.append(line)
-    return kept[::-1]
+        result.append(line)
+    return result[::-1]
 
 
 def _level(line: str) -> int:
@@ -116,7 +110,7 @@ def _level(line: str) -> int:
 
 
 def _without_trailers(lines: list[str]) -> list[str]:
-    """Drop a last paragraph of trailers, as git knows them."""
+    """Drop a last paragraph of git trailers."""
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1

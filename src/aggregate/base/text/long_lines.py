@@ -1,14 +1,13 @@
-"""Lines that no person writes, such as embedded pictures and tables: found, and shortened."""
+"""Shorten lines of embedded data, such as pictures and tables."""
 
 from typing import Final
 
 LONG_LINE: Final = 5_000  # characters; a longer line is data
-# What stays of a longer one: its beginning names it, its end closes a string.
-_HEAD, _TAIL = 300, 100
+_HEAD, _TAIL = 300, 100  # the beginning has a name, the end closes a string
 
 
 def has_long_line(text: str) -> bool:
-    # Looked for from behind, so that a few characters of each five thousand are.
+    # Searched backwards, which reads few characters of each five thousand.
     start, last = 0, len(text) - LONG_LINE
     while start < last:
         end = text.rfind("\n", start, start + LONG_LINE + 1)
@@ -19,13 +18,13 @@ def has_long_line(text: str) -> bool:
 
 
 def shorten_long_lines(text: str) -> str:
-    """Return a text of as many lines, the long ones with a mark that says how much of them is left out."""
+    """Shorten long lines with a mark; keep the number of lines."""
     if not has_long_line(text):
         return text
-    return "\n".join(map(_shortened, text.split("\n")))
+    return "\n".join(map(_shorten, text.split("\n")))
 
 
-def _shortened(line: str) -> str:
+def _shorten(line: str) -> str:
     if len(line) <= LONG_LINE:
         return line
     left_out = len(line) - _HEAD - _TAIL

@@ -1,4 +1,4 @@
-"""Whether a text leaves a block of CommonMark open, which would take in what follows it."""
+"""Detect unclosed CommonMark blocks, which would swallow later text."""
 
 import re
 from typing import Final
@@ -26,13 +26,13 @@ _ENDS: Final = {
 
 
 def leaves_open(text: str) -> bool:
-    """Tell whether a text leaves a block open, for readers that break lines as CommonMark does or at more."""
+    """Return whether a text leaves a block open, also for readers with more line breaks."""
     common = text.replace("\r\n", "\n").replace("\r", "\n")
     return any(map(_leaves_open, {common, RARE_BREAKS.sub("\n", common)}))
 
 
 def _leaves_open(text: str) -> bool:
-    end, marks, indent = None, "", 0  # of the block that is open
+    end, marks, indent = None, "", 0  # of the open block
     for line in text.split("\n"):
         content = line.lstrip(" \t")
         if not content:
@@ -43,7 +43,7 @@ def _leaves_open(text: str) -> bool:
         column = len(line[: len(line) - len(content)].expandtabs(4))
         opening = _OPENING.match(content) if end in (None, _BLANK) else None
         if end and (opening or (end is not _BLANK and column < indent)):
-            return True  # it may stand in the HTML around it, or end a list and the block in that
+            return True  # it may be inside that HTML, or end a list and its block
         if opening:
             marks, indent = opening["fence"] or "", column
             end = (

@@ -1,7 +1,7 @@
-"""Count a few texts without the tokenizer: it takes 0.2 s to load, and an edit changes a few thousand characters.
+"""Count few tokens without loading the tokenizer, which takes 0.2 s.
 
-The texts are split by the vocabulary's rule in Python's own expressions, and pairs of bytes are merged by ranks that
-are looked up in the mapped file. The counts are those of tiktoken; what this cannot tell for sure is left to it.
+Texts are split by the vocabulary's rule as a Python expression; byte pairs are merged by ranks from the mapped file.
+The counts equal tiktoken's; uncertain cases are left to it.
 """
 
 import hashlib
@@ -12,44 +12,48 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
+from heapq import heappop, heappush
 
+from aggregate.base.tokens import toktok
+from aggregate.base.tokens.unicode_17 import NEW_CHARACTER
 from aggregate.base.tokens.vocabulary import FILE, SHA256
 
-# A hundred milliseconds; from there on loading the tokenizer pays. So it does once as many pieces were looked up.
+# Above a hundred milliseconds, or so many cached pieces, loading the tokenizer is faster.
 _MOST_CHARACTERS = 200_000
 _MOST_PIECES = 20_000
-# Merging takes the square of a piece's length: a line of a thousand dashes is left to the tokenizer.
-_LONGEST_PIECE = 200
 
-# Python's expressions know no properties of characters. So each character beyond ASCII is replaced by one that stands
-# for its property; the private ones that a text may hold itself are "other" like all of theirs.
+# Python's expressions lack character properties. So each non-ASCII character is replaced by a private character for
+# its property; private characters of a text itself count as "other".
 _UPPER, _LOWER, _LETTER, _MARK, _NUMBER, _SPACE, _OTHER = (
     "\ue000\ue001\ue002\ue003\ue004\ue005\ue006"
 )
-_STANDS_FOR = {
+_CATEGORY_MARKS = {
     **dict.fromkeys(("Lu", "Lt"), _UPPER),
     "Ll": _LOWER,
     **dict.fromkeys(("Lm", "Lo"), _LETTER),
     **dict.fromkeys(("Mn", "Mc", "Me"), _MARK),
     **dict.fromkeys(("Nd", "Nl", "No"), _NUMBER),
 }
-_LONG_S = "\u017f"  # A small letter that is an s where case does not count: the rule's suffixes take it too.
+_LONG_S = "\u017f"  # equals "s" if case is ignored, as in the rule's suffixes
 
 
 class _Properties(dict[int, str]):
     def __missing__(self, character: int) -> str:
         text = chr(character)
-        category = unicodedata.category(text)
-        # A newer Unicode may know it; half a pair is no character. A LookupError would be taken for "as it is".
+        category = "So" if NEW_CHARACTER.match(text) else unicodedata.category(text)
+        if category == "Cn" and toktok.is_loaded():
+            category = toktok.category(text)
+        # Unassigned (a newer Unicode may differ) or a surrogate. ``translate`` would ignore a LookupError.
         if category in ("Cn", "Cs"):
             raise ValueError(text)
-        is_kept = character < 0x80 or text == _LONG_S
-        stand_in = (
-            text if is_kept else _SPACE if text.isspace() else _STANDS_FOR.get(category, _OTHER)
-        )
-        self[character] = stand_in
-        return stand_in
+        if character < 0x80 or text == _LONG_S:
+            mark = text
+        elif text.isspace():
+            mark = _SPACE
+        else:
+            mark = _CATEGORY_MARKS.get(category, _OTHER)
+        self[character] = mark
+        return mark
 
 
 _PROPERTIES = _Properties()
@@ -75,13 +79,13 @@ _RULE = re.compile(
 
 
 def are_few(texts: Sequence[str]) -> bool:
-    """Tell whether counting ``texts`` here costs less than loading the tokenizer."""
+    """Return whether counting here is faster than loading the tokenizer."""
     is_long = sum(map(len, texts)) > _MOST_CHARACTERS
     return not is_long and _tokens_of.cache_info().currsize < _MOST_PIECES
 
 
 def count_few(texts: Sequence[str]) -> list[int] | None:
-    """Return the o200k tokens of each text, or ``None`` if one of them needs the tokenizer."""
+    """Return the o200k tokens of each text, or None if the tokenizer is needed."""
     if sys.byteorder != "little" or (rank_of := _ranks()) is None:
         return None
     try:
@@ -102,19 +106,31 @@ def _tokens_of(piece: str, rank_of: "_RankOf") -> int:
     data = piece.encode()
     if rank_of(data) is not None:
         return 1
-    if len(data) > _LONGEST_PIECE:
-        raise ValueError(piece)
-    parts = [data[i : i + 1] for i in range(len(data))]
-    ranks = [rank_of(first + second) for first, second in pairwise(parts)]
-    while known := [rank for rank in ranks if rank is not None]:
-        at = ranks.index(min(known))
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        del ranks[at]
-        if at:
-            ranks[at - 1] = rank_of(parts[at - 1] + parts[at])
-        if at < len(ranks):
-            ranks[at] = rank_of(parts[at] + parts[at + 1])
-    return len(parts)
+    ends = list(range(1, len(data) + 1))  # end of each part by its start, 0 if merged
+    previous = list(range(-1, len(data) - 1))
+    pairs: list[tuple[int, int, int]] = []  # rank, start and end
+
+    def add_pair(start: int) -> None:
+        if start >= 0 and ends[start] < len(data):
+            end = ends[ends[start]]
+            if (rank := rank_of(data[start:end])) is not None:
+                heappush(pairs, (rank, start, end))
+
+    for start in range(len(data)):
+        add_pair(start)
+    tokens = len(data)
+    while pairs:
+        _, start, end = heappop(pairs)
+        middle = ends[start]
+        if not middle or middle == len(data) or ends[middle] != end:
+            continue  # a part has been merged since
+        ends[start], ends[middle] = end, 0
+        if end < len(data):
+            previous[end] = start
+        tokens -= 1
+        add_pair(previous[start])
+        add_pair(start)
+    return tokens
 
 
 _RankOf = Callable[[bytes], int | None]
@@ -122,7 +138,7 @@ _RankOf = Callable[[bytes], int | None]
 
 @cache
 def _ranks() -> _RankOf | None:
-    """Return what looks up a token's rank in the mapped file; ``None`` if the file cannot be used."""
+    """Return a look-up of ranks in the mapped file, if usable."""
     try:
         with FILE.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -136,11 +152,11 @@ def _ranks() -> _RankOf | None:
     def token(number: int) -> bytes:
         return data[numbers[number] : numbers[number + 1]]
 
-    places = range(count)
+    indices = range(count)
 
     @cache
     def rank_of(piece: bytes) -> int | None:
-        place = bisect_left(places, piece, key=token)
-        return numbers[count + 1 + place] if place < count and token(place) == piece else None
+        index = bisect_left(indices, piece, key=token)
+        return numbers[count + 1 + index] if index < count and token(index) == piece else None
 
     return rank_of

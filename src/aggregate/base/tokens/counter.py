@@ -1,4 +1,4 @@
-"""Exact token counts: of a few texts by one call of the tokenizer, of a stream in threads while the caller goes on."""
+"""Count tokens exactly: few texts in one call, streams in threads."""
 
 import os
 import re
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from threading import Semaphore
 from typing import TYPE_CHECKING, Self
 
+from aggregate.base.tokens import toktok
 from aggregate.base.tokens.byte_pairs import are_few, count_few
 from aggregate.base.tokens.vocabulary import END_OF_TEXT, END_OF_TEXT_RANK, is_loaded, tokenizer
 
@@ -15,26 +16,54 @@ if TYPE_CHECKING:
 
 
 _RANK_BYTES = 4
-# No other four bytes of a buffer are these, also where they begin inside of a rank: ranks are below 2**18, so that
-# their high bytes are 0 and at most 3, where this one has 0x3f and 0x0d.
+# Characters of a cut part of a text that toktok-rs refuses: smaller parts leave less to slower counters.
+_REFUSED_CHARACTERS = 1_000
+# Unique at any offset of a buffer: ranks are below 2**18, so their high bytes are 0 and at most 3, where this one has
+# 0x3f and 0x0d.
 _END_BYTES = END_OF_TEXT_RANK.to_bytes(_RANK_BYTES, sys.byteorder)
-# No alternative of the splitting rule goes on from a letter to one of these characters, and none looks at what stands
-# before it: the tokens of both sides are the same with and without the other one. An apostrophe would go on.
+# A safe cut: the splitting rule never continues from a letter to one of these characters and has no look-behind, so
+# both sides have the same tokens alone. An apostrophe could continue a word.
 _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    if not is_loaded() and are_few(texts) and (counts := count_few(texts)) is not None:
+    """Return the o200k tokens of each text, by the cheapest counter that is exact for it."""
+    if not toktok.is_loaded() and (counts := _count_if_few(texts)) is not None:
         return counts
+    return _count_by_toktok(texts) if toktok.is_available() else _count_by_tiktoken(texts)
+
+
+def _count_if_few(texts: Sequence[str]) -> list[int] | None:
+    return count_few(texts) if not is_loaded() and are_few(texts) else None
+
+
+def _count_by_toktok(texts: Sequence[str]) -> list[int]:
+    exact: list[tuple[int, str]] = []  # positions, and the texts there or parts of them
+    refused: list[tuple[int, str]] = []
+    for position, text in enumerate(texts):
+        for part in [text] if toktok.counts_exactly(text) else cut(text, _REFUSED_CHARACTERS):
+            (exact if toktok.counts_exactly(part) else refused).append((position, part))
+    refused_texts = [part for _, part in refused]
+    refused_counts = _count_if_few(refused_texts)
+    if refused_counts is None:
+        refused_counts = _count_by_tiktoken(refused_texts)
+    counts = [0] * len(texts)
+    exact_counts = toktok.count_exact([part for _, part in exact])
+    for (position, _), tokens in zip(exact + refused, exact_counts + refused_counts, strict=True):
+        counts[position] += tokens
+    return counts
+
+
+def _count_by_tiktoken(texts: Sequence[str]) -> list[int]:
     joined = END_OF_TEXT.join(texts)
-    if joined.count(END_OF_TEXT) != len(texts) - 1:  # it stands in one of them, or there is none
+    if joined.count(END_OF_TEXT) != len(texts) - 1:  # a text contains it, or there is no text
         return [len(_encode(text, set())) // _RANK_BYTES for text in texts]
     ranks = _encode(joined, {END_OF_TEXT})
     return [len(part) // _RANK_BYTES for part in ranks.split(_END_BYTES)]
 
 
 def cut(text: str, characters: int) -> Iterator[str]:
-    """Yield parts of ``text`` whose token counts sum up to that of the whole, of hardly more ``characters``."""
+    """Cut a text into parts with the same total token count."""
     start = 0
     while len(text) - start > characters and (border := _BORDER.search(text, start + characters)):
         yield text[start : border.end()]
@@ -43,7 +72,7 @@ def cut(text: str, characters: int) -> Iterator[str]:
 
 
 def _encode(text: str, special: set[str]) -> bytes:
-    # Half a surrogate pair counts as a replacement character.
+    # An unpaired surrogate counts as a replacement character.
     try:
         return bytes(tokenizer().encode_to_tiktoken_buffer(text, special))
     except UnicodeEncodeError:
@@ -51,20 +80,19 @@ def _encode(text: str, special: set[str]) -> bytes:
         return bytes(tokenizer().encode_to_tiktoken_buffer(whole, special))
 
 
-# Of the texts that one call counts: about 10 ms. Threads cost more than they save on a stream that has less.
-_BATCH_CHARACTERS = 200_000
-_MOST_WAITING = 10  # batches that are not counted yet, which bounds the memory that they hold
+_BATCH_CHARACTERS = 200_000  # about 10 ms; with less, threads cost more than they save
+_MOST_WAITING = 10  # uncounted batches, to limit memory
 _THREADS = 4
 
 
 class TokenCounter:
-    """Counts texts in the order in which they are submitted."""
+    """Counter of texts in order of submission."""
 
     def __init__(self) -> None:
         self._counts: list[int] = []
-        self._batch: list[tuple[int, str]] = []  # positions, and parts of the texts there
+        self._batch: list[tuple[int, str]] = []  # text numbers and parts
         self._characters = 0
-        self._started: list[tuple[list[int], Future[list[int]]]] = []  # positions, and their counts
+        self._started: list[tuple[list[int], Future[list[int]]]] = []  # text numbers and counts
         self._room = Semaphore(_MOST_WAITING)
         self._threads: ThreadPoolExecutor | None = None
 
@@ -76,7 +104,7 @@ class TokenCounter:
             self._threads.shutdown(cancel_futures=True)
 
     def submit(self, text: str) -> None:
-        """Take a text to count; waits while too much is not counted yet."""
+        """Add a text; wait while too many batches are uncounted."""
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
             self._batch.append((len(self._counts) - 1, part))
@@ -104,11 +132,11 @@ class TokenCounter:
             self._threads = ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1), "count-tokens")
         self._room.acquire()
         positions = [position for position, _ in self._batch]
-        future = self._threads.submit(self._counted, [part for _, part in self._batch])
+        future = self._threads.submit(self._count_parts, [part for _, part in self._batch])
         self._started.append((positions, future))
         self._batch, self._characters = [], 0
 
-    def _counted(self, parts: Sequence[str]) -> list[int]:
+    def _count_parts(self, parts: Sequence[str]) -> list[int]:
         try:
             return count_batch(parts)
         finally:
@@ -120,7 +148,7 @@ class TokenCounter:
 
 
 def count(text: str) -> int:
-    """Return the number of o200k tokens of ``text``; special tokens in it count as the plain text that they are."""
+    """Return the o200k tokens of a text; special tokens count as plain text."""
     return count_all([text])[0] if text else 0
 
 

@@ -60,8 +60,8 @@ _TERMS = (
         "--max-tokens",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let one attempt at a ticket use at most this many tokens; by default as [conduct] of your own "
-        "configuration says, else 200,000.",
+        help="Let a ticket use at most this many tokens; by default as [conduct] of your own "
+        "configuration says, else 500,000.",
     ),
     click.option(
         "--max-seconds",

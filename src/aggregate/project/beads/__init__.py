@@ -1,4 +1,4 @@
-"""Beads: found, read from whatever a project keeps them in, and judged ready or blocked."""
+"""Find and read a project's beads, and decide which are ready or blocked."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,10 +1,9 @@
-"""Find the beads of a project and read them from whatever keeps them.
+"""Find a project's beads and read them through ``bd`` or from files.
 
 The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
-upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. It goes further
-in two points: a directory that holds only a JSONL file counts, and so does the mock client's
-``.beads_mock/beads.json``. And it stops earlier in one: outside a git checkout only the base directory itself is looked
-at, so that nobody's ``/tmp/.beads`` gets into a prompt.
+upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. Two additions: a
+directory with only a JSONL file counts, and so does the mock client's ``.beads_mock/beads.json``. One restriction:
+outside a git checkout only the base directory itself counts, so that a stranger's ``/tmp/.beads`` is ignored.
 """
 
 import json
@@ -25,8 +24,7 @@ from aggregate.project.beads.record import board_of, in_order, read_json_list, r
 from aggregate.project.git.git_process import guarded_environment
 from aggregate.project.paths import ALLOW_OUTSIDE
 
-# The most bytes of a file that holds a path in a line: no system takes a path of that length.
-_LINE_BYTES = 65_536
+_LINE_BYTES = 65_536  # limit of a file with a path in a line
 
 _MOCK_DIR = ".beads_mock"
 
@@ -47,8 +45,8 @@ class BeadsFiles:
     directory: Path  # the ``.beads`` directory, after a redirect
     jsonl: Path | None = None  # the export to read
     mock: Path | None = None  # the mock client's list
-    dolt: bool = False  # whether a Dolt database holds the truth, which only ``bd`` can read
-    for_bd: bool = False  # whether ``bd`` itself accepts the directory
+    dolt: bool = False  # a Dolt database is authoritative, which only ``bd`` can read
+    for_bd: bool = False  # ``bd`` accepts the directory
 
     @property
     def readable(self) -> Path | None:
@@ -56,25 +54,25 @@ class BeadsFiles:
 
 
 def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFiles | None:
-    named = environ.get("BEADS_DIR")
-    if named and (files := _inspect(base_dir / named)):
+    variable = environ.get("BEADS_DIR")
+    if variable and (files := _inspect(base_dir / variable)):
         return files
     start = base_dir.resolve()
-    above = [start, *start.parents]
-    depth = next((i for i, folder in enumerate(above) if (folder / ".git").exists()), None)
-    root = None if depth is None else above[depth]
-    folders = above[: (depth or 0) + 1]  # outside of a checkout only where it starts
-    own = next((files for folder in folders if (files := _in_folder(folder))), None)
-    if own and own.readable:
-        return own
-    # Tracked files of a .beads directory are checked out in a worktree, its database is not.
+    folders = [start, *start.parents]
+    depth = next((i for i, folder in enumerate(folders) if (folder / ".git").exists()), None)
+    root = None if depth is None else folders[depth]
+    folders = folders[: (depth or 0) + 1]  # outside of a checkout only the base directory
+    local = next((files for folder in folders if (files := _in_folder(folder))), None)
+    if local and local.readable:
+        return local
+    # A worktree has the tracked files of a .beads directory, but not its database.
     main = _main_checkout(root) if root else None
     shared = _in_folder(main) if main else None
-    return shared if shared and (own is None or shared.readable) else own
+    return shared if shared and (local is None or shared.readable) else local
 
 
 def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[Path]:
-    """Return the files that hold the beads, and those that would hold them once they are there, to be watched."""
+    """Return existing and possible files with beads, to be watched."""
     files = find_beads_files(base_dir, environ=environ)
     directory = files.directory if files and not files.mock else base_dir / ".beads"
     paths = [directory / name for name in _PREFERRED_JSONL]
@@ -83,7 +81,7 @@ def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[
 
 
 def is_own(files: BeadsFiles, root: str) -> bool:
-    """Tell whether all of the files lie below ``root``, a real path, or in the main checkout of that worktree."""
+    """Return whether all files are below ``root`` (a real path) or in its main checkout."""
     main = _main_checkout(Path(root))
     roots = [root, *([os.path.realpath(main)] if main else [])]
     paths = [path for path in (files.directory, files.readable) if path]
@@ -103,10 +101,10 @@ def _inspect(directory: Path) -> BeadsFiles | None:
         names = sorted(path.name for path in directory.iterdir())
     except OSError:
         return None
-    has_database = any(  # "vc.db" is that of version control
+    has_database = any(  # "vc.db" belongs to version control
         name.endswith(".db") and ".backup" not in name and name != "vc.db" for name in names
     )
-    # The best first (FindJSONLInDir of old Beads).
+    # In the order of FindJSONLInDir of old Beads.
     others = [name for name in names if name.endswith(".jsonl") and name not in _OTHER_JSONL]
     exports = [directory / name for name in (*_PREFERRED_JSONL, *others) if name in names]
     jsonl = next(filter(_is_file, exports), None)
@@ -118,12 +116,12 @@ def _inspect(directory: Path) -> BeadsFiles | None:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether something else than a folder is there; one that is no regular file is refused with a reason."""
+    # Reading reports other kinds of files with a reason.
     return path.exists() and not path.is_dir()
 
 
 def _follow_redirect(directory: Path) -> Path:
-    """Return the directory that the file ``redirect`` names, once; without a usable one ``directory`` itself."""
+    """Return the target of a ``redirect`` file, else the directory itself."""
     try:
         lines = map(str.strip, _line_file(directory / "redirect").splitlines())
         target = next((line for line in lines if line and not line.startswith("#")), "")
@@ -134,16 +132,13 @@ def _follow_redirect(directory: Path) -> Path:
 
 
 def _main_checkout(root: Path) -> Path | None:
-    """Return the main checkout of the worktree at ``root``, whose ``.git`` is a file that names its git directory.
-
-    That directory must name the worktree too, as git writes it: else any folder could claim to belong to a checkout.
-    """
+    """Return a worktree's main checkout, which must point back to it."""
     try:
         git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
         if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):
             return None
         return (git_dir / _line_file(git_dir / "commondir").strip()).resolve().parent
-    except (OSError, ValueError):  # a directory: no worktree; or a pointer to nowhere
+    except (OSError, ValueError):  # a directory, so not a worktree; or a broken pointer
         return None
 
 
@@ -153,15 +148,13 @@ def _line_file(path: Path) -> str:
 
 NAME = "bd"
 
-# After which bd is given up: it may wait for a lock or a network, and somebody waits for the prompt.
-TIMEOUT_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0  # bd may wait for a lock or a network
 
-# Bytes of a list that are read into memory: a bead has a kilobyte or two.
-_MAX_OUTPUT = 256 * 1024 * 1024
+_MAX_OUTPUT = 256 * 1024 * 1024  # bytes of a list; a bead has a kilobyte or two
 
-_MAX_MESSAGE = 200  # Characters of what bd says went wrong: a line or two of a warning
+_MAX_MESSAGE = 200  # characters of bd's error in a warning
 
-# --all lists closed beads too and lifts the limit of 50; gates are hidden by default, but they block others.
+# --all includes closed beads and lifts the limit of 50; gates are hidden by default, but block others.
 _LIST = ("list", "--json", "--all", "--limit", "0")
 
 _CURRENT = ("--readonly", *_LIST, "--include-gates")
@@ -183,22 +176,22 @@ class BdProgram:
         try:
             records = json.loads(output)
         except (ValueError, RecursionError) as error:
-            raise BeadsError(f"{NAME} printed no JSON") from error
-        if isinstance(records, dict):  # as BD_JSON_ENVELOPE=1 prints it
+            raise BeadsError(f"the output of {NAME} is not JSON") from error
+        if isinstance(records, dict):  # with BD_JSON_ENVELOPE=1
             records = records.get("data")
-        records = [] if records is None else records  # no beads are null before version 0.30
+        records = [] if records is None else records  # null without beads before version 0.30
         if not isinstance(records, list):
-            raise BeadsError(f"{NAME} printed no list of beads")
+            raise BeadsError(f"the output of {NAME} is not a list of beads")
         beads = [record for record in records if isinstance(record, dict)]
         counted = any(bead.get("dependency_count") for bead in beads)
         if counted and not any(bead.get("dependencies") for bead in beads):
-            raise BeadsError(f"{NAME} does not list dependencies; update it to see what is blocked")
+            raise BeadsError(f"{NAME} does not list dependencies; update it to see blocked beads")
         return board_of(in_order(records), NAME)
 
     def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
-        """Run bd; return its exit status, what it printed, and its messages.
+        """Run bd; return its exit status, output and messages.
 
-        The output goes to files, since a pipe that a left-over child holds open would outlast the timeout.
+        Output goes to files: an orphaned child could keep a pipe open beyond the timeout.
         """
         environ = guarded_environment(str(self.cwd), self.environ)
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
@@ -206,7 +199,7 @@ class BdProgram:
                 done = subprocess.run(
                     [self.executable, *arguments],
                     cwd=self.cwd,
-                    env={**environ, "BEADS_NO_DAEMON": "1"},  # old versions start one that stays
+                    env={**environ, "BEADS_NO_DAEMON": "1"},  # for old versions
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=messages,
@@ -220,7 +213,7 @@ class BdProgram:
                 ) from error
             except subprocess.TimeoutExpired as error:
                 raise BeadsError(
-                    f"{NAME} gave no answer within {self.timeout:g} s and was stopped"
+                    f"{NAME} did not answer within {self.timeout:g} s and was stopped"
                 ) from error
             return done.returncode, _content(output), _content(messages).decode("utf-8", "replace")
 
@@ -234,9 +227,7 @@ def find_bd(
 
 def _content(file: IO[bytes]) -> bytes:
     if file.seek(0, os.SEEK_END) > _MAX_OUTPUT:
-        raise BeadsError(
-            f"{NAME} printed more than {_MAX_OUTPUT // 1024 // 1024} MB, which is more than can be read"
-        )
+        raise BeadsError(f"the output of {NAME} exceeds {_MAX_OUTPUT // 1024 // 1024} MB")
     file.seek(0)
     return file.read()
 
@@ -252,7 +243,9 @@ def _reason(message: str) -> str:
 
 _EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"
 
-_ELSEWHERE = f"The beads lie outside the project, so they are not read: allow it with {ALLOW_OUTSIDE} or BEADS_DIR."
+_ELSEWHERE = (
+    f"The beads are outside the project and not read: allow it with {ALLOW_OUTSIDE} or BEADS_DIR."
+)
 
 
 def read_board(
@@ -260,8 +253,8 @@ def read_board(
 ) -> Board | None:
     """Read the beads of the project around ``base_dir``.
 
-    ``bd`` is asked where it is on ``PATH`` and accepts the project, else the export or the mock's list is read. A
-    source that fails becomes a warning of the board.
+    Prefers ``bd`` if it is on ``PATH`` and accepts the project, then the export or the mock's list. A failing source
+    becomes a warning.
     """
     files = find_beads_files(base_dir, environ=environ)
     if files is None:
@@ -275,9 +268,7 @@ def read_board(
         readers.append(partial(parse, path, name=f"{path.parent.name}/{path.name}"))
     board = first_readable(readers)
     if files.dolt and board.source not in ("", NAME):
-        stale = (
-            f"A Dolt database holds the truth and {board.source} may be behind it; {_EXPORT_HINT}."
-        )
+        stale = f"{board.source} may be older than the Dolt database; {_EXPORT_HINT}."
         return replace(board, warnings=(*board.warnings, stale))
     return board
 

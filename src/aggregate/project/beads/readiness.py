@@ -1,7 +1,7 @@
-"""Beads, the issues of a project, and which of them is ready or blocked.
+"""Beads (issues of a project), and whether they are ready or blocked.
 
 After Beads 1.0.5, ``internal/storage/issueops/ready_work.go`` and ``blocked_state.go``: a bead is ready when it is
-open, not pinned, not ephemeral, of a type that is work, not deferred (nor a child of a deferred bead) and not blocked.
+open, not pinned, not ephemeral, of a type of work, not deferred (nor a child of a deferred bead) and not blocked.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,11 +12,9 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    target: (
-        str  # the id of the bead that is needed; of the parent where ``kind`` is ``parent-child``
-    )
+    target: str  # id of the needed bead; of the parent for ``parent-child``
     kind: str = "blocks"
-    gate: str = ""  # for ``waits-for`` what opens it: ``any-children``, or ``""`` for all children
+    gate: str = ""  # condition of ``waits-for``: ``any-children``, or ``""`` for all children
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class Bead:
     id: str
     title: str
     description: str = ""
-    status: str = "open"  # lower case; a custom status of the project stays as it is
+    status: str = "open"  # lower case; may be a custom status of the project
     priority: int = 2  # 0 is the most urgent
     issue_type: str = "task"
     created_at: datetime | None = None
@@ -42,10 +40,10 @@ class Bead:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    source: str  # such as ``bd`` or ``.beads/issues.jsonl``; ``""`` where none could be read
-    beads: tuple[Bead, ...] = ()  # in the order of the source; each id once
-    deleted: int = 0  # tombstones, which are not among the beads
-    warnings: tuple[str, ...] = ()  # what could not be read or may be out of date
+    source: str  # such as ``bd`` or ``.beads/issues.jsonl``; ``""`` if none is readable
+    beads: tuple[Bead, ...] = ()  # in the order of the source; ids are unique
+    deleted: int = 0  # tombstones, not in ``beads``
+    warnings: tuple[str, ...] = ()  # about unreadable or stale sources
 
 
 _NEVER_READY = frozenset({"merge-request", "gate", "molecule", "message", "agent", "role", "rig"})
@@ -62,7 +60,7 @@ _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
 class Hidden(StrEnum):
-    """Why a bead is not listed; ``bd list`` hides the same ones."""
+    """Why a bead is not listed, as in ``bd list``."""
 
     PINNED = "pinned"
     TEMPLATE = "template"
@@ -72,19 +70,18 @@ class Hidden(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    bead: Bead  # the bead
-    ready: bool  # whether work on it can begin
-    # Ids of the beads that it waits for, in the order of its dependencies; a blocked parent is one.
-    blockers: tuple[str, ...] = ()
-    deferred: bool = False  # whether it, or its parent, is put off until later than now
+    bead: Bead
+    ready: bool  # work can begin
+    blockers: tuple[str, ...] = ()  # ids in the order of its dependencies; may include a parent
+    deferred: bool = False  # itself or its parent
 
 
 def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
-    """Return where every bead that is not completed stands: priority ascending, then newest first, then by id."""
+    """Return the standing of open beads, the most urgent first."""
     by_id = {bead.id: bead for bead in beads}
     blockers = _blockers(by_id)
     later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
-    deferred = later | {  # with the children of such beads; grandchildren are not (as in bd)
+    deferred = later | {  # children of deferred beads too, but not grandchildren (as in bd)
         bead.id
         for bead in by_id.values()
         if any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
@@ -121,7 +118,7 @@ def hidden(bead: Bead) -> Hidden | None:
 
 
 def _rank(bead: Bead) -> tuple[int, float, str]:
-    # Exact to the microsecond: a float holds whole microseconds since 1970 until the year 2255.
+    # A float is exact to the microsecond until the year 2255.
     age = -((bead.created_at - _EPOCH).total_seconds()) if bead.created_at else float("inf")
     return bead.priority, age, bead.id
 
@@ -131,20 +128,19 @@ def _is_done(bead: Bead) -> bool:
 
 
 def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
-    """Return what each blocked bead waits for: first the direct reasons, then parents that are blocked themselves."""
+    """Return the blockers of each blocked bead, with blocked parents."""
     children: dict[str, list[Bead]] = {}
     for bead in by_id.values():
         for need in bead.dependencies:
             if need.kind == _PARENT:
                 children.setdefault(need.target, []).append(bead)
-    blocked = {
-        bead.id: reasons
-        for bead in by_id.values()
-        if not _is_done(bead)
-        if (reasons := {n.target for n in bead.dependencies if _holds_back(n, by_id, children)})
-    }
+    blocked: dict[str, set[str]] = {}
+    for bead in by_id.values():
+        reasons = {n.target for n in bead.dependencies if _holds_back(n, by_id, children)}
+        if reasons and not _is_done(bead):
+            blocked[bead.id] = reasons
     waiting = list(blocked)
-    while waiting:  # each bead is entered once: the fixpoint needs no repeated passes
+    while waiting:  # each bead is visited once
         parent = waiting.pop()
         for child in children.get(parent, ()):
             if _is_done(child):

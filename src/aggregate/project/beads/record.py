@@ -1,6 +1,6 @@
-"""From what holds a project's beads to a ``Board``: a JSONL export, or a JSON list.
+"""Parse beads from a JSONL export or a JSON list.
 
-Whatever a field holds, nothing here raises.
+Invalid fields never raise.
 """
 
 import io
@@ -22,31 +22,31 @@ _NO_JSON = object()
 
 
 def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
-    """Return the board of records, each with where it stands, in the order in which a source yields them.
+    """Build a board from ``(location, record)`` pairs.
 
-    The rules are those of the export format: lines of another ``_type`` and headers with ``_schema`` are no beads,
-    tombstones are only counted, unknown keys are ignored, and of two records with one id the later one counts.
+    By the rules of the export format: skips records of another ``_type`` and headers with ``_schema``, only counts
+    tombstones, ignores unknown keys; of records with the same id the last one counts.
     """
     beads: dict[str, Bead] = {}
     deleted: set[str] = set()
     warnings: list[str] = []
-    for where, record in entries:
+    for location, record in entries:
         if not isinstance(record, Mapping):
-            what = "JSON" if record is _NO_JSON else "a JSON object"
-            warnings.append(f"{source}: {where} is not {what} and was left out.")
+            form = "JSON" if record is _NO_JSON else "a JSON object"
+            warnings.append(f"{source}: {location} is not {form} and was skipped.")
             continue
         if record.get("_type", "issue") != "issue" or "_schema" in record:
             continue
         try:
             bead = bead_from_record(record)
         except RecursionError:
-            warnings.append(f"{source}: {where} is nested too deeply and was left out.")
+            warnings.append(f"{source}: {location} is nested too deeply and was skipped.")
             continue
         if not bead.id:
-            warnings.append(f"{source}: {where} has no id and was left out.")
+            warnings.append(f"{source}: {location} has no id and was skipped.")
             continue
         if bead.id in beads or bead.id in deleted:
-            warnings.append(f"{source}: {where} repeats the id {bead.id}; the later record counts.")
+            warnings.append(f"{source}: {location} repeats the id {bead.id}; the last one counts.")
         beads.pop(bead.id, None)
         deleted.discard(bead.id)
         if bead.status == _TOMBSTONE:
@@ -80,7 +80,7 @@ def bead_from_record(record: Mapping[str, object]) -> Bead:
 
 
 def parse_time(value: object) -> datetime | None:
-    """Return the time that ``value`` names, cut to microseconds; a time without a zone is UTC, as in SQLite."""
+    """Parse a time; without a zone it is UTC, as in SQLite."""
     match = _TIME.match(value.strip()) if isinstance(value, str) else None
     if match is None:
         return None
@@ -88,7 +88,7 @@ def parse_time(value: object) -> datetime | None:
     try:
         time = datetime.fromisoformat(f"{day}T{clock}{(fraction or '')[:7]}{zone or 'Z'}")
         return time.astimezone(UTC)
-    except (ValueError, OverflowError):  # a month 13, or a zone that leads out of the year 1
+    except (ValueError, OverflowError):  # a month 13, or a time before the year 1
         return None
 
 
@@ -102,7 +102,7 @@ def _priority(value: object) -> int:
 
 
 def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
-    """Return the dependencies; ``parent`` alone, as ``bd`` prints it, stands for a ``parent-child`` one."""
+    """Return the dependencies, including a ``parent``."""
     entries = record.get("dependencies")
     dependencies: list[Dependency] = []
     for entry in entries if isinstance(entries, list) else ():
@@ -119,7 +119,7 @@ def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
 
 
 def _gate(metadata: object) -> str:
-    """Return the gate of a ``waits-for`` dependency, whose metadata is a mapping or JSON in a string."""
+    """Return a ``waits-for`` dependency's gate from its metadata."""
     if isinstance(metadata, str) and "gate" in metadata:
         try:
             metadata = json.loads(metadata)
@@ -145,9 +145,9 @@ def read_json_list(path: Path, *, name: str) -> Board:
     try:
         records = json.loads(_content(path, name))
     except (ValueError, RecursionError) as error:
-        raise BeadsError(f"{name} is not JSON; write a list of beads into it") from error
+        raise BeadsError(f"{name} is not JSON; replace it by a list of beads") from error
     if not isinstance(records, list):
-        raise BeadsError(f"{name} is not a JSON list; write a list of beads into it")
+        raise BeadsError(f"{name} is not a JSON list; replace it by a list of beads")
     return board_of(in_order(records), name)
 
 

@@ -1,4 +1,4 @@
-"""``manual_slop.toml``: found, read, checked and changed, with messages that name file, key and line."""
+"""Find, read, check and edit ``manual_slop.toml``; errors name file, key and line."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

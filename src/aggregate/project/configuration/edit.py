@@ -1,4 +1,4 @@
-"""Editing configurations that people write: what is not changed keeps its bytes, with its comments."""
+"""Edit configurations, keeping the bytes and comments of unchanged parts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +18,7 @@ from aggregate.project.configuration.load import (
     trusted_projects,
 )
 
-# How long others are waited for: each holds the lock for the moment of one change.
-_WAIT_SECONDS: Final = 5.0
+_WAIT_SECONDS: Final = 5.0  # for other writers, which hold the lock during one change
 
 
 @contextmanager
@@ -36,7 +35,7 @@ def open_document(path: Path) -> tomlkit.TOMLDocument:
     if not path.exists():
         return tomlkit.document()
     text = read_toml_text(path)
-    parse_toml(text, path)  # for its message
+    parse_toml(text, path)  # for its error message
     return tomlkit.parse(text)
 
 
@@ -45,12 +44,15 @@ def write_document(path: Path, document: tomlkit.TOMLDocument) -> None:
 
 
 def set_trust(folder: Path, *, trusted: bool) -> str:
-    """Let the project around ``folder`` read files outside of it, or no longer; return its root."""
+    """Trust or distrust the project around a folder; return its root.
+
+    A trusted project may read files outside of it.
+    """
     root = project_root(folder)
     path = global_config_path()
     with changing(path):
         if path.exists():
-            load_config(path)  # explains what is wrong with it
+            load_config(path)  # raises a detailed error if it is invalid
         others = (p for p in trusted_projects() if real_path(Path(p).expanduser()) != root)
         projects = [*others, *([root] if trusted else [])]
         document = open_document(path)

@@ -1,6 +1,6 @@
-"""Configurations that were validated before, kept in the user's cache by their bytes: a known one loads no pydantic.
+"""Cache of validated configurations by content, which avoids loading pydantic.
 
-Whatever is wrong with what is kept costs the time of validating once more, never a wrong result and never an error.
+A damaged cache entry costs another validation, but never causes a wrong result or an error.
 """
 
 import json
@@ -19,7 +19,7 @@ from aggregate.project.index.rows import code_version
 from aggregate.project.index.store import byte_limit
 from aggregate.project.tables import Config
 
-# All that decides what a configuration is read as.
+# Code and libraries that determine the result of a validation.
 _CODE: Final = (
     "base.request",
     "project.configuration.known",
@@ -30,16 +30,16 @@ _CODE: Final = (
 )
 _LIBRARIES: Final = ("pydantic", "pydantic_core")
 
-# The key of a table's class: half of a surrogate pair, which no key of a TOML file holds.
+# Key of a table's class: an unpaired surrogate, impossible in a TOML file.
 _KIND: Final = "\ud800"
 
-_MOST_KEPT: Final = 50  # so many projects are worked on in turn; each takes some kilobytes
-_MOST_BYTES: Final = 4_000_000  # of one, which is about the largest that is read, as JSON
+_MOST_ENTRIES: Final = 50  # projects; each takes some kilobytes
+_MOST_BYTES: Final = 4_000_000  # about the largest allowed configuration as JSON
 
 
 def known_config(text: str) -> Config | None:
-    """Return what a configuration of this text was validated to, if that is known."""
-    path = _place(text)
+    """Return the cached validation of a configuration's text."""
+    path = _entry_path(text)
     if path is None:
         return None
     try:
@@ -48,45 +48,45 @@ def known_config(text: str) -> Config | None:
         return None
     if check != _check(path, data):
         return None
-    config: Config = json.loads(data, object_hook=_revived)
+    config: Config = json.loads(data, object_hook=_from_json)
     return config
 
 
 def keep_config(text: str, config: Config) -> None:
-    path = _place(text)
-    if path is None or redact(text, AS_THEY_ARE).findings:  # no cache holds a secret
+    path = _entry_path(text)
+    if path is None or redact(text, AS_THEY_ARE).findings:  # secrets are never cached
         return
     try:
-        data = json.dumps(config, default=_tagged)
-    except TypeError:  # a date, which a slice of somebody else's may hold
+        data = json.dumps(config, default=_to_json)
+    except TypeError:  # a date in an unknown key of a slice
         return
     with suppress(AggregateError, OSError):
         replace_own(path, f"{_check(path, data)}\n{data}")
-        kept = sorted(path.parent.glob("*.json"), key=lambda one: one.stat().st_mtime_ns)
-        for one in kept[:-_MOST_KEPT]:
-            one.unlink()
+        entries = sorted(path.parent.glob("*.json"), key=lambda entry: entry.stat().st_mtime_ns)
+        for entry in entries[:-_MOST_ENTRIES]:
+            entry.unlink()
 
 
-def _tagged(table: Any) -> dict[str, object]:  # noqa: ANN401 - a table, or what a slice holds
-    """Return what a table has beside its class's defaults, which are most of a long list of files."""
-    defaults = {one.name: one.default for one in fields(type(table))}
-    own = {
+def _to_json(table: Any) -> dict[str, object]:  # noqa: ANN401 - a table, or a value of a slice
+    """Return a table's values other than defaults."""
+    defaults = {field.name: field.default for field in fields(type(table))}
+    values = {
         name: value for name, value in vars(table).items() if value != defaults.get(name, MISSING)
     }
-    return {_KIND: type(table).__name__, **own}
+    return {_KIND: type(table).__name__, **values}
 
 
-def _revived(data: dict[str, Any]) -> object:
+def _from_json(data: dict[str, Any]) -> object:
     if _KIND not in data:
         return data
     table: object = object.__new__(getattr(tables, data.pop(_KIND)))
-    vars(table).update(data)  # which may hold keys that its class does not know
+    vars(table).update(data)  # may include unknown keys
     return table
 
 
 def forget_configs() -> None:
-    """Delete all that is kept."""
-    import shutil  # 3 ms, which no run needs
+    """Delete the cache."""
+    import shutil  # takes 3 ms
 
     if folder := _folder():
         shutil.rmtree(folder, ignore_errors=True)
@@ -95,16 +95,16 @@ def forget_configs() -> None:
 def _folder() -> Path | None:
     try:
         folder = cache_folder() if byte_limit() else None
-    except AggregateError:  # what cannot be: whoever opens the index tells of it
+    except AggregateError:  # reported when the index is opened
         return None
     return folder and folder / "configurations"
 
 
-def _place(text: str) -> Path | None:
+def _entry_path(text: str) -> Path | None:
     folder, version = _folder(), code_version(_CODE, installed=_LIBRARIES)
     if folder is None or not version:
         return None
-    # Half of a surrogate pair, which TOML does not take, has no bytes.
+    # TOML forbids unpaired surrogates, but the text is not parsed yet.
     digest = sha256(f"{version}\0{text}".encode(errors="surrogatepass")).hexdigest()
     return folder / f"{digest}.json"
 

@@ -1,4 +1,4 @@
-"""From a file or a mapping to a validated configuration, the user's own among them."""
+"""Load and validate configurations, also the user's own."""
 
 import os
 import sys
@@ -17,13 +17,12 @@ from aggregate.project.configuration.discover import CONFIG_NAME
 from aggregate.project.configuration.known import keep_config, known_config
 from aggregate.project.tables import UNION_TAGS, Config
 
-# The most bytes of a configuration: one with ten thousand entries has about 500,000.
-MOST_BYTES = 750_000
+MOST_BYTES = 750_000  # a configuration with ten thousand entries has about 500,000
 
-# Characters up to which lines are looked up, which takes longer than reading; beyond, the key alone says where.
+# Errors in longer texts have no line number, since finding it takes too long.
 _LOCATED = 500_000
 
-_SHORT = 120  # Characters of a value or a name in a message, so that it stays on a line or two
+_SHORT = 120  # characters of a value or a name in a message
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -33,15 +32,15 @@ Checked = TypeVar("Checked")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A configuration and where it came from.
+    """A configuration and its origin.
 
     Attributes:
         config: The validated tables.
-        folder: Where relative folders begin: the file's own folder, or the working directory for a mapping.
-        path: The file, ``None`` for a mapping.
-        allow_outside: Whether files outside the project may be read; ``None``: as a mapping asks, not as a file does.
-        allow_secrets: The same of files that look like secrets.
-        is_bare: Whether it is a folder without a configuration: all files in it that git would take (rule T-6).
+        folder: Base of relative folders: the file's folder, or the working directory for a mapping.
+        path: The file, None for a mapping.
+        allow_outside: Whether files outside the project may be read; None: for a mapping yes, for a file no.
+        allow_secrets: Likewise for files that look like secrets.
+        is_bare: A folder without a configuration: all files that git does not ignore (rule T-6).
     """
 
     config: Config
@@ -51,12 +50,17 @@ class Project:
     allow_secrets: bool | None = None
     is_bare: bool = False
 
+    @property
+    def prompts(self) -> Path:
+        """The folder of the numbered prompts."""
+        return self.folder / self.config.output.output_dir
+
 
 def load_config(path: Path) -> Project:
     """Read and validate the configuration at ``path``.
 
     Raises:
-        ConfigError: The file is missing, is no TOML, or holds an unknown key or a value of the wrong type.
+        ConfigError: The file is missing, is not TOML, or has an unknown key or a value of the wrong type.
     """
     text = read_toml_text(path)
     config = known_config(text)
@@ -67,7 +71,7 @@ def load_config(path: Path) -> Project:
 
 
 def unconfigured(path: Path) -> Project:
-    """Return the project of a folder without a configuration, as if an empty one stood at ``path`` (rule T-6)."""
+    """Return the project of an empty configuration at ``path`` (rule T-6)."""
     return Project(Config(), Path(path).parent, Path(path), is_bare=True)
 
 
@@ -75,9 +79,9 @@ def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
     try:
         return read_text(path, limit=limit)
     except FileNotFoundError:
-        usual = 'write it with "aggregate init" or name another one with --config'
-        near = path_meant(path.name, sorted(one.name for one in path.parent.glob("*.toml")))
-        hint = f": {usual}" if path.name == CONFIG_NAME else near or ": correct its name"
+        create = ': create it with "aggregate init" or choose another one with --config'
+        near = path_meant(path.name, sorted(file.name for file in path.parent.glob("*.toml")))
+        hint = create if path.name == CONFIG_NAME else near or ": correct its name"
         raise ConfigError(f"there is no {path.name} here{hint}", path=str(path)) from None
     except UnicodeDecodeError as error:
         reason = f"is not UTF-8 text (byte {error.start}): save it as UTF-8"
@@ -88,13 +92,12 @@ def read_toml_text(path: Path, *, limit: int = MOST_BYTES) -> str:
 
 
 def parse_toml(text: str, path: Path) -> dict[str, Any]:
-    # With Python's parser 5 ms, which a known configuration does without.
-    from aggregate.project.toml_text import parse_untrusted_toml
+    from aggregate.project.toml_text import parse_untrusted_toml  # 5 ms, not needed if cached
 
     try:
         return parse_untrusted_toml(text)
     except ValueError as error:
-        raise ConfigError(f"is no valid TOML: {error}", path=str(path)) from None
+        raise ConfigError(f"is not valid TOML: {error}", path=str(path)) from None
 
 
 def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "") -> Config:
@@ -104,15 +107,14 @@ def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "
 def validate_table(
     kind: type[Checked], data: Mapping[str, Any], *, path: Path | None = None, text: str = ""
 ) -> Checked:
-    """Return data as a table, or as a model of pydantic's."""
+    """Validate data as a table or a pydantic model."""
     from pydantic import ValidationError
 
-    of_any: Any = kind  # mypy takes no class for what has a hash
+    hashable_kind: Any = kind  # for mypy
     try:
-        checked: Checked = _validator(of_any).validate_python(dict(data))
+        checked: Checked = _validator(hashable_kind).validate_python(dict(data))
     except ValidationError as error:
-        # A parser, needed only to explain a mistake.
-        from aggregate.project.toml_text import key_lines, nearest_line
+        from aggregate.project.toml_text import key_lines, nearest_line  # only for a mistake
 
         problems = error.errors(include_url=False, include_context=False)
         lines = key_lines(text) if 0 < len(text) <= _LOCATED else {}
@@ -120,8 +122,9 @@ def validate_table(
         line, problem = min(with_lines, key=lambda pair: pair[0] or 0)
         keys = _keys(problem["loc"])
         more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
-        message, where = _explain(kind, keys, problem) + more, str(path) if path else None
-        raise ConfigError(message, path=where, key=_dotted(keys), line=line) from None
+        message = _explain(kind, keys, problem) + more
+        file = str(path) if path else None
+        raise ConfigError(message, path=file, key=_dotted(keys), line=line) from None
     return checked
 
 
@@ -133,7 +136,7 @@ def _validator(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Return the keys of an error's location, which has a tag behind the number of a turn."""
+    """Return the keys of an error's location, without the tag after a turn's number."""
     return tuple(
         key
         for i, key in enumerate(location)
@@ -149,25 +152,23 @@ def _explain(kind: type, keys: tuple[str | int, ...], error: Mapping[str, Any]) 
 
         table = _table(kind)
         for key in keys[:-1]:
-            # Else a list's position or a name the user chose.
-            if key in table:
+            if key in table:  # otherwise a list's position or a user's name
                 table = _table(table[str(key)])
-        known = sorted(table)
-        near = get_close_matches(_brief(str(keys[-1])), known, n=1)
-        where = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"
-        hint = (
-            f'did you mean "{near[0]}"?' if near else f"known keys of {where}: {', '.join(known)}"
-        )
-        return f'unknown key "{name}": {hint}'
+        names = sorted(table)
+        near = get_close_matches(_brief(str(keys[-1])), names, n=1)
+        if near:
+            return f'unknown key "{name}": did you mean "{near[0]}"?'
+        location = f"[{_brief(_dotted(keys[:-1]))}]" if keys[:-1] else "the file"
+        return f'unknown key "{name}": the keys of {location}: {", ".join(names)}'
     if error["type"] == "missing":
         return f'"{name}" is missing: add it'
-    message = error["msg"].removeprefix("Value error, ")  # what a validator of ours raised
+    message = error["msg"].removeprefix("Value error, ")  # from our own validators
     if error["type"] == "dataclass_type":
-        message = message.replace("a dictionary or an", "a valid dictionary or")  # as of a model
-    wrong = (
-        "" if isinstance(error["input"], dict | list) else f", not {_brief(repr(error['input']))}"
-    )
-    return f'"{name}": {message[0].lower()}{message[1:]}{wrong}'
+        message = message.replace("a dictionary or an", "a valid dictionary or")
+    message = f'"{name}": {message[0].lower()}{message[1:]}'
+    if isinstance(error["input"], dict | list):
+        return message
+    return f"{message}, not {_brief(repr(error['input']))}"
 
 
 def _brief(text: str) -> str:
@@ -175,7 +176,7 @@ def _brief(text: str) -> str:
 
 
 def _table(annotation: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
-    """Return the keys of the table that an annotation names, if it does, and what each holds."""
+    """Return the keys of an annotation's table with their types."""
     if isinstance(annotation, type):
         return getattr(annotation, "__annotations__", {})
     return next((table for inner in get_args(annotation) if (table := _table(inner))), {})

@@ -1,4 +1,4 @@
-"""The files of a project: what a path or a glob stands for, and what one file holds."""
+"""The files of a project: resolve paths and globs, read and decode files."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
@@ -10,6 +10,6 @@ else:
         __name__,
         {
             "file_content": "ImageHeader SourceFile UTF_8 decode modified_at read_file read_image_header",
-            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET dependency_folders display_path display_prefix resolve_paths",
+            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET dependency_folders display_path display_prefix is_history resolve_paths",
         },
     )

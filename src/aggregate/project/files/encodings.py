@@ -1,11 +1,11 @@
-"""Decode texts that are not UTF-8: by what they declare, else by the likeliest encoding."""
+"""Decode texts by a declared or else the likeliest encoding."""
 
 import codecs
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-# Declarations stand at the top: browsers look at 1,024 bytes, Vim and Emacs also at the end of a file.
+# Searched for declarations: browsers read 1,024 bytes, Vim and Emacs also the end of a file.
 _TOP_BYTES: Final = 1024
 _END_BYTES: Final = 3000
 _DECLARATIONS: Final = tuple(
@@ -15,7 +15,7 @@ _DECLARATIONS: Final = tuple(
         rb"-\*-.*?coding:[ \t]*([-\w.]+).*-\*-",  # Emacs
         rb"\A\s*<\?xml\b[^>]*\bencoding\s*=\s*[\"']([-\w.:]+)",
         rb"\A@charset\s+[\"']([-\w.]+)",
-        rb"\bcharset\s*=\s*[\"']?([-\w.:]+)",  # HTML, and headers as catalogues of messages have them
+        rb"\bcharset\s*=\s*[\"']?([-\w.:]+)",  # HTML, and headers of message catalogues
         rb"\[(\w+)\]\{inputenc\}",  # LaTeX
     )
 )
@@ -25,12 +25,12 @@ _MODELINE: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _EDITORS_SUFFIX: Final = re.compile(r"-(?:unix|dos|mac)$")
-# Codecs for texts of other kinds, and those that contradict a declaration in plain ASCII.
+# Codecs that are not encodings of files, and those that contradict a declaration in ASCII.
 _NO_CHARSETS: Final = frozenset(
     {"idna", "mbcs", "oem", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"}
 )
 _NO_CHARSET: Final = re.compile(r"utf[-_]?(?:7|16|32)")
-# Supersets that are used under the narrower name (WHATWG Encoding Standard, 4.2).
+# Supersets in use under the narrower name (WHATWG Encoding Standard, 4.2).
 _SUPERSETS: Final = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "tis-620": "cp874",
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
@@ -44,20 +44,20 @@ _CANDIDATES: Final = (
 _CENTRAL_LANGUAGES: Final = frozenset(
     {"Croatian", "Czech", "Hungarian", "Polish", "Slovak", "Slovene"}
 )
-# Hebrew in the wrong code page looks like Kazakh, whose letters none of the candidates has.
+# Misread Hebrew looks like Kazakh, whose letters no candidate has.
 _NEVER_WRITTEN_SO: Final = frozenset({"Kazakh"})
 _HIGH_RUN: Final = re.compile(rb"[\x80-\xff]+")
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_MOST_CONTROLS: Final = 0.005  # of a text; bytes at random have a tenth
-_MOST_HIGH: Final = 0.4  # of a text in no recognised language
-# Signs that stand in texts of any Western language, and their letters.
+_MOST_CONTROLS: Final = 0.005  # share in a text; random bytes have a tenth
+_MOST_HIGH: Final = 0.4  # share of high bytes in a text in no recognised language
+# Signs and letters of Western languages.
 _TYPOGRAPHY: Final = frozenset("‘’‚“”„†‡•…–—™©®°§¶·±²³µ¼½¾×«»€£¥¢\xa0\xad")
 _LETTERS: Final = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœ¡¿ªº")
-_BEHIND_DIGIT: Final = re.compile(r"\d[À-ÿ]")  # a degree sign in another code page
-_ISOLATED: Final = 0.7  # of the runs of high bytes in a Western text are one byte
-_TELLING_RUNS: Final = 3  # with fewer, an encoding is a guess
-_FEW_RUNS: Final = 12  # with fewer, Central European letters are Western ones
-_SAMPLE: Final = 20_000  # bytes that a guess looks at
+_AFTER_DIGIT: Final = re.compile(r"\d[À-ÿ]")  # a degree sign in another code page
+_ISOLATED: Final = 0.7  # least share of single bytes among runs of high bytes in a Western text
+_CERTAIN_RUNS: Final = 3  # with fewer, an encoding is a guess
+_FEW_RUNS: Final = 12  # with fewer, Central European letters count as Western
+_SAMPLE: Final = 20_000  # bytes used for a guess
 _MOST_CHAOS: Final = 5.0  # percent of unlikely characters in a recognised encoding
 
 
@@ -70,17 +70,17 @@ class Decoded(NamedTuple):
 
 
 def declared_text(data: bytes) -> Decoded | None:
-    """Return the text in the encoding that it declares itself, if it holds."""
+    """Decode by the text's own declaration, if it is valid."""
     for name in _declared_names(data):
         try:
             codec = codecs.lookup(_EDITORS_SUFFIX.sub("", name))
-            b"".decode(codec.name)  # not from bytes to bytes
+            b"".decode(codec.name)  # raises for codecs from bytes to bytes
         except (LookupError, ValueError):
             continue
         if codec.name in _NO_CHARSETS or _NO_CHARSET.fullmatch(codec.name):
             continue
         text = _strictly(data, codec.name)
-        # Nobody writes C1 controls: they are quotes and dashes of the superset.
+        # C1 controls are really quotes and dashes of the superset.
         if text is None or re.search("[\x80-\x9f]", text):
             superset = _SUPERSETS.get(codec.name, codec.name)
             wider = _strictly(data, superset)
@@ -102,16 +102,16 @@ def _declared_names(data: bytes) -> Iterator[str]:
 
 
 def guessed_text(data: bytes) -> Decoded | None:
-    """Return the text in its likeliest encoding, ``None`` where it seems to be no text.
+    """Decode by the likeliest encoding; None if the data is probably not text.
 
-    UTF-8 with a few broken bytes comes first, then windows-1252 for bytes as Western texts have them; any other
-    encoding needs a recognised language.
+    Tries UTF-8 with a few broken bytes, then windows-1252 for typical Western texts, then other encodings if a language
+    is recognised.
     """
     if len(_CONTROL.findall(data)) > _MOST_CONTROLS * len(data):
         return None
     high = sum(map(len, _HIGH_RUN.findall(data)))
     broken = Decoded(data.decode("utf-8", "replace"), "utf-8", is_guess=True)
-    if high > 3 * broken.text.count("\ufffd"):  # most of them are characters of UTF-8
+    if high > 3 * broken.text.count("\ufffd"):  # mostly valid UTF-8
         return broken
     sample = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
     runs = _HIGH_RUN.findall(sample)
@@ -120,8 +120,8 @@ def guessed_text(data: bytes) -> Decoded | None:
     if encoding := _recognised(sample):
         text = _strictly(data, encoding)
         if text is not None:
-            return Decoded(text, encoding, is_guess=len(runs) < _TELLING_RUNS)
-    # Words of an unknown script: no characters are better than wrong ones.
+            return Decoded(text, encoding, is_guess=len(runs) < _CERTAIN_RUNS)
+    # An unknown script: missing characters are better than wrong ones.
     return broken if high <= _MOST_HIGH * len(data) else None
 
 
@@ -134,12 +134,12 @@ def _western(data: bytes, sample: bytes, runs: int) -> Decoded:
         central = _strictly(data, _CENTRAL_EUROPEAN)
         if central is not None and central != text:
             return Decoded(central, _CENTRAL_EUROPEAN)
-    is_usual = signs <= _TYPOGRAPHY | _LETTERS and not _BEHIND_DIGIT.search(text)
-    return Decoded(text, _WESTERN, is_guess=not is_usual or runs < _TELLING_RUNS)
+    is_usual = signs <= _TYPOGRAPHY | _LETTERS and not _AFTER_DIGIT.search(text)
+    return Decoded(text, _WESTERN, is_guess=not is_usual or runs < _CERTAIN_RUNS)
 
 
 def _recognised(sample: bytes) -> str:
-    """Return the encoding in which a sample reads as some language, ``""`` for none."""
+    """Return the encoding of a readable sample, or ``""``."""
     from charset_normalizer import from_bytes  # 16 ms, needed by few projects
 
     matches = [

@@ -1,4 +1,4 @@
-"""Read one file: bytes to text, or one sentence that says why not; of an image its kind and size."""
+"""Read and decode one file; read image headers."""
 
 import os
 import re
@@ -13,10 +13,9 @@ from aggregate.base.redaction import Finding
 from aggregate.base.text import may_hide
 from aggregate.project.files.encodings import declared_text, guessed_text
 
-# A larger file is reported, not read: no model takes it, and a log of gigabytes must not end the program.
-MAX_FILE_BYTES = CONTENT_BYTES
+MAX_FILE_BYTES = CONTENT_BYTES  # larger files are only reported, for lack of memory
 
-UTF_8 = "utf-8"  # The encoding that is taken for granted
+UTF_8 = "utf-8"  # the default encoding
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -25,9 +24,8 @@ _BOMS = (
     (b"\xfe\xff", "utf-16"),
 )
 _IS_FOLDER = "is a directory: name its files or use a glob such as dir/**"
-# What of a file a NUL is looked for in: as much as git looks at, and then some.
-_BINARY_PROBE = 8192
-# A pointer of Git LFS in place of a file's content, as in a clone without its objects; the key comes first.
+_BINARY_PROBE = 8192  # bytes searched for a NUL; git searches 8,000
+# A Git LFS pointer in place of a file, as in a clone without its objects; the key comes first.
 _LFS_POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\r?\n(?:.*\n)*?size (\d+)\s*\Z"
 )
@@ -36,23 +34,21 @@ _LFS_BYTES = 1024
 
 @dataclass(slots=True)
 class SourceFile:
-    """A file that was read; nobody else changes one, and ``frozen`` would take three times as long to make."""
+    """The content of a file. Not frozen, which would take three times as long."""
 
     text: str
     error: str = ""
     encoding: str = UTF_8
-    is_guess: bool = False  # whether nothing confirms the encoding
+    is_guess: bool = False  # the encoding is not certain
     is_binary: bool = False
-    may_hide: bool = False  # whether it is worth to look for characters in it that nobody sees
-    # Unix time of the last change in seconds, ``0.0`` where the file does not exist.
-    mtime: float = 0.0
-    # SHA-256 of the file's bytes, where that was asked for and they hold no secret.
-    content_hash: bytes = b""
-    # What the system said of the file when it was read, where the hash was asked for.
-    info: os.stat_result | None = None
+    may_hide: bool = False  # may contain invisible characters
+    mtime: float = 0.0  # Unix time in seconds, ``0.0`` without a file
+    content_hash: bytes = b""  # SHA-256, if requested and without secrets
+    info: os.stat_result | None = None  # at the time of reading, if the hash was requested
     secrets: tuple[Finding, ...] = ()
-    # Runs of lines ``(first, last)`` that are not as in the file: secrets in them were replaced.
-    redacted: tuple[tuple[int, int], ...] = ()
+    redacted: tuple[
+        tuple[int, int], ...
+    ] = ()  # runs of lines ``(first, last)`` with replaced secrets
 
 
 def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
@@ -70,9 +66,10 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
 
 
 def decode(data: bytes) -> SourceFile:
-    """Decode ``data``: byte order mark, else strict UTF-8, else no text if it has NUL bytes.
+    """Decode a file's bytes.
 
-    Else the encoding that it declares, else the likeliest one. Escapes of ISO 2022 are UTF-8 too.
+    By byte order mark, strict UTF-8, a declared encoding or the likeliest one; NUL bytes mean binary. Escapes of
+    ISO 2022 are valid UTF-8 too.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
@@ -102,7 +99,7 @@ def _not_utf8(data: bytes) -> SourceFile:
     decoded = declared_text(data) or guessed_text(data)
     if decoded is None:
         return SourceFile(
-            "", "unknown encoding: neither UTF-8 nor surely another one; convert it to UTF-8"
+            "", "unknown encoding: not UTF-8 or any recognised one; convert it to UTF-8"
         )
     return SourceFile(decoded.text, "", decoded.encoding, is_guess=decoded.is_guess, may_hide=True)
 
@@ -128,12 +125,12 @@ def _reason(error: OSError | ValueError) -> str:
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
-# Images are those that all providers take. Sources: PNG (ISO/IEC 15948, IHDR), GIF89a (logical screen), JPEG
+# Image formats that all providers take. Sources: PNG (ISO/IEC 15948, IHDR), GIF89a (logical screen), JPEG
 # (ITU-T T.81, B.2.2), and WebP (RFC 9649).
 _PNG = b"\x89PNG\r\n\x1a\n"
-# Markers of JPEG that begin a frame; the three others define tables.
+# JPEG markers of frames; the three others define tables.
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_JPEG_ALONE = frozenset({0x01, *range(0xD0, 0xD9)})  # Markers of JPEG that nothing belongs to
+_JPEG_ALONE = frozenset({0x01, *range(0xD0, 0xD9)})  # JPEG markers without data
 
 
 class ImageHeader(NamedTuple):
@@ -173,17 +170,17 @@ def _webp(data: bytes) -> tuple[int, int]:
 
 
 def _jpeg(data: bytes) -> tuple[int, int]:
-    place = 2
-    while data[place] == 0xFF:
-        marker = data[place + 1]
-        if marker == 0xFF:  # fill bytes may stand before a marker
-            place += 1
+    offset = 2
+    while data[offset] == 0xFF:
+        marker = data[offset + 1]
+        if marker == 0xFF:  # fill bytes before a marker
+            offset += 1
         elif marker in _JPEG_ALONE:
-            place += 2
+            offset += 2
         elif marker in _JPEG_FRAMES:
-            height, width = struct.unpack_from(">HH", data, place + 5)
+            height, width = struct.unpack_from(">HH", data, offset + 5)
             return width, height
         else:
-            (length,) = struct.unpack_from(">H", data, place + 2)
-            place += 2 + length
+            (length,) = struct.unpack_from(">H", data, offset + 2)
+            offset += 2 + length
     return 0, 0

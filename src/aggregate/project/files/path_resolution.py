@@ -1,4 +1,4 @@
-"""From the user's entries to files: plain paths, absolute paths and globs, as far as the project's scope allows."""
+"""Resolve the user's paths and globs within the project's scope."""
 
 import os
 import stat
@@ -30,8 +30,7 @@ from aggregate.project.paths.scope import is_secret
 
 _RULES_FILE = ".gitignore"
 _BOM = b"\xef\xbb\xbf"
-# Rules of all ignore files together: compiling them takes seconds, and real trees have hundreds.
-_MOST_RULES = 100_000
+_MOST_RULES = 100_000  # of all ignore files: compiling them takes seconds, real trees have hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Walked:
 
 
 def walk_files(folder: str, *, defaults: bool = False) -> Walked:
-    """Return the files below ``folder`` that no ``.gitignore`` in it ignores."""
+    """Return the files below a folder without ignored ones."""
     files: list[str] = []
     unreadable: list[str] = []
     start = dependency_rules() if defaults else IgnoreRules()
@@ -52,7 +51,7 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
 
 
 def visited_folders(folder: str) -> Iterator[str]:
-    """Yield the folders in which git, or a walk without it, looks for files below ``folder``; rarely also others."""
+    """Yield the folders that git or a walk searches."""
     top = project_root(folder)
     start = folder[len(top) :].replace(os.sep, "/").strip("/")
     start += "/" if start else ""
@@ -72,9 +71,9 @@ def walk_ruled(
     start: str = "",
     follows: bool = True,
 ) -> Iterator[tuple[str, list[str], IgnoreRules]]:
-    """Yield each folder that no rule ignores, with its names besides folders and the rules in it.
+    """Yield each folder that is not ignored, with its files and rules.
 
-    Git itself reads no rules that a link leads to: without ``follows`` these count for nothing here too.
+    Without ``follows`` ignore files behind links do not count, as in git.
     """
     rules_of = {start: rules}
     rules_read = 0
@@ -101,10 +100,10 @@ def walk_ruled(
 def walk_tree(
     folder: str, unreadable: list[str] | None = None, *, start: str = ""
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield each folder below ``folder``, itself first: its path and a slash, its folders in order, its other names.
+    """Yield each folder below ``folder``: its path with a slash, sorted subfolders, other names.
 
-    What is taken out of a list of folders is not entered, and neither are ``.git``, links and what cannot be read: that
-    is added to ``unreadable``. ``os.walk`` does the same, but ends at a depth of about a thousand.
+    Callers prune by removing subfolders. Skips ``.git``, links and unreadable folders, which are added to
+    ``unreadable``. Unlike ``os.walk`` it is not limited to a depth of about a thousand.
     """
     stack = [start]
     while stack:
@@ -132,17 +131,17 @@ def _with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules
     except TooManyRulesError as error:
         raise ConfigError(f"{error}: shorten it", path=path) from None
     except UnreadableError as error:
-        # Without its rules what they hide would be taken.
-        reason = f"{error.strerror}: put a short file of ignore rules in its place"
+        # Ignoring the rules would include hidden files.
+        reason = f"{error.strerror}: replace it by a short file of ignore rules"
         raise ConfigError(reason, path=path) from None
     except OSError:
         return rules
 
 
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
-    """Return patterns, as in ``.gitignore``, for the folders below ``folder`` that hold what tools have put there.
+    """Return ``.gitignore`` patterns for folders with dependencies and outputs of tools.
 
-    A folder that holds a file which git tracks is source, whatever its name. Without git a walk leaves them out anyway.
+    A folder with tracked files is source, whatever its name. Without git a walk skips such folders anyway.
     """
     tracked = tracked_files(folder)
     if tracked is None:
@@ -157,45 +156,41 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
     for path in of_files - of_source:
         if rules.ignores(path, is_folder=True):
             patterns.add(f"{path.rpartition('/')[2]}/")
-        elif path in marked:  # by its path: its name tells nothing
+        elif path in marked:  # by its path: the name may be ordinary
             patterns.add(f"/{path}/")
     return sorted(patterns)
 
 
 OUTSIDE = f"outside the project, so not read: allow it with {ALLOW_OUTSIDE} or aggregate trust"
 SECRET = f"looks like a secret, so not read: allow it with {ALLOW_SECRETS}"
-_LINK_LEAVES = "a link that leaves the folder; name it without a wildcard to take it"
-_LINK_IS_BROKEN = "a broken link: what it leads to does not exist, or it leads to itself"
-_LINK_LOOPS = "a looping link: it leads to a folder that it lies in"
+_LINK_LEAVES = "a link out of the folder; name it without a wildcard to include it"
+_LINK_IS_BROKEN = "a broken link: its target does not exist, or it is the link itself"
+_LINK_LOOPS = "a looping link: its target contains it"
 _OTHER_REPOSITORY = (
-    "a repository of its own, such as a submodule; begin a path with its name to take files of it"
+    "another repository, such as a submodule; begin a path with its name to include its files"
 )
-_UNREADABLE = "a folder that cannot be read"
+_UNREADABLE = "an unreadable folder"
 _STOPPED = (
-    "git took too long to list it and was stopped, so files that are not tracked are taken as the .gitignore files in "
-    "it say, not as those above it and other settings of git do: look for ignore rules with many wildcards"
+    "git took too long to list it and was stopped, so untracked files follow only the .gitignore files in it, not "
+    "those above it and other settings of git: look for ignore rules with many wildcards"
 )
-# Entries of a folder that are looked through for what a glob would match if nothing were ignored.
-_MOST_SEARCHED = 50_000
+_MOST_SEARCHED = 50_000  # entries of a folder searched for ignored matches of a glob
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPath:
     folder: str
-    # The files, relative to ``folder``; for a plain entry the one path, whether it exists or not.
-    names: tuple[str, ...]
-    # Matches of a glob that were left out, each with the reason, relative to ``folder``.
-    skipped: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...]  # relative to ``folder``; for a plain entry its path, even if missing
+    skipped: tuple[tuple[str, str], ...] = ()  # matches of a glob with the reason
     secrets: tuple[str, ...] = ()
     is_glob: bool = False
-    refused: str = ""  # why nothing of it may be read, ``""`` where it may
-    # The real path of a plain entry that was checked, so that what was checked is what is read; else ``""``.
-    real: str = ""
+    refused: str = ""  # why the entry may not be read
+    real: str = ""  # checked real path of a plain entry, to be read instead of its name
 
 
 @dataclass(slots=True)
 class FolderListing:
-    """The files below folders, each folder listed once: by git in a repository, by its ignore files elsewhere."""
+    """Cached lists of files: by git in a repository, by ignore files elsewhere."""
 
     scope: Scope = field(default_factory=Scope)
     _walked: dict[str, Walked] = field(default_factory=dict)
@@ -208,12 +203,11 @@ class FolderListing:
         return self._walk(folder).files
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
-        """Return the files that ``entry`` stands for (rule M-2).
+        """Return the files of an entry (rule M-2).
 
-        A plain or absolute path stands for itself, also where it is ignored or missing. A glob stands for the files
-        that match and are not ignored, sorted; a link that leaves the folder is skipped, and so is what looks like a
-        secret. The discussion's own files (``history.toml``, ``*_history.toml``) never count. What the scope does not
-        allow is refused; a folder outside of it is not even listed.
+        A plain path is returned even if it is ignored or missing. A glob returns matching files that are not ignored,
+        sorted, without links out of the folder, secrets, and the discussion's files (``history.toml``,
+        ``*_history.toml``). Entries outside the scope are refused and not listed.
         """
         base = str(base_dir)
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
@@ -238,11 +232,11 @@ class FolderListing:
         return taken
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
-        """Return the files that a glob matches, whatever ignores them; of a large folder those that come first."""
+        """Return a glob's first matches, ignored or not."""
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base_dir, root))
         if folder not in self._searched:
-            files: list[str] = []  # of a large folder those that come first
+            files: list[str] = []
             searched = 0
             for prefix, folders, below in walk_tree(folder):
                 files += [prefix + name for name in sorted(below)]
@@ -279,7 +273,7 @@ class FolderListing:
         secrets: list[str] = []
         location = self._below_root(real_path(folder)).rstrip("/") + "/" if self.scope.root else ""
         plain = {"": True}
-        for name in matching:  # a loop for a hundred thousand files
+        for name in matching:  # hot loop: up to a hundred thousand files
             if is_history(name):
                 continue
             if is_secret(location + name):
@@ -293,7 +287,7 @@ class FolderListing:
         return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
 
     def _check(self, path: str) -> tuple[str, str]:
-        """Return why a file that is named may not be read, and its real path; both are ``""`` where all is allowed."""
+        """Return why a path may not be read, and its real path unless all is allowed."""
         scope = self.scope
         if scope.allow_outside and scope.allow_secrets:
             return "", ""
@@ -315,16 +309,13 @@ class FolderListing:
 
 
 def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
-    """Return the files that ``entry`` stands for, relative to ``base_dir``, secrets among them (rule M-2).
-
-    See ``FolderListing.resolve``; nothing is read here.
-    """
+    """Return the files of an entry, with secrets (rule M-2); see ``FolderListing.resolve``."""
     resolved = FolderListing().resolve(base_dir, entry)
     return [Path(resolved.folder, name) for name in sorted((*resolved.names, *resolved.secrets))]
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
-    """Return ``file`` relative to ``base_dir`` with ``/``, also where it lies outside: ``../other/c.py``."""
+    """Return a path relative to ``base_dir`` with ``/``, also outside: ``../other/c.py``."""
     folder, name = os.path.split(os.path.abspath(file))
     return display_prefix(folder, base_dir) + name
 
@@ -342,28 +333,28 @@ def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
 
 
 def is_history(name: str) -> bool:
-    """Tell whether a file holds discussion history, which is never aggregated as a file."""
-    if name[-len("history.toml") :].lower() != "history.toml":  # quick: this is asked of each file
+    """Return whether a file is discussion history."""
+    if name[-len("history.toml") :].lower() != "history.toml":  # quick, since called for each file
         return False
     file_name = name.replace("\\", "/").rpartition("/")[2].lower()
     return file_name == "history.toml" or file_name.endswith("_history.toml")
 
 
-def _is_plain(folder: str, name: str, known: dict[str, bool]) -> bool:
-    """Tell whether a folder below another is reached through no link; git lists what it tracked behind one."""
+def _is_plain(folder: str, name: str, cache: dict[str, bool]) -> bool:
+    """Return whether a path to a folder has no links."""
     unknown: list[str] = []
-    while name not in known:
+    while name not in cache:
         unknown.append(name)
         name = name.rpartition("/")[0]
-    plain = known[name]
-    for below in reversed(unknown):  # without recursion: trees may be thousands of levels deep
+    plain = cache[name]
+    for below in reversed(unknown):  # no recursion: trees may be thousands of levels deep
         plain = plain and not stat.S_ISLNK(os.lstat(f"{folder}/{below}").st_mode)
-        known[below] = plain
+        cache[below] = plain
     return plain
 
 
 def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | None:
-    """Return ``None`` for a file to take, ``""`` for what is no file, or the reason for leaving it out."""
+    """Return None for an included file, ``""`` to skip it silently, else the reason."""
     path = f"{folder}/{name}"
     try:
         mode = os.lstat(path).st_mode
@@ -373,7 +364,7 @@ def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | Non
         return "no permission to read it"
     except OSError:
         return ""  # tracked by git, deleted on disk
-    if stat.S_ISDIR(mode):  # git lists a folder that it does not enter
+    if stat.S_ISDIR(mode):  # git lists a nested repository as a folder
         return _OTHER_REPOSITORY
     if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
         return ""
@@ -382,10 +373,10 @@ def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | Non
     if not is_inside(target, real_path(folder)):
         return _LINK_LEAVES
     if is_secret(target.replace(os.sep, "/").removeprefix(real_path(folder))):
-        return "a link to what looks like a secret"
+        return "a link to a secret"
     if os.path.isfile(target):  # noqa: PTH113 - real_path gives text
         return None
     if not os.path.exists(target):  # noqa: PTH110
         return _LINK_IS_BROKEN
-    # Git lists a link to a folder like a file; the folder's own files are listed anyway.
+    # Git lists a link to a folder like a file; the folder's files are listed anyway.
     return _LINK_LOOPS if is_inside(real_path(os.path.dirname(path)), target) else ""  # noqa: PTH120

@@ -1,4 +1,4 @@
-"""Git: what it tracks, has changed and remembers, asked so that a stranger's repository starts no program."""
+"""Read git repositories without starting programs that an untrusted one configures."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
@@ -13,10 +13,10 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "git": "list_files tracked_but_ignored unignored",
-            "git_changes": "FileChange HunkContext changed_lines context_rules read_changes read_contexts",
+            "git": "list_files tracked_but_ignored unignored without_filters",
+            "git_changes": "FileChange HunkContext changed_lines context_rules find_commit read_changes read_contexts",
             "git_log": "Head LoggedCommit commit_ids find_head read_commits",
-            "git_process": "git own_git unquoted why_no_history",
+            "git_process": "IDENTITY OWN_LIMITS git own_git unquoted why_no_history",
             "git_remote": "Remote forget_remotes",
             "gitattributes": "AttributesReader",
         },

@@ -1,4 +1,4 @@
-"""What git says about a folder: its files, and what it does not ignore."""
+"""List a folder's tracked, ignored and other files by git."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,14 +18,13 @@ def list_files(folder: str) -> list[str] | None:
     others = git(
         folder, "ls-files", "-z", "--others", "--exclude-standard", limits=limits, tells_stop=True
     )
-    is_root = Path(folder, ".git", "HEAD").is_file()  # no rule of its own can ignore the whole
-    # By its whole path: asked about ".", git takes even the empty rule "/" for a match.
+    is_root = Path(folder, ".git", "HEAD").is_file()  # its own rules cannot ignore the root
+    # By full path: for ".", git reports even the empty rule "/" as a match.
     if others is None or (not is_root and ignores(folder, real_path(folder))):
         return None
-    # Git's own order is nearly that of the names, so that sorting is quick; what is in conflict stands there thrice.
-    # Of a repository in it that is no submodule git tells the folder, as of a submodule.
-    found = (name.removesuffix("/") for name in names_in(others))
-    return list(dict.fromkeys(sorted([*tracked, *found])))
+    # Git lists conflicts three times, and a nested repository as a folder. Its order is nearly sorted already.
+    untracked = (name.removesuffix("/") for name in names_in(others))
+    return list(dict.fromkeys(sorted([*tracked, *untracked])))
 
 
 def ignores(folder: str, path: str) -> bool:
@@ -50,17 +49,16 @@ def other_files(folder: str) -> list[str]:
 
 
 def without_filters(folder: str) -> list[str] | None:
-    """Return options of git that replace each filter by none, ``None`` where one has a name that no option can hold."""
+    """Return git options to disable all filters, if possible."""
     keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
     filters = {key.rpartition(".")[0] for key in names_in(keys or b"")}
-    if keys is None or any("=" in name for name in filters):  # which the command line cannot name
+    if keys is None or any("=" in name for name in filters):
         return None
-    none = [
-        f"{name}.{key}"
-        for name in sorted(filters)
-        for key in ("clean=", "process=", "required=false")
-    ]
-    return [part for setting in none for part in ("-c", setting)]
+    options: list[str] = []
+    for name in sorted(filters):
+        for setting in ("clean=", "process=", "required=false"):
+            options += ["-c", f"{name}.{setting}"]
+    return options
 
 
 def names_in(listed: bytes) -> list[str]:

@@ -1,4 +1,4 @@
-"""What git says of changed lines: since a revision, and in the hunks of commits."""
+"""Read changed lines: since a revision, and in the hunks of commits."""
 
 import re
 from collections.abc import Container, Iterator, Sequence
@@ -24,44 +24,39 @@ from aggregate.project.git.git_process import (
     why_no_history,
 )
 
-# What makes git print patches in the form that ``changes_in`` reads, whatever the user has configured.
+# Options for patches in the format of ``changes_in``, whatever the user has configured.
 PATCH_OPTIONS: Final = (
     "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
-# Of more files git tells only the renames of unchanged ones: it compares each new one with each that is gone.
+# Above 300 files git only detects renames of unchanged files: it compares each new file with each deleted one.
 _WITH_RENAMES: Final = (*PATCH_OPTIONS, "-M", "-l300")
 
-# Of the lines as they are now the first, or the one before where some were only removed, and how many; then what git
-# takes for the beginning of the definition around them.
+# First current line (the one before a pure removal), number of lines, and the line of the enclosing definition.
 _HUNK: Final = re.compile(
     r"@@ -[\d,]{1,19} \+(?P<first>\d{1,9})(?:,(?P<count>\d{1,9}))? @@ ?(?P<context>.*)"
 )
 
 
 class FileChange(NamedTuple):
-    """What has changed in a file, and what kind of change it is, ``""`` for one of its lines."""
+    """Changes of a file; ``kind`` is ``""`` for changed lines."""
 
     path: str
     kind: str = ""
-    # Runs of changed lines with some around them, as ``diff -u`` shows them.
-    hunks: tuple[str, ...] = ()
+    hunks: tuple[str, ...] = ()  # as printed by ``diff -u``
 
     @property
     def added(self) -> int:
-        """The lines that were added."""
+        """Number of added lines."""
         return sum(line[:1] == "+" for hunk in self.hunks for line in hunk.split("\n"))
 
     @property
     def removed(self) -> int:
-        """The lines that were removed."""
+        """Number of removed lines."""
         return sum(line[:1] == "-" for hunk in self.hunks for line in hunk.split("\n"))
 
 
 def changes_in(patch: bytes) -> Iterator[FileChange]:
-    """Yield what a patch tells of each file; each line of a file's own has a mark before it.
-
-    Of a patch that was cut, what stands before the cut is told.
-    """
+    """Parse a patch, perhaps cut off, into changes by file."""
     _, *blocks = (b"\n" + patch).split(b"\ndiff --git ")
     for block in blocks:
         head, *hunks = block.split(b"\n@@ -")
@@ -77,7 +72,7 @@ def changes_in(patch: bytes) -> Iterator[FileChange]:
             elif line.startswith(b"Binary files "):
                 kind = kind or "binary"
         texts = ("@@ -" + hunk.decode("utf-8", "replace").removesuffix("\n") for hunk in hunks)
-        # Of a file that was only touched some versions of git print the first line.
+        # Some versions of git print only the first line for a touched file.
         if path and lines:
             yield FileChange(path, kind, tuple(texts))
 
@@ -88,22 +83,22 @@ def _path(name: bytes) -> str:
 
 
 def _same_path(names: bytes) -> str:
-    """Return the path that stands twice in the first line of a file's patch, ``""`` where it has two names."""
+    """Return the path of a patch's first line, if unique."""
     half = len(names) // 2
     old, new = _path(names[:half]), _path(names[half + 1 :])
     return new[2:] if old[2:] == new[2:] else ""
 
 
-# How often git may be ended while it told of some: each time it goes on behind them, and takes a second or two.
+# Interrupted runs of git; each continues after the commits already printed and takes a second or two.
 _MOST_PARTS: Final = 12
 
-_PATCHES_AT_ONCE: Final = 40  # Commits whose changes git compares at once
+_PATCHES_AT_ONCE: Final = 40  # commits per run of git
 
-# Of a processor, for them: 40 ordinary commits take 0.05. A repository can say by a pattern how its definitions begin,
-# and git matches some patterns for minutes.
+# CPU seconds per run: 40 ordinary commits take 0.05, but a repository can define patterns of definitions that take git
+# minutes.
 _PATCH_LIMITS: Final = GitLimits(processor=2)
 
-# Git compares no larger files: they are data, and a comparison can take the square of their lines.
+# Larger files are data, and a comparison can take quadratic time.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
 
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
@@ -121,13 +116,12 @@ def context_rules() -> bytes:
 def read_contexts(
     folder: str, head: Head, ids: Sequence[str], *, most_bytes: int = MOST_BYTES
 ) -> dict[str, list[HunkContext]]:
-    """Return what each commit changed within the files that were there before; what git cannot tell is left out.
+    """Return the changed hunks of existing files by commit; skip commits that git cannot read.
 
-    Where git is ended amid a commit, the next one begins with it: what is told of a commit must not depend on those
-    that are asked for with it, of which the index knows some and some not (rule I-2).
+    A run interrupted within a commit is repeated from it: the result must not depend on the other commits of the run,
+    some of which the index already has (rule I-2).
     """
-    # Without a work tree and an index, and started elsewhere, git reads no attributes of the files as they are now,
-    # which change while commits do not.
+    # Without a work tree and an index git ignores the current attributes, which change while commits do not.
     command = (
         AS_STORED, "-C", head.git_folder, f"--git-dir={head.git_folder}", "--bare",
         "-c", f"core.attributesFile={_ATTRIBUTES}", "-c", _LARGE_FILE,
@@ -136,28 +130,28 @@ def read_contexts(
     )  # fmt: skip
     contexts: dict[str, list[HunkContext]] = {}
     waiting = [*ids]
-    untold = cuts = 0
-    while waiting and untold < MOST_FAILURES and cuts < _MOST_PARTS:
-        asked = waiting[:_PATCHES_AT_ONCE]
+    failures = cuts = 0
+    while waiting and failures < MOST_FAILURES and cuts < _MOST_PARTS:
+        batch = waiting[:_PATCHES_AT_ONCE]
         output = bounded_git(
             folder,
             *command,
-            stdin=id_lines(asked),
+            stdin=id_lines(batch),
             most=most_bytes,
             limits=_PATCH_LIMITS,
             variables={"GIT_INDEX_FILE": f"{head.git_folder}/aggregate-reads-no-index"},
         )
         if output is None:
             break
-        told = list(_contexts_by_commit(output.data))
+        parsed = list(_contexts_by_commit(output.data))
         if output.is_complete:
-            waiting = waiting[len(asked) :]
+            waiting = waiting[len(batch) :]
         else:
-            told = told[:-1]
-            untold += not told  # the first one: git cannot tell of it, whatever is asked with it
+            parsed = parsed[:-1]
+            failures += not parsed  # git fails on the first commit itself
             cuts += 1
-            waiting = waiting[max(len(told), 1) :]
-        contexts |= dict(told)
+            waiting = waiting[max(len(parsed), 1) :]
+        contexts |= dict(parsed)
     return contexts
 
 
@@ -173,15 +167,13 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
         yield commit.decode("ascii", "replace"), [*contexts][:MOST_PATHS]
 
 
-# Of what git prints of the differences: what is longer is told by files alone.
-_MOST_BYTES: Final = 32_000_000
+_MOST_BYTES: Final = 32_000_000  # of a diff; beyond, only changed files are listed
 
-_MOST_SHOWN: Final = 4_000_000  # Of what is shown of them: more than any model reads
+_MOST_SHOWN: Final = 4_000_000  # bytes of a diff to show: more than any model reads
 
-# Runs of lines and files, those that git knows first: beyond them a change tells nothing of what it is about.
-_MOST_CHANGES: Final = 5_000
+_MOST_CHANGES: Final = 5_000  # ranges and files, tracked ones first; more would not be useful seeds
 
-_LONGEST_REVISION: Final = 200  # Characters; longer ones name nothing
+_LONGEST_REVISION: Final = 200  # characters
 
 
 class ChangedRange(NamedTuple):
@@ -193,11 +185,11 @@ class ChangedRange(NamedTuple):
 def changed_lines(
     folder: str, revision: str, *, most_bytes: int = _MOST_BYTES
 ) -> list[ChangedRange]:
-    """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths.
+    """Return changed ranges below ``folder`` since ``revision``, uncommitted ones too, by path.
 
-    Lines that were removed count by the line before them; files that are no more do not count.
+    A removal counts as the line before it; deleted files do not count.
     """
-    commit = _commit(folder, revision)
+    commit = find_commit(folder, revision)
     changes = [
         *_tracked(folder, commit, most_bytes),
         *(ChangedRange(path) for path in other_files(folder)),
@@ -205,11 +197,12 @@ def changed_lines(
     return sorted(changes[:_MOST_CHANGES])
 
 
-def _commit(folder: str, revision: str) -> str:
+def find_commit(folder: str, revision: str) -> str:
+    """Return the id of a revision's commit, or raise ``ConfigError``."""
     if reason := why_no_history(folder):
         shown = revision[:_LONGEST_REVISION]
-        raise ConfigError(f"{shown!r} is no revision to compare with, as {reason}: leave it out")
-    # What begins with a dash could be an option of git's.
+        raise ConfigError(f"cannot compare with revision {shown!r}, since {reason}: omit it")
+    # A leading dash could be an option of git.
     is_odd = revision.startswith("-") or not revision.isprintable() or not revision.strip()
     if not is_odd and len(revision) <= _LONGEST_REVISION:
         name = f"{revision}^{{commit}}"
@@ -218,7 +211,7 @@ def _commit(folder: str, revision: str) -> str:
             return answer.decode("ascii", "replace").split()[-1]
     shown = revision[:_LONGEST_REVISION]
     raise ConfigError(
-        f"git knows no revision {shown!r} here: name a commit, a branch or a tag, such as HEAD~1 or main"
+        f"unknown git revision {shown!r}: use a commit, a branch or a tag, such as HEAD~1 or main"
     )
 
 
@@ -226,10 +219,10 @@ def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
     output = _diff_index(folder, commit, *_WITH_RENAMES, most=most_bytes)
     if output is None:
         return []
-    changes = [each for change in changes_in(output.data) for each in _ranges(change)]
+    changes = [lines for change in changes_in(output.data) for lines in _ranges(change)]
     if not output.is_complete:
-        known = {change.path for change in changes}
-        changes += [ChangedRange(path) for path in _changed_paths(folder, commit, known)]
+        parsed = {change.path for change in changes}
+        changes += [ChangedRange(path) for path in _changed_paths(folder, commit, parsed)]
     return list(dict.fromkeys(changes))
 
 
@@ -245,29 +238,29 @@ def _ranges(change: FileChange) -> Iterator[ChangedRange]:
 
 def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | None:
     settings = without_filters(folder)
-    # Where a filter cannot be switched off, files are not compared: what is staged is, which needs no filter.
-    compared = () if settings is not None else ("--cached",)
-    text = ("-c", _LARGE_FILE, "-c", "core.quotePath=false", "diff-index", *options)
-    # Which commit of a submodule is checked out is compared; in it nothing is looked at.
-    within = ("--ignore-submodules=dirty", "--relative", *compared, commit, "--", ".")
-    return bounded_git(folder, *(settings or ()), *text, *within, most=most)
+    # If a filter cannot be disabled, compare the index only, which needs no filter.
+    cached = () if settings is not None else ("--cached",)
+    command = ("-c", _LARGE_FILE, "-c", "core.quotePath=false", "diff-index", *options)
+    # Compare the checked-out commit of submodules, not their content.
+    scope = ("--ignore-submodules=dirty", "--relative", *cached, commit, "--", ".")
+    return bounded_git(folder, *(settings or ()), *command, *scope, most=most)
 
 
-def _changed_paths(folder: str, commit: str, known: Container[str]) -> list[str]:
-    """Return the files that differ from a commit, and are there, without the known ones."""
+def _changed_paths(folder: str, commit: str, excluded: Container[str]) -> list[str]:
+    """Return existing files that differ from a commit."""
     names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
     listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
     paths = names_in(listed.data) if listed else []
-    return [path for path in paths if path not in known]
+    return [path for path in paths if path not in excluded]
 
 
 def read_changes(folder: str, revision: str) -> list[FileChange]:
-    """Return what below ``folder`` differs from ``revision``, also what is not committed, in the order of the paths."""
-    commit = _commit(folder, revision)
+    """Return changes since a revision, also uncommitted, by path."""
+    commit = find_commit(folder, revision)
     output = _diff_index(folder, commit, *_WITH_RENAMES, "-U3", most=_MOST_SHOWN)
     changes = [*changes_in(output.data)] if output else []
     if output and not output.is_complete:
-        known = {change.path for change in changes}
-        changes += [FileChange(path, "large") for path in _changed_paths(folder, commit, known)]
+        parsed = {change.path for change in changes}
+        changes += [FileChange(path, "large") for path in _changed_paths(folder, commit, parsed)]
     changes += [FileChange(path, "not tracked") for path in other_files(folder)]
     return sorted(changes)

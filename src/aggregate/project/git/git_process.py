@@ -1,9 +1,8 @@
-"""Runs git: the only place that does.
+"""Run git safely; no other module runs it.
 
-A repository that came from somebody else may name programs in its configuration and attributes, and git runs many of
-them on commands that only look. So only plumbing is used, which reads no configuration meant for people (pagers,
-signatures, orders, mail maps); what is left is switched off by ``GUARDS``. Older versions of git ignore the guards
-that they do not know.
+An untrusted repository may name programs in its configuration and attributes, and git runs many of them even on
+read-only commands. So only plumbing is used, which ignores configuration for people (pagers, signatures, orders, mail
+maps); ``GUARDS`` switch off the rest. Older versions of git ignore unknown guards.
 """
 
 import os
@@ -22,63 +21,60 @@ from aggregate.base.disk.reading import real_path
 if TYPE_CHECKING:
     import subprocess
 
-# Settings that a repository cannot override, since they stand on the command line.
+# Settings on the command line, which a repository cannot override. The comments name the danger.
 GUARDS: Final = {
-    "core.attributesFile": os.devnull,  # an endless file of attributes, which are of no use for lists of names
-    "core.fsmonitor": "",  # a program that git asks which files have changed; "" turns it off in every version
+    "core.attributesFile": os.devnull,  # an endless file of attributes, useless for lists of names
+    "core.fsmonitor": "",  # a program that reports changed files; "" disables it in every version
     "core.hooksPath": os.devnull,  # hooks, such as post-index-change
-    "core.pager": "cat",  # a program that shows what git prints
+    "core.pager": "cat",  # a program that displays output
     "log.showSignature": "false",  # gpg.program, which checks signatures of commits
     "protocol.allow": "never",  # transports to a promisor's address, see GUARD_VARIABLES
-    "safe.bareRepository": "explicit",  # a bare repository among the files of a clone, with a configuration of its own
+    "safe.bareRepository": "explicit",  # a bare repository among a clone's files, with its own configuration
     "submodule.recurse": "false",  # commands in submodules, with their configurations
 }
 GUARD_VARIABLES: Final = {
     "GIT_ALLOW_PROTOCOL": "",  # fetching missing objects by ext::, core.sshCommand, remote.*.uploadpack, credential
-    # helpers: unlike protocol.allow it cannot be overridden for a single protocol by the repository
-    "GIT_NO_LAZY_FETCH": "1",  # asking a promisor for missing objects at all
-    "GIT_OPTIONAL_LOCKS": "0",  # writing the index, and the hook behind it
+    # helpers: unlike protocol.allow the repository cannot override it for a single protocol
+    "GIT_NO_LAZY_FETCH": "1",  # fetching missing objects from a promisor at all
+    "GIT_OPTIONAL_LOCKS": "0",  # writing the index, and its hook
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
 _INHERITED = (
     "GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH", "GIT_SSL_CA",
 )  # fmt: skip
-_LOOK_SECONDS = 0.4  # Between two looks at a process that has not answered yet
-# How often in a row a process is seen to sleep before it counts as waiting for what never comes.
-_LOOKS = 3
-# Bytes: far more than a list of names takes, and soon reached by what reads an endless file.
-_MOST_MEMORY = 1_000_000_000
-# What a command may take, in all and of a processor (Linux): those of the largest repositories take two or three.
+_CHECK_SECONDS = 0.4  # between checks of a running process
+_CHECKS = 3  # checks until a sleeping process counts as blocked forever
+_MOST_MEMORY = 1_000_000_000  # bytes: only a command reading an endless file takes so much
+# Elapsed and (on Linux) CPU seconds of a command; the largest repositories take two or three.
 _SECONDS, _PROCESSOR_SECONDS = 60, 5
-# Of a processor, to look at ignore rules: a rule such as ``*a*a*a*a*b`` takes minutes.
-_RULE_SECONDS = 1
-# In all, where a processor's time is not limited: reading a disk counts too.
-_RULE_SECONDS_ELSEWHERE = 2
-# Tracked files for which listing the others gets a second more: 300,000 take half a second of a processor.
+_RULE_SECONDS = 1  # CPU seconds for ignore rules: a rule such as ``*a*a*a*a*b`` takes minutes
+_RULE_SECONDS_ELSEWHERE = 2  # elapsed seconds without a CPU limit, with reading the disk
+# Tracked files per additional second to list the others: 300,000 take half a CPU second.
 _FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
 
 
 _SETTINGS: Final = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
+# The same change is the same commit, whoever makes it and when.
+IDENTITY: Final = {
+    f"GIT_{who}_{field}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for field, value in (
+        ("NAME", "aggregate"),
+        ("EMAIL", "aggregate@localhost"),
+        ("DATE", "@0 +0000"),
+    )
+}
 _OWN_VARIABLES: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_ATTR_NOSYSTEM": "1",
-    # The same change is the same commit, whoever makes it and when.
-    **{
-        f"GIT_{who}_{what}": value
-        for who in ("AUTHOR", "COMMITTER")
-        for what, value in (
-            ("NAME", "aggregate"),
-            ("EMAIL", "aggregate@localhost"),
-            ("DATE", "@0 +0000"),
-        )
-    },
+    **IDENTITY,
 }
 
 
 class StoppedError(Exception):
-    """Git was ended since it waited for what never came, or took too much time or memory: its answer is not known."""
+    """Git was killed because it blocked or exceeded its limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +91,13 @@ class GitLimits:
         )
 
 
-# Of git on a repository of ours: the pack of a large project is made and read in some seconds.
-_OWN = GitLimits(elapsed=600, processor=120)
+# For packs and trees, of which large ones take some seconds.
+OWN_LIMITS: Final = GitLimits(elapsed=600, processor=120)
 _ESCAPED: Final = re.compile(r"\\([0-7]{3}|.)")
 _CONTROL: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _USUAL = GitLimits()
-_READ_BYTES = 65_536  # Of what git prints, at once: as much as a pipe holds
-# For what git has printed before it ended; only a program that outlives git could keep the pipe open.
-_READER_SECONDS = 5
+_READ_BYTES = 65_536  # the size of a pipe
+_READER_SECONDS = 5  # to read the rest after git's end; an orphaned child could keep the pipe open
 
 
 class Output(NamedTuple):
@@ -120,14 +115,21 @@ def git(
     stdin: bytes = b"",
     may_say_no: bool = False,
     limits: GitLimits = _USUAL,
+    variables: Mapping[str, str] | None = None,
     tells_stop: bool = False,
 ) -> bytes | None:
-    """Return what ``git ARGUMENTS`` prints in ``folder``, ``None`` where git or a repository is missing or it fails.
+    """Return the output of ``git ARGUMENTS`` in ``folder``; None if it fails or without git or repository.
 
-    The exit code 1 is an answer too where git ``may_say_no``; a command that was ended is a ``StoppedError`` where that
-    is asked for.
+    Args:
+        folder: Inside the repository.
+        arguments: The command.
+        stdin: Its input.
+        may_say_no: Exit code 1 is success too.
+        limits: Time limits.
+        variables: Added to the environment.
+        tells_stop: Raise ``StoppedError`` for a killed command.
     """
-    answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits)
+    answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits, variables=variables)
     if answer is None:
         return None
     if answer.code < 0 and tells_stop:
@@ -143,9 +145,9 @@ def bounded_git(
     limits: GitLimits = _USUAL,
     variables: Mapping[str, str] | None = None,
 ) -> Output | None:
-    """Return the first bytes of what ``git ARGUMENTS`` prints; ``None`` where git or a repository is missing.
+    """Return at most ``most`` bytes of git's output; None without git or a repository.
 
-    What it printed before it was ended counts too, so that a repository without end tells its newest part.
+    Includes output before a kill, so that an endless repository still yields its newest part.
     """
     if "\0" in folder or not _in_repository(folder):
         return None
@@ -169,12 +171,12 @@ def own_git(
     variables: Mapping[str, str] | None = None,
     may_say_no: bool = False,
 ) -> bytes | None:
-    """Return what git prints on a bare repository of ours, ``None`` where it says no by the exit code 1 and may.
+    """Return git's output on our own bare repository; None for an allowed exit code 1.
 
-    No other configuration is read, so that there are no filters and no drivers, and no repository is looked for.
+    Reads no other configuration, so there are no filters or drivers.
 
     Raises:
-        OSError: Git is missing, or has failed.
+        OSError: Git is missing or failed.
     """
     program = find_program("git", outside=(repository,))
     if program is None:
@@ -182,10 +184,10 @@ def own_git(
     environment = guarded_environment(repository, os.environ) | _OWN_VARIABLES
     environment |= {"GIT_DIR": repository, **(variables or {})}
     answer = _run(
-        [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=_OWN
+        [program, "--no-pager", *_SETTINGS, *arguments], environment, stdin=stdin, limits=OWN_LIMITS
     )
     if answer is None or answer.code not in ((0, 1) if may_say_no else (0,)):
-        raise OSError(f"git {arguments[0]} has failed")
+        raise OSError(f"git {arguments[0]} failed")
     return answer.data if answer.code == 0 or not may_say_no else None
 
 
@@ -197,20 +199,20 @@ def _run(
     limits: GitLimits,
     most: int = sys.maxsize,
 ) -> Output | None:
-    import subprocess  # with the next one 7 ms, and most runs have nothing to ask
+    import subprocess  # 7 ms with the next one, and most runs need no git
     import tempfile
 
     try:
-        with tempfile.TemporaryFile() as given:  # a pipe would block us while git does not read
-            given.write(stdin)
-            given.seek(0)
+        with tempfile.TemporaryFile() as input_file:  # a pipe would block while git does not read
+            input_file.write(stdin)
+            input_file.seek(0)
             process = subprocess.Popen(
                 command,
-                stdin=given,
+                stdin=input_file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=environment,
-                start_new_session=True,  # without a terminal that a file of the repository could be a link to
+                start_new_session=True,  # no terminal, which a link in the repository could open
             )
     except OSError:
         return None
@@ -236,7 +238,7 @@ def _run(
 
 
 def unquoted(text: str) -> str:
-    """Return a name that git has quoted as in C; its octal numbers are bytes of UTF-8."""
+    """Decode a name that git quoted as in C."""
     if "\\" not in text:
         return text
 
@@ -250,17 +252,17 @@ def unquoted(text: str) -> str:
 
 def why_no_history(folder: str) -> str:
     if "\0" in folder or not _in_repository(folder):
-        return "the files lie in no git repository"
+        return "the files are not in a git repository"
     if find_program("git", outside=(folder,)) is None:
         return "the program git is not installed"
     return ""
 
 
 def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for git in ``folder``, or for another program that runs git there.
+    """Return the environment for git, or a program that runs git, in ``folder``.
 
-    Of git's own variables those stay that say what the user's configuration is; the others name a repository, as in a
-    hook, or programs. The settings of ``GUARDS`` are added to them, which git knows since 2.31.
+    Keeps git's variables for the user's configuration. Drops others, which name a repository (in a hook) or programs.
+    Adds the settings of ``GUARDS`` as variables (git 2.31 and later).
     """
     inherited = {
         name: value
@@ -268,19 +270,18 @@ def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, st
         if not name.startswith("GIT_") or name.startswith(_INHERITED)
     }
     inherited_count = inherited.get("GIT_CONFIG_COUNT", "")
-    own_from = int(inherited_count) if inherited_count.isdecimal() else 0
-    settings = {"GIT_CONFIG_COUNT": str(own_from + len(GUARDS))}
-    for number, (name, value) in enumerate(GUARDS.items(), start=own_from):
+    first = int(inherited_count) if inherited_count.isdecimal() else 0
+    settings = {"GIT_CONFIG_COUNT": str(first + len(GUARDS))}
+    for number, (name, value) in enumerate(GUARDS.items(), start=first):
         settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     path = search_path(outside=(folder,), path=environ.get("PATH", ""))
     return {**inherited, **settings, **GUARD_VARIABLES, "PATH": path}
 
 
 def _in_repository(folder: str) -> bool:
-    """Tell whether there is a ``.git`` in or above ``folder``; where there is none, git need not be asked.
+    """Return whether ``folder`` or a parent has a ``.git``, without running git.
 
-    A folder that git would take for a repository by what lies in it ends the search: versions before 2.38 do not know
-    ``safe.bareRepository``.
+    A bare repository on the way ends the search: git before 2.38 ignores ``safe.bareRepository``.
     """
     start = Path(real_path(folder))
     for parent in (start, *start.parents):
@@ -292,23 +293,22 @@ def _in_repository(folder: str) -> bool:
 
 
 def _wait(process: "subprocess.Popen[bytes]", reader: Thread, limits: GitLimits) -> None:
-    """Wait until ``process`` has ended; it is killed if it waits for a FIFO, or takes too long or too much memory."""
+    """Wait for the process; kill it if it blocks or is slow."""
     import subprocess
 
     _limit(process.pid, limits.processor)
     end = time.monotonic() + limits.elapsed
-    looks: list[list[bytes] | None] = []
+    checks: list[list[bytes] | None] = []
     try:
         while time.monotonic() < end:
-            # What it prints ends with it: a thread is told of that at once, while waiting for a process is a loop of
-            # ever longer sleeps.
-            reader.join(_LOOK_SECONDS)
+            # Joining the reader returns at once when the output ends; waiting for a process polls.
+            reader.join(_CHECK_SECONDS)
             try:
-                process.wait(timeout=0 if reader.is_alive() else _LOOK_SECONDS)
+                process.wait(timeout=0 if reader.is_alive() else _CHECK_SECONDS)
                 return
             except subprocess.TimeoutExpired:
-                looks = [*looks, _sleeps(process.pid)][-_LOOKS:]
-                if looks[0] is not None and looks == [looks[0]] * _LOOKS:
+                checks = [*checks, _run_times_if_asleep(process.pid)][-_CHECKS:]
+                if checks[0] is not None and checks == [checks[0]] * _CHECKS:
                     return
     finally:
         if process.returncode is None:
@@ -316,10 +316,10 @@ def _wait(process: "subprocess.Popen[bytes]", reader: Thread, limits: GitLimits)
 
 
 def _limit(pid: int, seconds: int) -> None:
-    """Limit the memory of a process and its work, in seconds of a processor.
+    """Limit memory and CPU seconds of a process.
 
-    An endless file, such as a reference that is a link to ``/dev/zero``, is not read into memory, and a pattern with
-    many stars, which git matches in every way that they can share a name, is not tried for minutes.
+    Against endless files, such as a reference linked to ``/dev/zero``, and patterns with many stars, which take git
+    exponential time.
     """
     if sys.platform == "linux":
         import resource
@@ -327,14 +327,14 @@ def _limit(pid: int, seconds: int) -> None:
         try:
             resource.prlimit(pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
             resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
-        except (OSError, ValueError):  # it has ended, or a lower limit is in force
+        except (OSError, ValueError):  # it has ended, or has a lower limit
             return
 
 
-def _sleeps(pid: int) -> list[bytes] | None:
-    """Return how long each thread of a process has run, ``None`` where it is not known or not all of them sleep.
+def _run_times_if_asleep(pid: int) -> list[bytes] | None:
+    """Return the run time of each thread of a process, None unless all of them sleep.
 
-    One that is ready to run but gets no processor, on a busy machine, has not run either: it does not sleep.
+    A thread waiting for a CPU on a busy machine is not asleep.
     """
     try:
         tasks = sorted(Path(f"/proc/{pid}/task").iterdir())

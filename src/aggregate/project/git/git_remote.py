@@ -1,4 +1,4 @@
-"""Fetches one commit of a repository that the user has named: the only way here that git reaches a network."""
+"""Fetch one commit of a remote repository; no other code lets git use the network."""
 
 import os
 import re
@@ -14,22 +14,21 @@ from aggregate.base.errors import ConfigError, OutputError
 from aggregate.base.text import printable
 from aggregate.project.git.git_process import guarded_environment
 
-_FOLDER: Final = "remotes"  # In the cache
-_SECONDS: Final = 600  # Of a download
-_LONGEST: Final = 300  # Characters of what git says of a failure
+_FOLDER: Final = "remotes"  # in the cache
+_SECONDS: Final = 600  # of a download
+_LONGEST: Final = 300  # characters of git's error message
 _HOSTED = re.compile(r"([A-Za-z0-9][\w-]*/([\w.-]+?))(?:\.git)?(?:@(.+))?", re.A)
-# What is encrypted, and the user's own disk; ``ext::`` and others would run programs, ``git:`` and ``http:`` can be
-# changed on the way.
+# Encrypted transports, and local files. ``ext::`` and others run programs; ``git:`` and ``http:`` can be tampered with.
 _ADDRESS = re.compile(
     r"(?:https|ssh|file)://(?:[\w.-]+@)?[^\s\x00-\x1f\x7f@]*?([\w.-]+?)(?:\.git)?/*", re.A
 )
-_REF = re.compile(r"\w(?:[\w/-]|\.(?!\.)){0,199}", re.A)  # No option of git's, no refspec
-# Nothing of the repository's decides how its files are written: not the user's filters, which may download too.
+_REF = re.compile(r"\w(?:[\w/-]|\.(?!\.)){0,199}", re.A)  # not an option or a refspec
+# Disables the user's filters, which could download more.
 _ATTRIBUTES: Final = "* -filter -ident -text -working-tree-encoding\n"
 
 
 def forget_remotes(cache: Path) -> None:
-    """Delete all that was fetched."""
+    """Delete all fetched repositories."""
     shutil.rmtree(cache / _FOLDER, ignore_errors=True)
 
 
@@ -40,11 +39,11 @@ class Remote(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Remote":
-        """Return what ``OWNER/NAME[@REF]`` on GitHub or an address names; a ``ConfigError`` says what is wrong."""
+        """Parse ``OWNER/NAME[@REF]`` on GitHub, or an address."""
         if hosted := _HOSTED.fullmatch(text):
             path, name, ref = hosted.groups("HEAD")
             if not _REF.fullmatch(ref):
-                raise ConfigError(f"--remote: {ref[:100]!r} is no branch, tag or commit")
+                raise ConfigError(f"--remote: {ref[:100]!r} is not a branch, tag or commit")
             return cls(f"https://github.com/{path}", name, ref)
         if address := _ADDRESS.fullmatch(text):
             return cls(text, address[1])
@@ -53,14 +52,14 @@ class Remote(NamedTuple):
         )
 
     def fetch(self) -> Path:
-        """Bring the commit, without its past, into a folder of the cache, and return that.
+        """Fetch the commit without history into the cache; return its folder.
 
         Raises:
-            OutputError: It cannot be fetched; the message says what git says.
+            OutputError: Fetching failed, with git's message.
         """
         cache = cache_folder()
         if cache is None:
-            raise OutputError("there is no home folder to keep it in: set AGGREGATE_CACHE_DIR")
+            raise OutputError("no home folder for the clone: set AGGREGATE_CACHE_DIR")
         digest = sha256("\0".join((self.url, self.ref)).encode()).hexdigest()[:16]
         clone = cache / _FOLDER / f"{self.name[:80]}-{digest}"
         private_folder(clone)
@@ -76,9 +75,9 @@ class Remote(NamedTuple):
         if program is None:
             raise OutputError(f"{self.url} cannot be fetched: the program git is not installed")
         environment = guarded_environment(str(folder), os.environ)
-        # Of all transports the one that the user has named; redirections cannot choose another.
+        # Only the user's transport; redirections cannot choose another.
         environment["GIT_ALLOW_PROTOCOL"] = self.url.partition(":")[0]
-        try:  # in a session of its own it asks for no password
+        try:  # in its own session it cannot prompt for a password
             done = subprocess.run(
                 [program, "-c", "maintenance.auto=false", "-C", str(folder), *arguments],
                 env=environment,
@@ -91,7 +90,7 @@ class Remote(NamedTuple):
         except subprocess.TimeoutExpired:
             raise OutputError(f"{self.url} cannot be fetched in {_SECONDS} seconds") from None
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace")
-            fatal = re.search(r"^fatal: (.+)", said, re.M)
-            reason = printable(fatal[1] if fatal else said.strip())[:_LONGEST]
+            errors = done.stderr.decode("utf-8", "replace")
+            fatal = re.search(r"^fatal: (.+)", errors, re.M)
+            reason = printable(fatal[1] if fatal else errors.strip())[:_LONGEST]
             raise OutputError(f"{self.url} cannot be fetched: {reason}")

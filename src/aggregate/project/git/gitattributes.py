@@ -1,8 +1,8 @@
-"""What ``.gitattributes`` files say of ``linguist-generated``, by which a project marks generated files.
+"""Read ``linguist-generated`` from ``.gitattributes``, which marks generated files, without git.
 
 The syntax is that of https://git-scm.com/docs/gitattributes, without quoted patterns and macros. The last line of the
-deepest file that speaks of a path decides, as in ``.gitignore``, whose matcher is used; but a pattern cannot be taken
-back by ``!``, and one that matches a folder says nothing of what lies in it. Git itself is not asked.
+deepest file that matches a path decides, as in ``.gitignore``, whose matcher is used. Unlike there, ``!`` does not
+negate a pattern, and a matching folder does not affect its content.
 """
 
 import os
@@ -26,18 +26,17 @@ class GeneratedMarks:
     _unset: IgnoreRules = field(default_factory=IgnoreRules)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "GeneratedMarks":
-        """Return the marks with those of one more file, which lies in the folder ``prefix``."""
-        states = [
-            (pattern, state)
-            for pattern, *attributes in filter(None, map(_WORDS.findall, lines))
-            if not pattern.startswith(("#", "!", '"', "[attr]"))
-            if (state := _state(attributes))
-        ]
-        rules = (
-            above.below(prefix, [f"{'' if state == kind else '!'}{one}" for one, state in states])
-            for above, kind in ((self._set, "set"), (self._unset, "unset"))
+        """Add the marks of a file in the folder ``prefix``."""
+        set_lines: list[str] = []
+        unset_lines: list[str] = []
+        for pattern, *attributes in filter(None, map(_WORDS.findall, lines)):
+            state = _state(attributes)
+            if state and not pattern.startswith(("#", "!", '"', "[attr]")):
+                set_lines.append(pattern if state == "set" else f"!{pattern}")
+                unset_lines.append(pattern if state == "unset" else f"!{pattern}")
+        return GeneratedMarks(
+            self._set.below(prefix, set_lines), self._unset.below(prefix, unset_lines)
         )
-        return GeneratedMarks(*rules)
 
     def decide(self, path: str) -> bool | None:
         if self._set.ignores(path, is_folder=False):
@@ -46,7 +45,7 @@ class GeneratedMarks:
 
 
 def _state(attributes: Sequence[str]) -> str:
-    """Return what attributes say, of which the last one counts, ``""`` for nothing."""
+    """Return the attribute's last state, ``""`` if absent."""
     for attribute in reversed(attributes):
         name, _, value = attribute.partition("=")
         if name.lstrip("-!") == ATTRIBUTE:
@@ -62,32 +61,29 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(slots=True, eq=False)
 class AttributesReader:
-    """Reads each ``.gitattributes`` below a folder once.
-
-    A link is not followed, as in git, so that nothing outside of the folder is read.
-    """
+    """Cached reader of ``.gitattributes``; like git it follows no links."""
 
     root: str
     problems: list[tuple[str, str]] = field(default_factory=list)
     _marks: dict[str, GeneratedMarks | None] = field(default_factory=dict)
 
     def marks(self, paths: Iterable[str], *, base: str = "") -> dict[str, bool]:
-        """Return which of ``paths`` are marked as generated, and which as not; the others are left out."""
+        """Return true for generated, false for others, by marked path."""
         marks: dict[str, bool] = {}
-        in_force: dict[str, tuple[str, GeneratedMarks] | None] = {}
+        cache: dict[str, tuple[str, GeneratedMarks] | None] = {}
         for path in paths:
             end = path.rfind("/") + 1
             parent = path[:end]
-            if parent not in in_force:
-                in_force[parent] = self._in_force(base + parent)
-            folder, rules = in_force[parent] or ("", None)
-            decided = rules.decide(folder + path[end:]) if rules else None
-            if decided is not None:
-                marks[path] = decided
+            if parent not in cache:
+                cache[parent] = self._effective_marks(base + parent)
+            folder, rules = cache[parent] or ("", None)
+            mark = rules.decide(folder + path[end:]) if rules else None
+            if mark is not None:
+                marks[path] = mark
         return marks
 
-    def _in_force(self, folder: str) -> tuple[str, GeneratedMarks] | None:
-        """Return a folder as seen from the root and the marks in it, ``None`` where none are in force."""
+    def _effective_marks(self, folder: str) -> tuple[str, GeneratedMarks] | None:
+        """Return a folder relative to the root with its marks."""
         if "../" in folder or folder.startswith("/"):
             folder = posixpath.normpath(folder) + "/"
             if folder.startswith(("../", "/")):
@@ -104,14 +100,14 @@ class AttributesReader:
                 break
             folder = folder[: folder.rfind("/", 0, -1) + 1]
         marks = self._marks.get(folder)
-        for below in reversed(unknown):  # from the top down: trees may be thousands of levels deep
+        for below in reversed(unknown):  # no recursion: trees may be thousands of levels deep
             marks = self._with_file(marks, below)
             self._marks[below] = marks
         return marks
 
     def _with_file(self, above: GeneratedMarks | None, folder: str) -> GeneratedMarks | None:
         path = f"{self.root}/{folder}{_NAME}"
-        if not os.access(path, os.F_OK):  # most folders have none, and an exception takes longer
+        if not os.access(path, os.F_OK):  # mostly missing, and an exception takes longer
             return above
         marks = above or GeneratedMarks()
         try:

@@ -1,4 +1,4 @@
-"""Discussions in files of their own: found, read, and written so that all else in them stays."""
+"""Find, read and write discussion files, keeping the rest of their text."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
@@ -9,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "history_reader": "DEFAULT NO_DISCUSSION discussion_name find_history_file named_discussions read_discussion",
+            "history_reader": "DEFAULT NO_DISCUSSION SCRIPTED_DISCUSSION discussion_name find_history_file named_discussions read_discussion",
             "history_writer": "append_turns copy_discussion history_file replace_first_turns replace_last_turns",
         },
     )

@@ -1,4 +1,4 @@
-"""Adding turns to the discussion's own file; apart from reading it, since each run reads and tomlkit takes 20 ms."""
+"""Write turns to discussion files. Separate from reading, since tomlkit takes 20 ms to load."""
 
 import os
 import tomllib
@@ -28,9 +28,9 @@ from aggregate.project.history.history_reader import (
 _KEY = "history"
 
 
-def history_file(config_path: Path, discussion: str = "") -> Path:
+def history_file(config_path: Path, discussion: str = "", prompts: Path | None = None) -> Path:
     if discussion:
-        return named_history_file(config_path, discussion)
+        return named_history_file(config_path, discussion, prompts)
     return find_history_file(config_path) or config_path.with_name(
         f"{config_path.stem}_history.toml"
     )
@@ -53,23 +53,23 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
 def replace_last_turns(
     path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
 ) -> bool:
-    """Put others in the place of the last turns of a file if they are just these, in one step."""
+    """Replace the last turns atomically if they equal ``turns``; return whether they did."""
     with _changing(path):
         old_turns = load_history(path)
         expected = [dict(turn) for turn in turns]
         if not turns or old_turns[-len(turns) :] != expected:
             return False
-        refusal = OutputError(f"cannot take a turn out of {path}: edit it by hand")
+        refusal = OutputError(f"cannot remove a turn from {path}: edit it by hand")
         document, table = _opened(read_text(path, limit=HISTORY_BYTES))
         try:
             for _ in turns:
                 table[_KEY].pop()
             if not len(table[_KEY]):
-                # An empty array of tables would vanish, and with it what says that this file holds a discussion.
+                # An empty array of tables would vanish, and the file would not be a discussion any more.
                 table.remove(_KEY)
                 table[_KEY] = tomlkit.array()
             written = tomlkit.dumps(document)
-        except AttributeError:  # of a table in several places tomlkit takes nothing out
+        except AttributeError:  # tomlkit cannot remove from a table in several parts
             raise refusal from None
         written = _with_turns(written, new) if new else written
         if _parsed_turns(written) != [*old_turns[: -len(turns)], *map(dict, new)]:
@@ -79,7 +79,7 @@ def replace_last_turns(
 
 
 def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
-    """Put one turn in the place of the first ones of a file if they are just these, in one step."""
+    """Replace the first turns by one atomically if they equal ``turns``; return whether they did."""
     with _changing(path):
         old_turns = load_history(path)
         if old_turns[: len(turns)] != list(turns):
@@ -96,7 +96,7 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
             table[_KEY].insert(0, first[_KEY][0])
         written = tomlkit.dumps(document)
         if _parsed_turns(written) != [dict(new), *old_turns[len(turns) :]]:
-            raise OutputError(f"cannot write the turns of {path} anew: TOML does not hold them")
+            raise OutputError(f"cannot rewrite the turns of {path}: TOML cannot represent them")
         replace_text(path, written)
     return True
 
@@ -121,7 +121,7 @@ def _text_of(turns: Sequence[Any]) -> str:
 def copy_discussion(
     source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
 ) -> None:
-    """Write a discussion that goes on from another one, whose layout and permissions it has; nothing is overwritten."""
+    """Write a new discussion that continues another, with its layout and permissions."""
     turns = [*before, *(read_discussion(source).turns if source else ())]
     document = tomlkit.document()
     if source and not before:
@@ -132,10 +132,10 @@ def copy_discussion(
         text = _text_of(turns)
     written = f"{CONTINUES} = {_string(continues)}\n\n{text}"
     if _parsed_turns(written) != turns:
-        raise OutputError(f"cannot copy the discussion to {target}: TOML does not hold it")
+        raise OutputError(f"cannot copy the discussion to {target}: TOML cannot represent it")
     with _changing(target):
         if os.path.lexists(target):
-            raise ConfigError("there is a discussion of this name already", path=str(target))
+            raise ConfigError("a discussion of this name already exists", path=str(target))
         replace_text(target, written, like=source)
 
 
@@ -148,18 +148,18 @@ def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
     old_turns: list[Any] = []
     text = BEGUN_BY_SEND
     if path.exists():
-        old_turns = load_history(path)  # explains what is wrong with it
+        old_turns = load_history(path)  # raises a detailed error if it is invalid
         text = read_text(path, limit=HISTORY_BYTES)
     try:
         written = _with_turns(text, turns)
         all_turns = _turns_in(tomllib.loads(written))
     except (TOMLKitError, tomllib.TOMLDecodeError) as error:
-        reason = f"turns cannot be added to this layout ({error}): write [[history]] tables"
+        reason = f"cannot add turns to this layout ({error}): use [[history]] tables"
         raise ConfigError(reason, path=str(path)) from None
-    # Bytes that were no text become lone surrogates.
+    # Bytes that are not UTF-8 were decoded as unpaired surrogates.
     is_unicode = escape_surrogates(written) == written
     if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
-        raise OutputError(f"cannot add a turn to {path}: TOML does not hold its text unchanged")
+        raise OutputError(f"cannot add a turn to {path}: TOML cannot represent its text unchanged")
     return written
 
 
@@ -192,7 +192,7 @@ def _string(value: str) -> str:
     if "\n" not in value or "\r" in value:
         return tomlkit.string(value).as_string()
     text = tomlkit.string(value, multiline=True).as_string()
-    # The line break behind the quotes does not count; the library adds it only where the value begins with another.
+    # TOML ignores a line break after the quotes; the library adds it only before another one.
     return text if value.startswith("\n") else '"""\n' + text.removeprefix('"""')
 
 

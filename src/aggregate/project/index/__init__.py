@@ -1,4 +1,4 @@
-"""The index: what follows from a file's bytes alone, computed once per content and kept outside of the project."""
+"""The index: cached results that depend on file content alone, stored outside the project."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

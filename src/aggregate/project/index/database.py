@@ -1,8 +1,8 @@
-"""The file of the index: made whole, opened only if it is ours and undamaged, put aside as a whole, or given up.
+"""Create, check, open and remove the index's SQLite file.
 
-The folder around the file is the unit: SQLite keeps a log and its index beside the file, and a log that is left without
-its file would be taken for that of the next one. So a new index is made under another name and renamed, and an old one
-is renamed before it is removed; whoever has it open goes on with what it has.
+The folder is created and removed as a whole: SQLite keeps a log beside the file and would apply an orphaned log to a
+new file. So a new index is created under another name and renamed, and an old one is renamed before its removal;
+processes that have it open continue with it.
 """
 
 import os
@@ -26,26 +26,24 @@ from aggregate.base.errors import OutputError
 from aggregate.project.index.rows import in_transaction
 
 _Answer = TypeVar("_Answer")
-_BUSY_SECONDS: Final = 1.0  # How long a write waits for another process's. Reads wait for nobody.
-# ``AGIX``, in the file's header: what tells our index from another program's database.
-_APPLICATION: Final = 0x41474958
+_BUSY_SECONDS: Final = 1.0  # wait of a write for another process; reads never wait
+_APPLICATION: Final = 0x41474958  # ``AGIX``, identifies our files in the header
 _SCHEMA_VERSION: Final = 2
-# Views of a few kilobytes lie several to a page; with SQLite's own 4,096 a third of the file was empty.
+# Several views of a few kilobytes fit a page; with SQLite's default 4,096 a third of the file was empty.
 _PAGE_BYTES: Final = 16_384
-# Of a write, and of moving a new index to its place: other processes make and remove theirs at the same moment.
+# Attempts to write, and to move a new index into place: other processes do so concurrently.
 _TRIES: Final = 5
 _HEADER_BYTES: Final = 100
 _OPEN_TO_OTHERS: Final = 0o077
-# After which a folder that was being made, or removed, is one that a kill has left.
-_LEFTOVER_SECONDS: Final = 3600
-# Others write for longer than we wait, or trimming takes longer than it may: nothing is wrong.
+_LEFTOVER_SECONDS: Final = 3600  # age of a temporary folder left by a kill
+# Harmless: others write for longer than we wait, or trimming takes too long.
 _BUSY: Final = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_INTERRUPT,
 )
-# The system refuses: the file itself may be whole. Any other error means that it is not.
+# Refused by the system; the file may be intact. Other errors mean damage.
 _REFUSED: Final = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
@@ -56,14 +54,14 @@ _REFUSED: Final = (
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_NOLFS,
 )
-# Others may be deleting or replacing the file and those beside it at this moment.
-_PASSING: Final = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-# Connections of the process that this one was forked from: to close one here would end the locks of that one.
+# Temporary: others may be deleting or replacing the files.
+_TRANSIENT: Final = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+# Connections inherited over fork: closing one here would release the parent's locks.
 _inherited: Final[list[sqlite3.Connection]] = []
 
 _SCHEMA: Final = (
-    # Small rows, so that finding entries and what was used last touches few pages; the bytes lie in the order in which
-    # they were written, as those of one project were and will be read.
+    # Small rows for keys and use, to touch few pages. Payloads are stored in the order of writing, which is that of
+    # reading a project.
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, used INTEGER NOT NULL,"
     " place INTEGER NOT NULL)",
     "CREATE TABLE payloads (place INTEGER PRIMARY KEY, data BLOB NOT NULL)",
@@ -74,14 +72,14 @@ _SCHEMA: Final = (
 
 
 class DamagedError(Exception):
-    """The file is no index any more, or one of an earlier release: it can be put aside. The message is the reason."""
+    """The index is damaged or of an earlier release and can be replaced."""
 
 
 class UnusableError(Exception):
-    """There is something that is not ours to replace. The message is the reason."""
+    """The path has something else that must not be replaced."""
 
 
-# The last three come from values that no undamaged index holds; also from a message of SQLite that quotes such a value.
+# The last three come from impossible values in a damaged index, also in messages of SQLite.
 _TROUBLE: Final = (
     OSError,
     sqlite3.Error,
@@ -94,7 +92,7 @@ _TROUBLE: Final = (
 
 
 class IndexFile:
-    """The file as one process uses it; not safe for two threads at the same moment."""
+    """An index file in one process; not thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -110,18 +108,18 @@ class IndexFile:
             connection = None if self._is_damaged else self._opened()
             return None if connection is None else query(connection)
         except _TROUBLE as error:
-            self._can_try_again(error)
+            self._handle_error(error)
             return None
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
-        """Make a change in one transaction, and return whether it was made; a damaged index is replaced."""
+        """Apply a change in one transaction, replacing a damaged index; return success."""
         for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
                 if connection is not None:
                     in_transaction(connection, change)
             except _TROUBLE as error:
-                if not self._can_try_again(error, is_told=create, tries_left=tries_left):
+                if not self._handle_error(error, is_reported=create, tries_left=tries_left):
                     return False
             else:
                 return connection is not None
@@ -164,24 +162,24 @@ class IndexFile:
         except OSError:
             return self._inode != 0
 
-    def _can_try_again(
-        self, error: Exception, *, is_told: bool = True, tries_left: int = 1
+    def _handle_error(
+        self, error: Exception, *, is_reported: bool = True, tries_left: int = 1
     ) -> bool:
-        """Note what an error means for the index, and tell whether another try may do better."""
+        """Update the state after an error; return whether a retry may help."""
         code: int | None = getattr(error, "sqlite_errorcode", None)
         code = None if code is None else code & 0xFF  # the primary one
         if code in _BUSY:
             return False
         is_gone = self._is_gone()
         self.close()
-        if is_gone or isinstance(error, FileNotFoundError) or (code in _PASSING and tries_left):
+        if is_gone or isinstance(error, FileNotFoundError) or (code in _TRANSIENT and tries_left):
             return True
         if not isinstance(error, OSError | UnusableError) and code not in _REFUSED:
             self._is_damaged = True
             reason = str(error) if isinstance(error, DamagedError) else f"{self.path} was damaged"
-            self._warn(f"{reason}: it is made anew")
+            self._warn(f"{reason}: it is rebuilt")
             return True
-        self._is_given_up = is_told
+        self._is_given_up = is_reported
         if isinstance(error, OSError):
             reason = f"{error.filename or ''} cannot be used: {error.strerror or error}".strip()
         else:
@@ -189,8 +187,8 @@ class IndexFile:
         remedy = f"set {CACHE_VARIABLE} to another folder"
         if isinstance(error, UnusableError):
             remedy = 'try "aggregate cache clear"'
-        if is_told:
-            self._warn(f"{reason}, so nothing is kept for the next run: {remedy}")
+        if is_reported:
+            self._warn(f"{reason}, so nothing is cached for the next run: {remedy}")
         return False
 
     def _warn(self, sentence: str) -> None:
@@ -207,7 +205,7 @@ class IndexReport(NamedTuple):
 
 
 def read_report(path: Path, limit: int) -> tuple[IndexReport, str]:
-    """Return the figures of the index at ``path``, and one sentence on why it cannot be used, ``""`` if it can."""
+    """Return the figures of an index and a problem."""
     file = IndexFile(path)
     figures = file.read(_figures) or (0, 0, 0)
     file.close()
@@ -237,12 +235,12 @@ def clear_index(path: Path) -> bool:
 
 
 def put_aside(path: Path, *, inode: int | None = None) -> None:
-    """Remove the folder of the index at ``path``, in one step for whoever looks; without one nothing happens."""
+    """Remove the index's folder atomically, if it exists."""
     folder = path.parent
     aside = temporary_name(folder.parent, folder.name)
     try:
         if not stat.S_ISDIR(folder.lstat().st_mode):
-            raise UnusableError(f"{folder} is no folder")
+            raise UnusableError(f"{folder} is not a folder")
         if inode is None or path.lstat().st_ino == inode:
             folder.rename(aside)
     except FileNotFoundError:
@@ -251,18 +249,17 @@ def put_aside(path: Path, *, inode: int | None = None) -> None:
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
-    _check_place(path)
+    _check_owner(path)
     if path.stat().st_size < _HEADER_BYTES:
         raise DamagedError(f"{path} was damaged")
-    # Its header is asked of SQLite: to open and close the file here would end the locks of every other connection that
-    # this process has to it, and who closes next would delete the log that those write to
-    # (https://www.sqlite.org/howtocorrupt.html, 2.2).
+    # Read the header through SQLite: closing the file here would release the locks of this process's other
+    # connections, and the next close would delete their log (https://www.sqlite.org/howtocorrupt.html, 2.2).
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw",
         uri=True,
         timeout=_BUSY_SECONDS,
         isolation_level=None,
-        check_same_thread=False,  # the index lets one thread at a time use it
+        check_same_thread=False,  # the index is used by one thread at a time
     )
     try:
         guard_connection(connection, seconds=None)
@@ -276,7 +273,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
             raise UnusableError(f"{path} is of a later release of this program")
         if version < _SCHEMA_VERSION:
             raise DamagedError(f"{path} was of an earlier release")
-        # The disk is never waited for: what a power cut takes or tears is a miss, by the checksum of each entry.
+        # Never wait for the disk: entries lost or torn by a power cut fail their checksum and count as misses.
         connection.execute("PRAGMA synchronous=OFF")
         schema = {row[0] for row in connection.execute("SELECT sql FROM sqlite_master") if row[0]}
         if schema != set(_SCHEMA):
@@ -287,21 +284,21 @@ def _open_database(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _check_place(path: Path) -> None:
-    """Make sure that folder and file are the user's alone: a project may have brought them, or a neighbour."""
+def _check_owner(path: Path) -> None:
+    """Check that folder and file belong to this user alone."""
     kinds = ((path.parent, stat.S_ISDIR, "folder"), (path, stat.S_ISREG, "regular file"))
-    for place, is_kind, kind in kinds:
-        info = place.lstat()
+    for target, is_kind, kind in kinds:
+        info = target.lstat()
         if not is_kind(info.st_mode):
-            raise UnusableError(f"{place} is no {kind}")
+            raise UnusableError(f"{target} is not a {kind}")
         if os.name == "posix" and info.st_uid != os.geteuid():
-            raise UnusableError(f"{place} belongs to another user")
+            raise UnusableError(f"{target} belongs to another user")
         if os.name == "posix" and info.st_mode & _OPEN_TO_OTHERS:
-            raise DamagedError(f"{place} was open to other users")
+            raise DamagedError(f"{target} was open to other users")
 
 
 def _create_database(path: Path) -> None:
-    """Make an empty index at ``path``, or leave the one that another process has made meanwhile."""
+    """Create an empty index unless another process did."""
     folder = path.parent
     private_folder(folder.parent)
     _remove_leftovers(folder, older_than=_LEFTOVER_SECONDS)
@@ -323,7 +320,7 @@ def _create_database(path: Path) -> None:
 
 
 def _remove_leftovers(folder: Path, *, older_than: float) -> None:
-    """Remove what a kill has left of folders like ``folder``; those younger than so many seconds may be at work."""
+    """Remove temporary folders left by a kill."""
     for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
         with suppress(OSError):
             if time.time() - leftover.lstat().st_mtime >= older_than:
@@ -331,7 +328,7 @@ def _remove_leftovers(folder: Path, *, older_than: float) -> None:
 
 
 def _remove_tree(folder: Path) -> None:
-    import shutil  # 3 ms, and seldom needed
+    import shutil  # takes 3 ms, rarely needed
 
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -341,7 +338,7 @@ def _write_schema(path: Path) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
-        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # so that a lower limit can shrink it
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # to shrink it to a lower limit
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("BEGIN")

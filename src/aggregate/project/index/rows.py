@@ -1,6 +1,6 @@
-"""Rows of the index: their kinds, how they are keyed and checked, read, written and trimmed in few statements.
+"""Rows of the index: kinds, keys, checksums, reading, writing and trimming.
 
-The version of a kind follows from the code that computes what is kept.
+The version of a kind is a hash of the code that computes its payloads.
 """
 
 import os
@@ -24,23 +24,22 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).parents[2]
 _SOURCES = (".py", ".scm", ".json", ".toml", ".txt")
 _BINARIES = (".so", ".pyd", ".dylib")
-_DAY_NS: Final = 86_400_000_000_000  # Use is written down by the day, so that reading seldom writes
-_CHUNK: Final = 1_000  # Keys of one statement: from some hundreds on it no longer matters
+_DAY_NS: Final = 86_400_000_000_000  # use is recorded by the day, so that reading rarely writes
+_CHUNK: Final = 1_000  # keys of one statement; more than some hundreds bring nothing
 _CHECK_BYTES: Final = 16
-_LEADS: Final = Struct(">q24x")  # The first 64 of a key's 256 bits
+_LEADS: Final = Struct(">q24x")  # the first 64 of a key's 256 bits
 _USED_KIND: Final = (
     "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
     " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"
 )
-# Of the limit: so that the next runs have room, and not each of them has to trim.
-_TARGET: Final = 0.9
-_MOST_ROWS: Final = 5_000  # What is deleted in one transaction; others write in between
-_PAGES: Final = 2_000  # Pages that are given back to the file system at once
-_SECONDS: Final = 1.0  # After which the rest is left to the next run
-_STEPS: Final = 100_000  # Instructions of SQLite's machine between two looks at the clock
-# What goes first: rows of kinds of which another version was used on a later day, then those used longest ago.
+_TARGET: Final = 0.9  # share of the limit after trimming, so that the next runs need not trim
+_MOST_ROWS: Final = 5_000  # deleted per transaction; others write in between
+_PAGES: Final = 2_000  # returned to the file system at once
+_SECONDS: Final = 1.0  # the rest is left to the next run
+_STEPS: Final = 100_000  # SQLite instructions between checks of the time
+# Delete first rows of outdated versions of a kind, then the least recently used ones.
 _NEXT: Final = (
-    # In the order in which rows lie, so that whole pages become free.
+    # In storage order, so that whole pages become free.
     "SELECT id FROM entries WHERE kind IN (SELECT number FROM kinds old WHERE EXISTS (SELECT 1 FROM kinds new"
     " WHERE new.name = old.name AND new.used > old.used)) ORDER BY place LIMIT ?",
     "SELECT id FROM entries WHERE used <= (SELECT min(used) FROM entries) ORDER BY place LIMIT ?",
@@ -54,7 +53,7 @@ class Kind(NamedTuple):
 
 @cache
 def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -> str:
-    # The interpreter's minor version stands for its tables of Unicode too.
+    # The interpreter's minor version implies its Unicode tables.
     digest = sha256(f"{sys.implementation.cache_tag}".encode())
     try:
         for module in modules:
@@ -68,10 +67,10 @@ def code_version(modules: tuple[str, ...], *, installed: tuple[str, ...] = ()) -
 
 @cache
 def _source_digest(module: str) -> bytes:
-    place = _PACKAGE.joinpath(*module.split("."))
-    files = [place.with_name(f"{place.name}.py")]
-    if place.is_dir():
-        files = sorted(path for path in place.rglob("*") if path.name.endswith(_SOURCES))
+    base = _PACKAGE.joinpath(*module.split("."))
+    files = [base.with_name(f"{base.name}.py")]
+    if base.is_dir():
+        files = sorted(path for path in base.rglob("*") if path.name.endswith(_SOURCES))
     digest = sha256()
     for path in files:
         data = path.read_bytes()
@@ -82,15 +81,15 @@ def _source_digest(module: str) -> bytes:
 
 @cache
 def _installed_identity(name: str) -> str:
-    """Return what changes whenever a package is installed anew: its version, and size and time of its binaries."""
+    """Return a package's version with size and time of its binaries."""
     spec = find_spec(name)
     if spec is None or not spec.origin:
         raise ImportError(name)
-    place = Path(spec.origin)
-    folder = place.parent if spec.submodule_search_locations else None
-    site = str((folder or place).parent)
+    origin = Path(spec.origin)
+    folder = origin.parent if spec.submodule_search_locations else None
+    site = str((folder or origin).parent)
     parts = [entry for entry in _distributions(site) if entry.startswith(f"{name}-")]
-    binaries = sorted(os.scandir(folder), key=lambda entry: entry.name) if folder else [place]
+    binaries = sorted(os.scandir(folder), key=lambda entry: entry.name) if folder else [origin]
     for entry in binaries:
         if entry.name.endswith(_BINARIES):
             info = entry.stat()
@@ -108,7 +107,7 @@ def _distributions(site: str) -> tuple[str, ...]:
 
 
 class Seal(NamedTuple):
-    """What tells the rows of one kind from those of others: what is summed before them, and a mask of their keys."""
+    """A kind's salt of checksums and mask of keys, which separate kinds."""
 
     salt: bytes
     mask: int
@@ -128,7 +127,7 @@ class Seal(NamedTuple):
 
     def open(self, key: bytes, data: bytes) -> bytes | None:
         check = sha256(self.salt + key)
-        # A question opens megabytes, so no copy of them is made for the check.
+        # Without copying: a question opens megabytes.
         check.update(memoryview(data)[_CHECK_BYTES:])
         return data[_CHECK_BYTES:] if data.startswith(check.digest()[:_CHECK_BYTES]) else None
 
@@ -153,8 +152,8 @@ def select_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> dict[in
 
 def delete_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> None:
     for chunk, marks in _chunks(ids):
-        places = f"SELECT place FROM entries WHERE id IN {marks}"
-        connection.execute(f"DELETE FROM payloads WHERE place IN ({places})", chunk)
+        payloads = f"SELECT place FROM entries WHERE id IN {marks}"
+        connection.execute(f"DELETE FROM payloads WHERE place IN ({payloads})", chunk)
         connection.execute(f"DELETE FROM entries WHERE id IN {marks}", chunk)
 
 
@@ -169,7 +168,7 @@ def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: in
         first = (connection.execute("SELECT max(place) FROM payloads").fetchone()[0] or 0) + 1
         payloads = enumerate(rows.values(), first)
         connection.executemany("INSERT INTO payloads VALUES (?, ?)", payloads)
-        entries = sorted((row_id, number, day, place) for place, row_id in enumerate(rows, first))
+        entries = sorted((row_id, number, day, index) for index, row_id in enumerate(rows, first))
         connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries)
     for chunk, marks in _chunks(changes.used):
         update = f"UPDATE entries SET used = ? WHERE used < ? AND id IN {marks}"
@@ -189,13 +188,13 @@ def _chunks(ids: Iterable[int]) -> Iterator[tuple[Sequence[int], str]]:
 def in_transaction(
     connection: "sqlite3.Connection", change: Callable[["sqlite3.Connection"], None]
 ) -> None:
-    """Call ``change`` in a transaction, whole or not at all; what cannot be had within a second raises."""
+    """Call ``change`` in a transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         change(connection)
         connection.execute("COMMIT")
     except BaseException:
-        import sqlite3  # who has a connection has loaded it, nobody else needs it
+        import sqlite3  # loaded already by the owner of the connection
 
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
@@ -206,7 +205,7 @@ def trim(connection: "sqlite3.Connection", limit: int) -> None:
     if _bytes(connection) <= limit:
         return
     end = time.monotonic() + _SECONDS
-    # A damaged file could have a scan go round in circles.
+    # A scan of a damaged file could loop forever.
     connection.set_progress_handler(lambda: time.monotonic() > end + _SECONDS, _STEPS)
     try:
         while time.monotonic() < end and (ids := _excess(connection, limit)):
@@ -221,7 +220,7 @@ def trim(connection: "sqlite3.Connection", limit: int) -> None:
 
 
 def _excess(connection: "sqlite3.Connection", limit: int) -> list[int]:
-    """Return the rows to delete now, about as many as are too many by their average size; none if there is room."""
+    """Return rows to delete now, estimated from the average size."""
     free = _pragma(connection, "freelist_count") * _pragma(connection, "page_size")
     used = _bytes(connection) - free
     surplus = used - limit * _TARGET
@@ -229,8 +228,11 @@ def _excess(connection: "sqlite3.Connection", limit: int) -> list[int]:
         return []
     rows = connection.execute("SELECT count(*) FROM entries").fetchone()[0]
     count = max(1, min(int(surplus * rows / used), _MOST_ROWS))
-    found = ([row[0] for row in connection.execute(query, (count,))] for query in _NEXT)
-    return next(filter(None, found), [])
+    for query in _NEXT:
+        ids = [row[0] for row in connection.execute(query, (count,))]
+        if ids:
+            return ids
+    return []
 
 
 def _bytes(connection: "sqlite3.Connection") -> int:

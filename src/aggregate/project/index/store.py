@@ -1,4 +1,4 @@
-"""The index as the rest of the program sees it, where it lies, and by what files are known again (rules I-1 to I-4)."""
+"""The index's interface and location, and states of files."""
 
 import atexit
 import os
@@ -20,23 +20,21 @@ from aggregate.project.index.rows import Changes, Kind, Seal, select_rows, trim,
 if TYPE_CHECKING:
     from aggregate.project.index.database import IndexFile
 
-# The environment variable with the most bytes that the index may have on the disk.
-LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"
+LIMIT_VARIABLE: Final = "AGGREGATE_CACHE_LIMIT"  # size on the disk
 DEFAULT_LIMIT: Final = "1GB"
-# Below the cache folder, and for the index alone: it is moved and removed as a whole.
+# In the cache folder, for the index alone: moved and removed as a whole.
 INDEX_FOLDER: Final = "aggregate-index"
 INDEX_FILE: Final = "index.sqlite"
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-# What is held back until ``flush``; a project with more is written in portions, so that memory stays bounded.
-_PENDING_BYTES: Final = 16_000_000
-_MOST_BYTES: Final = 8_000_000  # Of one entry
-_PORTION: Final = 1_000  # Rows that are in memory twice while they are checked
-_ROW_BYTES: Final = 250  # What a row that waits takes in memory besides its data
-_UNCHANGED: Final = Kind("unchanged", "2")  # What is kept of files as long as these are unchanged
-_SEEN: Final = Struct("<qI")  # When a group of files was seen, and how many bytes describe them
-_DESCRIBED: Final = 5  # The first fields of a state, by which a file is known again
-_MARK: Final = b"%d %d %d %d %d "  # Them
+_PENDING_BYTES: Final = 16_000_000  # unwritten data; beyond, it is written before ``flush``
+_MOST_BYTES: Final = 8_000_000  # of one entry
+_PORTION: Final = 1_000  # rows per check, which holds them twice in memory
+_ROW_BYTES: Final = 250  # memory of a pending row besides its data
+_UNCHANGED: Final = Kind("unchanged", "2")  # data of files, valid while they are unchanged
+_SEEN: Final = Struct("<qI")  # time of observation of a group, and size of its marks
+_DESCRIBED: Final = 5  # number of fields of a state in a mark
+_MARK: Final = b"%d %d %d %d %d "
 
 
 def index_path() -> Path | None:
@@ -49,7 +47,7 @@ def byte_limit() -> int:
     size = _SIZE.fullmatch(text)
     if size is None:
         raise ConfigError(
-            f'{LIMIT_VARIABLE} is "{text}", which is no size: write bytes, or a number with a unit such as 500MB or 2g'
+            f'{LIMIT_VARIABLE} is "{text}", which is not a size: use bytes, or a number with a unit such as 500MB or 2g'
         )
     number, unit, binary = size.groups()
     return int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
@@ -60,12 +58,12 @@ class FileState(NamedTuple):
     inode: int
     size: int
     mtime_ns: int
-    ctime_ns: int  # when content or description was changed last; no program can set it
-    seen_ns: int  # when it was looked at, not later than that
+    ctime_ns: int  # last change of content or metadata; no program can set it
+    seen_ns: int  # at or before the time of observation
 
     @property
     def is_settled(self) -> bool:
-        """Whether its times would show a later change: it was not changed shortly before it was seen."""
+        """Whether a later change would show in the times (they are not recent)."""
         return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
 
 
@@ -73,9 +71,9 @@ def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
     """Return the state of an open file.
 
     Args:
-        info: From its descriptor, before the content is read.
-        seen_ns: Unix time in nanoseconds from before ``info`` was asked for. A later change of the content then shows
-            in the file's times, or falls into the two seconds in which no state is recorded.
+        info: From its descriptor, before reading the content.
+        seen_ns: Unix time in nanoseconds before ``info`` was read. A later change shows in the file's times, or falls
+            into the two seconds in which states do not settle.
     """
     return FileState(
         info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen_ns
@@ -84,32 +82,32 @@ def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
 
 def look_at(path: str, *, seen_ns: int) -> FileState | None:
     try:
-        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path: this runs for each file
+        info = os.stat(path)  # noqa: PTH116 - no Path is built: runs for each file
     except (OSError, ValueError):
         return None
     return file_state(info, seen_ns=seen_ns) if stat.S_ISREG(info.st_mode) else None
 
 
 def describe(states: Sequence[FileState | None]) -> bytes:
-    """Return what files are known again by, ``b""`` where one is none, or its times would not show a change."""
+    """Return the marks of files, ``b""`` if one is missing or not settled."""
     marks = [settled_mark(state) for state in states]
     return b"\n".join(marks) if all(marks) else b""
 
 
 def settled_mark(state: FileState | None, name: str = "") -> bytes:
-    """Return what a file of that name is known again by; nothing where its times would not show a later change."""
+    """Return the mark of a file, ``b""`` if it is missing or not settled."""
     return _mark(state, name) if state and state.is_settled else b""
 
 
 def _mark(state: FileState, name: str) -> bytes:
-    # No name holds a zero byte, which stands between the marks of a group.
+    # Names have no zero byte, which separates the marks of a group.
     return _MARK % state[:_DESCRIBED] + name.encode(errors="surrogatepass")
 
 
 def _mark_at(path: str, name: str) -> bytes:
-    """Return the mark of a file as it is now, ``b""`` where it is none: a loop for a hundred thousand files."""
+    """Return a file's current mark, ``b""`` if missing."""
     try:
-        info = os.stat(path)  # noqa: PTH116 - a str is not made a Path
+        info = os.stat(path)  # noqa: PTH116 - no Path is built
     except (OSError, ValueError):
         return b""
     if not stat.S_ISREG(info.st_mode):
@@ -119,12 +117,12 @@ def _mark_at(path: str, name: str) -> bytes:
 
 
 class GroupLook(NamedTuple):
-    """Files that were looked at together.
+    """Marks of a group of files, and its stored data.
 
     Attributes:
-        marks: What each is known again by, ``b""`` where it is none.
-        kept: What was kept of the group when it was remembered last.
-        places: Where each stood in it then, ``-1`` where it is new or may have changed.
+        marks: Current mark of each file, ``b""`` if missing.
+        kept: Data stored for the group.
+        places: Index of each file in that data, ``-1`` if new or perhaps changed.
     """
 
     marks: list[bytes]
@@ -138,22 +136,22 @@ def group_row(marks: Sequence[bytes], kept: bytes, *, seen_ns: int) -> bytes:
 
 
 def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLook:
-    """Return which files of a group are as they were; none where the clock has run backwards since."""
+    """Compare a group with its stored row, unless the clock ran backwards."""
     seen_ns, size = _SEEN.unpack_from(row) if row else (0, 0)
     if row is None or seen_ns > now_ns:
         return GroupLook(marks)
     start = _SEEN.size
-    before, kept = row[start : start + size], row[start + size :]
-    if before == b"\0".join(marks) and all(marks):
-        return GroupLook(marks, kept, range(len(marks)))
-    places = {mark: place for place, mark in enumerate(before.split(b"\0")) if mark}
-    return GroupLook(marks, kept, [places.get(mark, -1) for mark in marks])
+    old_marks, data = row[start : start + size], row[start + size :]
+    if old_marks == b"\0".join(marks) and all(marks):
+        return GroupLook(marks, data, range(len(marks)))
+    indices = {mark: index for index, mark in enumerate(old_marks.split(b"\0")) if mark}
+    return GroupLook(marks, data, [indices.get(mark, -1) for mark in marks])
 
 
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
     limit = byte_limit()
     if os.environ.get(CACHE_VARIABLE):
-        index_path()  # only to tell of a place that cannot be: finding the usual one waits until it is needed
+        index_path()  # reports an invalid path early; the default path is resolved lazily
     return Index(index_path if use and limit else None, limit=limit, verify=verify)
 
 
@@ -169,11 +167,10 @@ def _index_at(path: Path | None, limit: int) -> "Index":
 
 
 class Index:
-    """What was computed from files' contents, by content hash and kind; safe for several threads.
+    """Thread-safe cache of results by content hash and kind.
 
-    One per process; a process that is forked opens the file for itself. Nothing is made or written before ``flush``,
-    unless more waits than memory should hold. Whatever is wrong with the file costs time, never a wrong result and
-    never an error.
+    One per process; a fork opens its own connection. Nothing is created or written before ``flush``, unless too much is
+    pending. A damaged file costs time, but never causes a wrong result or an error.
     """
 
     def __init__(
@@ -189,7 +186,7 @@ class Index:
         self._verify = verify
         self._now = now
         self._changes = Changes()
-        # What was put and is not sealed yet: many rows at once take a third of the time.
+        # Rows without checksums: computing many at once takes a third of the time.
         self._unsealed: dict[Kind, list[tuple[bytes, bytes]]] = {}
         self._lock = RLock()
 
@@ -201,7 +198,7 @@ class Index:
     def _file(self) -> "IndexFile | None":
         if self._path is None:
             return None
-        # SQLite takes 6 ms to load: files in full whose tokens nobody asks for do without.
+        # SQLite takes 6 ms to load and is not always needed.
         from aggregate.project.index.database import IndexFile
 
         return IndexFile(self._path)
@@ -222,13 +219,13 @@ class Index:
         return self._path is not None
 
     def now_ns(self) -> int:
-        """Return the time that files are seen at which are looked at behind this."""
+        """Return the time of observation for files checked after this call."""
         return self._now()
 
     def look_at_groups(
         self, groups: Sequence[tuple[bytes, Sequence[tuple[str, str]]]]
     ) -> list[GroupLook]:
-        """Look at groups of files, each under a key, with their paths on the disk and the names that they go by."""
+        """Check groups of (path, name) files by key."""
         seen_ns = self._now()
         note(path for _, files in groups for path, _ in files)
         keys = [key for key, _ in groups]
@@ -240,7 +237,7 @@ class Index:
         return looks
 
     def remember_group(self, key: bytes, marks: Sequence[bytes], kept: bytes) -> None:
-        """Keep something of a group of files, known again by their marks, of which ``b""`` knows none."""
+        """Store data for a group of files by their marks."""
         self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -253,9 +250,9 @@ class Index:
         return results
 
     def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep each payload under its key, a SHA-256, from the next ``flush`` on; very large ones are not kept.
+        """Store payloads by SHA-256 key at the next ``flush``; skip very large ones.
 
-        What equals a file's text is not to be put: the index holds no files (rule I-5).
+        Never pass a file's text: the index stores no files (rule I-5).
         """
         if not self.is_used or not kind.version:
             return
@@ -275,9 +272,9 @@ class Index:
         self._changes.rows.setdefault(kind, {}).update(zip(ids, sealed, strict=True))
 
     def flush(self) -> None:
-        """Write what was put, noted and counted, in one transaction, and keep to the limit; call it behind the prompt.
+        """Write pending changes in one transaction and trim; call it after the prompt.
 
-        What cannot be written is forgotten: where others write for more than a second without a word, else with one
+        Changes that cannot be written are dropped: silently if others write for more than a second, else with a
         ``warning``.
         """
         with self._lock:

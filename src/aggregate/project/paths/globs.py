@@ -1,11 +1,11 @@
-"""Glob patterns on relative paths, and regular expressions whose time grows no faster than the path and the pattern.
+"""Translate globs on relative paths to regular expressions that run in linear time.
 
 ``*`` and ``?`` stay within one name, ``**`` spans folders (also none), ``[...]`` is a class, ``{a,b}`` are
-alternatives. Names that begin with a dot are matched like any others.
+alternatives. Names with a leading dot match like others.
 
-A plain translation tries every way in which many stars can share a name, which never ends for ``*a*a*a*a*b``. But what
-stands between two stars has a fixed length, so the first place where it fits is as good as any other (it leaves the
-most for what follows), and so is the first place of the folders between two ``**``. Atomic groups say just that.
+A plain translation of ``*a*a*a*a*b`` backtracks exponentially. But the text between two stars has a fixed length, so
+its first match is as good as any later one, since it leaves most for the rest; likewise for folders between two
+``**``. Atomic groups express this.
 """
 
 import re
@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-# An expression for one character of a name, ``None`` for a star: any characters but a slash.
+# An expression for one character of a name; None for a star.
 Token = str | None
 _FOLDERS = "(?:[^/]+/)*"
 
 
 def name_expression(alternatives: Sequence[Sequence[Token]]) -> str:
-    """Return the expression for one name of a path, given the ways to write it."""
+    """Return the expression for one name of a path, from its alternatives."""
     expressions = [_with_stars(tokens) for tokens in alternatives]
     return expressions[0] if len(expressions) == 1 else f"(?:{'|'.join(expressions)})"
 
@@ -29,7 +29,6 @@ def path_expression(names: Sequence[str | None]) -> str:
     sections: list[list[str]] = [[]]
     for name in names:
         if name is not None:
-            # Atomic: which of a name's alternatives has matched makes no difference to what follows the slash.
             sections[-1].append(name)
         elif len(sections) == 1 or sections[-1]:
             sections.append([])
@@ -62,8 +61,8 @@ def _with_stars(tokens: Sequence[Token]) -> str:
     return first + "".join(f"(?>[^/]*?{run})" for run in between) + last
 
 
-MOST_CHARACTERS = 4096  # Of a pattern; no path is longer
-# Of one name of a pattern: ``{a,b}{c,d}`` are four. They are multiplied, so a short pattern could have millions.
+MOST_CHARACTERS = 4096  # of a pattern; no path is longer
+# Of one name: ``{a,b}{c,d}`` has four. They multiply, so a short pattern could have millions.
 MOST_ALTERNATIVES = 1000
 _MAGIC = re.compile(r"[*?\[{]")
 
@@ -73,7 +72,7 @@ def is_glob(entry: str) -> bool:
 
 
 def split_root(entry: str) -> tuple[str, str]:
-    """Split a glob into the folder it starts from and the pattern below it: ``src/*.py`` is ``("src", "*.py")``."""
+    """Split ``src/*.py`` into ``("src", "*.py")``."""
     parts = entry.split("/")
     fixed = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts) - 1)
     root = "/".join(parts[:fixed])
@@ -82,10 +81,10 @@ def split_root(entry: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=512)
 def compile_glob(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression that matches whole paths as ``pattern`` does; an invalid class is plain text."""
+    """Compile a glob to match whole paths; an invalid class is plain text."""
     if len(pattern) > MOST_CHARACTERS:
         raise ValueError(
-            f"the pattern has {len(pattern):,} characters, the most is {MOST_CHARACTERS:,}"
+            f"the pattern has {len(pattern):,} characters, the limit is {MOST_CHARACTERS:,}"
         )
     names: list[str | None] = []
     for part in pattern.split("/"):
@@ -107,53 +106,54 @@ def _plain(pattern: str) -> re.Pattern[str]:
 
 
 def _alternatives(part: str) -> list[list[Token]]:
-    # Of each brace that is open, the outermost being the name itself: the alternatives that are complete, and the ways
-    # to write the one that has begun.
+    # For each open brace (the outermost is the name): complete alternatives, and variants of the current one.
     braces: list[tuple[list[list[Token]], list[list[Token]]]] = [([], [[]])]
     i = 0
     while i < len(part):
         char = part[i]
         i += 1
-        complete, begun = braces[-1]
+        complete, current = braces[-1]
         if char == "[" and (end := part.find("]", i + 1 + (part[i : i + 1] == "!"))) > 0:
-            _extend(begun, _class(part[i:end]))
+            _extend(current, _class(part[i:end]))
             i = end + 1
         elif char == "{" and "}" in part[i:]:
             braces.append(([], [[]]))
         elif char == "}" and len(braces) > 1:
             braces.pop()
-            ways, alternatives = braces[-1][1], complete + begun
-            if len(ways) * len(alternatives) > MOST_ALTERNATIVES:
-                most = f"more than {MOST_ALTERNATIVES:,} alternatives"
-                raise ValueError(f"the pattern has {most}: write several patterns")
-            ways[:] = [way + alternative for way in ways for alternative in alternatives]
+            variants, alternatives = braces[-1][1], complete + current
+            if len(variants) * len(alternatives) > MOST_ALTERNATIVES:
+                raise ValueError(
+                    f"the pattern has more than {MOST_ALTERNATIVES:,} alternatives: write several patterns"
+                )
+            variants[:] = [start + end for start in variants for end in alternatives]
         elif char == "," and len(braces) > 1:
-            complete += begun
+            complete += current
             braces[-1] = (complete, [[]])
+        elif char == "*":
+            _extend(current, None)
         else:
-            _extend(begun, None if char == "*" else "[^/]" if char == "?" else re.escape(char))
+            _extend(current, "[^/]" if char == "?" else re.escape(char))
     return braces[0][1] if len(braces) == 1 else []
 
 
-def _extend(ways: list[list[Token]], token: Token) -> None:
-    for way in ways:
-        way.append(token)
+def _extend(variants: list[list[Token]], token: Token) -> None:
+    for variant in variants:
+        variant.append(token)
 
 
 def _class(text: str) -> str:
-    """Return the expression for what stands in the brackets of a class; it never matches a slash."""
+    """Return the expression of a class, which never matches a slash."""
     body = text.replace("\\", r"\\").replace("[", r"\[")
-    for pair in ("&&", "~~", "--", "||"):  # reserved for operations on sets
+    for pair in ("&&", "~~", "--", "||"):  # reserved by Python for set operations
         body = body.replace(pair, f"{pair[0]}\\{pair[1]}")
     negated = body[:1] in ("!", "^")
     return f"[{'^/' if negated else ''}{body[1:] if negated else body}]"
 
 
 _WILD: Final = re.compile(r"[*?/]")
-# Globs that are tried on every path; only for more than these it pays to put all paths into one text.
+# Globs matched with every path; joining all paths into one text pays only for more.
 _FEW: Final = 8
-# Characters of a literal part that is looked for: shorter ones stand in most paths.
-_SHORTEST: Final = 3
+_SHORTEST: Final = 3  # characters of a literal part to search for; most paths contain shorter ones
 
 
 class MatchedPaths:

@@ -1,11 +1,11 @@
-"""The rules of nested ``.gitignore`` files, as git itself applies them.
+"""Apply nested ``.gitignore`` files like git.
 
-A rule is matched against a path itself, never against the folders around it: those are asked about on their own, from
-the top down, and what stands below an ignored one cannot be taken back. Names are compared byte by byte. The syntax is
-that of https://git-scm.com/docs/gitignore; lines that can match nothing (``!``, an unclosed class) are no error.
+A rule matches a path itself, not its parents: check these first, from the top down, since files below an ignored folder
+cannot be re-included. Names are compared byte by byte. The syntax is that of https://git-scm.com/docs/gitignore; lines
+that never match (``!``, an unclosed class) are not errors.
 
-The matcher is our own because pathspec (1.1.1) answers otherwise than git: it takes ``!dir/f`` back although ``dir`` is
-ignored, and knows no ``[[:alpha:]]``.
+The library pathspec (1.1.1) differs from git: ``!dir/f`` re-includes a file although ``dir`` is ignored, and
+``[[:alpha:]]`` is unsupported.
 """
 
 import re
@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 
 from aggregate.project.paths.globs import Token, name_expression, path_expression
 
-MOST_LINES = 50_000  # Of one file: real ones have hundreds
-# Rules in force at one place that have wildcards, ``*.suffix`` not counted: each is tried on each file.
+MOST_LINES = 50_000  # of one file; real ones have hundreds
+# Rules with wildcards (except ``*.suffix``) for one folder: each is matched with each file.
 MOST_PATTERNS = 2000
-MOST_CHARACTERS = 4096  # Of one rule; no path is longer
+MOST_CHARACTERS = 4096  # of one rule; no path is longer
 
 _TRAILING_SPACES = re.compile(r"((?:[^\\ ]|\\.| +(?=[^ ]))*) *\Z", re.DOTALL)
 _TO = r"(?>(?:-(?:\\.|[^\]\\]))?)"  # the rest of a range
@@ -40,31 +40,27 @@ _NAMED = {
 
 
 class TooManyRulesError(ValueError):
-    """There are more rules than are ever needed; the message says how many are allowed."""
+    """An ignore file exceeds a limit, named in the message."""
 
 
 class _IgnoreRule(NamedTuple):
-    """One line: what it matches, whether it takes back instead of ignoring, whether it is about folders only.
+    """One line of an ignore file."""
 
-    A rule ``anywhere`` is about a name in whatever folder, others about paths. ``text`` is set for a rule without
-    wildcards, ``suffix`` for one such as ``*.py``; only the others need their expression.
-    """
-
-    expression: str
-    takes_back: bool
+    expression: str  # only without ``text`` and ``suffix``
+    is_negated: bool  # re-includes instead of ignoring
     folders_only: bool
-    anywhere: bool
-    text: str | None = None
-    suffix: str | None = None
+    anywhere: bool  # matches a name in any folder, not a path
+    text: str | None = None  # of a rule without wildcards
+    suffix: str | None = None  # of a rule such as ``*.py``
 
 
-# Of rules that are found by a key: the number of the last one, for files and for folders.
+# Number of the last rule by key, for files and for folders.
 _Numbers = dict[str, tuple[int, int]]
 _NONE = (-1, -1)
 
 
 class _Patterns:
-    """Rules that need an expression, in order, and one expression that tells whether any of them can match."""
+    """Ordered rules with expressions, and a combined expression as filter."""
 
     def __init__(self, rules: list[tuple[int, _IgnoreRule]]) -> None:
         self._rules = rules
@@ -74,7 +70,7 @@ class _Patterns:
         return re.compile("|".join(f"(?:{rule.expression})" for _, rule in self._rules), re.DOTALL)
 
     def last(self, text: str, *, is_folder: bool, above: int) -> int:
-        """Return the number of the last rule that matches, if it is higher than ``above``, else ``above``."""
+        """Return the highest number of a matching rule, at least ``above``."""
         if self._rules and self._any.match(text):
             for number, rule in reversed(self._rules):
                 if number <= above:
@@ -85,11 +81,11 @@ class _Patterns:
 
 
 class _Level:
-    """The rules of one file, which lies in the folder ``prefix`` (``""`` or ``a/b/``)."""
+    """The rules of one file in the folder ``prefix`` (``""`` or ``a/b/``)."""
 
     def __init__(self, prefix: str, rules: list[_IgnoreRule]) -> None:
         self._prefix = len(prefix)
-        self._takes_back = [rule.takes_back for rule in rules]
+        self._is_negated = [rule.is_negated for rule in rules]
         self._names: _Numbers = {}
         self._paths: _Numbers = {}
         self._suffixes: _Numbers = {}
@@ -115,7 +111,7 @@ class _Level:
             last = max(last, self._suffixes.get(name[dot + 1 :], _NONE)[is_folder])
         last = self._name_patterns.last(name, is_folder=is_folder, above=last)
         last = self._path_patterns.last(relative, is_folder=is_folder, above=last)
-        return None if last < 0 else not self._takes_back[last]
+        return None if last < 0 else not self._is_negated[last]
 
 
 def _add(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
@@ -125,10 +121,10 @@ def _add(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules in force in one folder, from the outermost file to the innermost.
+    """The rules of one folder, from the outermost file to the innermost.
 
-    A deeper file wins over a higher one, and within a file the last matching line wins. What stands below an ignored
-    folder cannot be re-included, so a walk must not enter one.
+    Deeper files win, and within a file the last matching line. Files below an ignored folder cannot be re-included, so
+    a walk must not enter it.
     """
 
     levels: tuple[_Level, ...] = ()
@@ -137,12 +133,12 @@ class IgnoreRules:
         return sum(level.size for level in self.levels)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "IgnoreRules":
-        """Return the rules with those of one more file, which lies in the folder ``prefix`` (``""`` or ``a/b/``)."""
+        """Add the rules of a file in the folder ``prefix`` (``""`` or ``a/b/``)."""
         if len(lines) > MOST_LINES:
-            raise TooManyRulesError(f"has {len(lines):,} ignore rules, the most is {MOST_LINES:,}")
+            raise TooManyRulesError(f"has {len(lines):,} ignore rules, the limit is {MOST_LINES:,}")
         if (longest := max(map(len, lines), default=0)) > MOST_CHARACTERS:
             raise TooManyRulesError(
-                f"has an ignore rule of {longest:,} characters, the most is {MOST_CHARACTERS:,}"
+                f"has an ignore rule of {longest:,} characters, the limit is {MOST_CHARACTERS:,}"
             )
         rules = [rule for line in lines if (rule := _parse(line)) is not None]
         if not rules:
@@ -151,15 +147,15 @@ class IgnoreRules:
         patterns = level.patterns + sum(above.patterns for above in self.levels)
         if patterns > MOST_PATTERNS:
             raise TooManyRulesError(
-                f"has {patterns:,} ignore rules with wildcards, the most is {MOST_PATTERNS:,}"
+                f"has {patterns:,} ignore rules with wildcards, the limit is {MOST_PATTERNS:,}"
             )
         return IgnoreRules((*self.levels, level))
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         for level in reversed(self.levels):
-            decided = level.decide(path, is_folder=is_folder)
-            if decided is not None:
-                return decided
+            decision = level.decide(path, is_folder=is_folder)
+            if decision is not None:
+                return decision
         return False
 
     def hides(self, path: str) -> bool:
@@ -175,8 +171,8 @@ def _parse(line: str) -> _IgnoreRule | None:
         return None
     trimmed = _TRAILING_SPACES.match(_bytewise(line.removesuffix("\r")))
     pattern = trimmed[1] if trimmed else line
-    takes_back = pattern.startswith("!")
-    pattern = pattern[takes_back:]
+    is_negated = pattern.startswith("!")
+    pattern = pattern[is_negated:]
     folders_only = pattern.endswith("/")
     pattern = pattern[: len(pattern) - folders_only]
     if not pattern:
@@ -184,16 +180,16 @@ def _parse(line: str) -> _IgnoreRule | None:
     anywhere = "/" not in pattern
     pattern = pattern.removeprefix("/")
     if _WILD.search(pattern) is None:
-        return _IgnoreRule("", takes_back, folders_only, anywhere, text=pattern)
+        return _IgnoreRule("", is_negated, folders_only, anywhere, text=pattern)
     if anywhere and _SUFFIX.fullmatch(pattern):
-        return _IgnoreRule("", takes_back, folders_only, anywhere, suffix=pattern[2:])
+        return _IgnoreRule("", is_negated, folders_only, anywhere, suffix=pattern[2:])
     names = _names(pattern)
     if names is None:
         return None
     expression = path_expression(
         [None if name is None else name_expression([name]) for name in names]
     )
-    return _IgnoreRule(expression, takes_back, folders_only, anywhere)
+    return _IgnoreRule(expression, is_negated, folders_only, anywhere)
 
 
 def _names(pattern: str) -> list[list[Token] | None] | None:
@@ -252,7 +248,7 @@ def _class(text: str) -> str:
             members += _NAMED[name]
         elif low < high:
             members += f"{re.escape(low)}-{re.escape(high)}"
-        else:  # one character; so is a range that runs backwards
+        else:  # one character, or a reversed range
             members += re.escape(low)
     return f"(?!/)[{'^' if negated else ''}{members}]"
 
@@ -275,11 +271,11 @@ _FOLDERS: Final = (
     # other version control
     ".hg", ".svn", ".bzr", ".jj",
 )  # fmt: skip
-# Files that mark a folder as a Python environment, and as a cache (https://bford.info/cachedir/).
+# Files in Python environments and caches (https://bford.info/cachedir/).
 MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 
 
 @cache
 def dependency_rules() -> IgnoreRules:
-    """Return the rules that ignore folders of these names, as a ``.gitignore`` above all others would."""
+    """Return default rules for folders of dependencies, outputs and caches."""
     return IgnoreRules().below("", [f"{name}/" for name in _FOLDERS])

@@ -1,7 +1,7 @@
-"""What a project may read, and the options that permit more; which files look like secrets, by their names alone.
+"""Permissions of a project to read files, and names of files with secrets.
 
-The rule of names is for what nobody means to show: keys, passwords, tokens, histories of shells. Source code is never
-meant by it (``secrets.py``, ``credentials.go``), nor are examples and public keys.
+Secret names are those of keys, passwords, tokens and shell histories, not of source code (``secrets.py``,
+``credentials.go``), examples and public keys.
 """
 
 import re
@@ -9,21 +9,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-# The options of the command line that permit it.
 ALLOW_OUTSIDE, ALLOW_SECRETS = "--allow-outside", "--allow-secrets"
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    root: str = ""  # the real path that a file which the project asks for must lie below
+    root: str = ""  # real path of the project's files
     allow_outside: bool = True
-    allow_secrets: bool = True  # what looks like a secret and is named; a glob never takes it
-    is_fixed: bool = False  # whoever asks cannot permit more, so that nothing tells how
+    allow_secrets: bool = True  # only named files; globs never match secrets
+    is_fixed: bool = False  # the caller cannot extend it, so messages do not say how
 
 
-# Everything below a folder of this name is secret.
+# Folders whose whole content is secret.
 FOLDERS: Final = frozenset({".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
-# Files and folders that are secret at this place.
+# Ends of paths of secret files and folders.
 PLACES: Final = (
     ".docker/config.json", ".config/gcloud", ".config/gh/hosts.yml", ".cargo/credentials.toml", ".gem/credentials",
     ".m2/settings.xml", ".m2/settings-security.xml",
@@ -41,7 +40,7 @@ ENDS: Final = (
     ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json", "_history", "_credentials", "-credentials.json",
     "_credentials.json",
 )  # fmt: skip
-_ENDS_OF_PLACES: Final = tuple(f"/{place}" for place in PLACES)
+_ENDS_OF_PLACES: Final = tuple(f"/{end}" for end in PLACES)
 _KEYS: Final = re.compile(
     r"client_secret.*\.json|service[-_]?account.*\.json|.*-firebase-adminsdk-.*\.json", re.DOTALL
 )
@@ -53,20 +52,18 @@ _PUBLIC: Final = re.compile(
 
 
 def is_secret(path: str) -> bool:
-    """Tell whether a file by its name, or a folder on its way, holds secrets; the case of letters does not matter."""
+    """Return whether a path's name or folder is secret."""
     folder, _, name = path.lower().rpartition("/")
     is_name = name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS)
     is_name = is_name or (name.endswith(".json") and _KEYS.fullmatch(name) is not None)
     if is_name and not _PUBLIC.fullmatch(name):
         return True
-    if "." not in folder:  # quick: all names of folders and all places have one
+    if "." not in folder:  # quick: all secret folders and paths have a dot
         return False
     return _is_secret_folder(folder) or f"/{folder}/{name}".endswith(_ENDS_OF_PLACES)
 
 
 @lru_cache(maxsize=4096)
 def _is_secret_folder(folder: str) -> bool:
-    around = f"/{folder}/"
-    return not FOLDERS.isdisjoint(folder.split("/")) or any(
-        f"/{place}/" in around for place in PLACES
-    )
+    path = f"/{folder}/"
+    return not FOLDERS.isdisjoint(folder.split("/")) or any(f"/{end}/" in path for end in PLACES)

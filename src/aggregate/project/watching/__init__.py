@@ -1,4 +1,4 @@
-"""Telling what has changed below a folder, or in single files, a moment after it did."""
+"""Watch a project's folders and single files for changes."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""How changes in folders are learned: from Linux, or from other systems."""
+"""Backends for file system events: inotify, and watchdog's observers."""
 
 import errno
 import os
@@ -23,10 +23,10 @@ class Entry(NamedTuple):
     is_gone: bool = False
 
 
-# Each watch of ours has one callback, and each watcher its own watches.
+# Each watch has one callback, and each watcher its own watches.
 _ONLY_CALLBACK: Final = cast("CallbackId", 0)
 
-# Called on a thread of the backend; ``None`` where the system has lost some of what happened.
+# Called on a backend's thread; None if the system lost events.
 Report = Callable[[Entry | None], None]
 
 
@@ -43,7 +43,7 @@ def system_backend(root: str, report: Report) -> Backend:
 
 
 class _Inotify:
-    """Asks Linux for one watch per folder, all in one thread, so that ignored folders cost nothing."""
+    """Inotify with one watch per folder and one thread."""
 
     def __init__(self, report: Report) -> None:
         from watchdog.observers.inotify_c import InotifyFD
@@ -58,7 +58,7 @@ class _Inotify:
 
         if folder in self._numbers:
             return
-        # Neither reads nor changed rights count. A link is no folder here: whoever follows it watches its target.
+        # No events for reads and permissions. Links are not followed; callers watch their target.
         mask = Bits.IN_CREATE | Bits.IN_MODIFY | Bits.IN_CLOSE_WRITE | Bits.IN_MOVE | Bits.IN_DELETE
         mask |= Bits.IN_ONLYDIR | Bits.IN_DONT_FOLLOW | Bits.IN_EXCL_UNLINK
         watched = _InotifyFolder(folder, self)
@@ -69,8 +69,8 @@ class _Inotify:
         except OSError as error:
             if is_limit(error):
                 raise
-            return  # gone, no folder, or of a path longer than any the system takes
-        if number < 0:  # watchdog keeps to itself that this user may not look into it
+            return  # deleted, not a folder, or too long a path
+        if number < 0:  # no permission, which watchdog does not raise
             self._inotify.remove_callbacks([(number, _ONLY_CALLBACK)])
             return
         self._numbers[folder] = number
@@ -108,15 +108,15 @@ class _InotifyFolder:
 
 
 class Observed:
-    """Asks macOS, Windows or another system for events of the whole tree, as far as folders in it were added."""
+    """Recursive events of macOS, Windows and other systems for added folders."""
 
     def __init__(self, root: str, report: Report) -> None:
         from watchdog.observers import Observer
 
         self._root = root
         self._observer = Observer()
-        # watchdog holds a lock while it tells of an event, which it takes to watch a folder too: whoever is told while
-        # they have a folder watched on another thread, under a lock of their own, would wait for ever.
+        # watchdog holds a lock during callbacks and while adding a folder. A callback that takes our lock while another
+        # thread adds a folder under it would deadlock, so events are queued.
         self._entries: SimpleQueue[Entry | None] = SimpleQueue()
 
         def pass_on() -> None:
@@ -132,7 +132,7 @@ class Observed:
         is_root = folder == self._root
         if folder in self._watches or (is_inside(folder, self._root) and not is_root):
             return
-        if os.path.isdir(folder):  # noqa: PTH112 - raises for no folder
+        if os.path.isdir(folder):  # noqa: PTH112 - schedule raises for others
             watch = self._observer.schedule(self._handler, folder, recursive=is_root)
             self._watches[folder] = watch
 
@@ -156,7 +156,7 @@ def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandle
             if event.event_type in ("opened", "closed_no_write"):
                 return
             if event.is_directory and event.event_type == "modified":
-                return  # something in it has changed, which is reported by itself
+                return  # the change inside has its own event
             is_move = event.event_type == "moved"
             source = os.fsdecode(event.src_path)
             gone = is_move or event.event_type == "deleted"

@@ -1,4 +1,4 @@
-"""Which folders are watched: those of a tree that no ignore rule hides, and what stands for a repository's history."""
+"""Find the folders to watch in a tree and its repository."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -11,21 +11,18 @@ from aggregate.project.git.git import tracked_files
 from aggregate.project.git.git_process import git
 from aggregate.project.paths.ignore_rules import IgnoreRules, dependency_rules
 
-# Of a repository: what is checked out, what is staged, and what its branches were packed into.
 _GIT_FILES: Final = frozenset({"HEAD", "index", "packed-refs"})
-# Folders of a repository that hold its branches, in either format.
-_REF_FOLDERS: Final = ("refs", "reftable")
-# What git writes before it moves it over the file that counts.
+_REF_FOLDERS: Final = ("refs", "reftable")  # branches, in either format
+# Git's temporary files, renamed afterwards.
 _LOCK_FILES: Final = IgnoreRules().below("", ["*.lock"])
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedFolder:
-    tree: str  # the folder that the rules begin at
-    prefix: str  # where the folder lies below it: ``""`` or ``a/b/``
-    rules: IgnoreRules  # the ignore rules in force in the folder
-    # The only names that count, ``None`` for all that the rules do not ignore.
-    names: frozenset[str] | None = None
+    tree: str  # base folder of the rules
+    prefix: str  # path of the folder below it: ``""`` or ``a/b/``
+    rules: IgnoreRules
+    names: frozenset[str] | None = None  # watched names; None for all not ignored
 
     @property
     def path(self) -> str:
@@ -40,17 +37,17 @@ class WatchedFolder:
         return not self.rules.ignores(self.prefix + name, is_folder=is_folder)
 
 
-Folders = Mapping[str, WatchedFolder]  # By their absolute paths
+Folders = Mapping[str, WatchedFolder]  # by absolute path
 
 
 def folders_of_project(root: str) -> dict[str, WatchedFolder]:
-    """Return the folders below ``root`` that hold sources, and those that tell of its repository."""
+    """Return the folders of sources below ``root`` and of its repository."""
     folders = dict(folders_below(root, dependency_rules()))
     rules = folders[root].rules if root in folders else IgnoreRules()
     prefixes = {name[: name.rfind("/") + 1] for name in tracked_files(root) or ()}
     for prefix in sorted(prefixes):
         folder = WatchedFolder(root, prefix, rules)
-        if folder.path not in folders and os.path.isdir(folder.path):  # noqa: PTH112 - raises for one that is closed
+        if folder.path not in folders and os.path.isdir(folder.path):  # noqa: PTH112 - Path raises without permission
             folders[folder.path] = folder
     return folders | folders_of_repository(root)
 
@@ -64,10 +61,10 @@ def folders_below(
 
 
 def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
-    """Return the folders that tell what is checked out, staged and committed in the repository around ``root``."""
-    told = git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir")
+    """Return the folders with the state of the repository around ``root``."""
+    output = git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir")
     folders: dict[str, WatchedFolder] = {}
-    for line in (told or b"").splitlines():
+    for line in (output or b"").splitlines():
         folder = real_path(os.path.join(root, os.fsdecode(line)))
         folders[folder] = WatchedFolder(folder, "", IgnoreRules(), names=_GIT_FILES)
         for name in _REF_FOLDERS:
@@ -79,8 +76,8 @@ def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
 
 def folder_of_file(path: str, folders: Folders) -> tuple[str, WatchedFolder]:
     folder, name = os.path.split(path)
-    known = folders.get(folder)
-    if known is not None and (known.names is None or name in known.names):
-        return folder, known
-    names = frozenset({name, *(known.names if known and known.names else ())})
+    watched = folders.get(folder)
+    if watched is not None and (watched.names is None or name in watched.names):
+        return folder, watched
+    names = frozenset({name, *(watched.names if watched and watched.names else ())})
     return folder, WatchedFolder(folder, "", IgnoreRules(), names=names)

@@ -1,4 +1,4 @@
-"""Telling what has changed below a folder, a moment after it did: for whoever shows it live."""
+"""Report changes below a folder in batches."""
 
 import os
 import time
@@ -26,18 +26,18 @@ from aggregate.project.watching.watched_folders import (
     folders_of_project,
 )
 
-# Without a further change a batch is over: what a program does at once comes within a few milliseconds.
+# Ends a batch: simultaneous changes of a program arrive within a few milliseconds.
 _QUIET_SECONDS: Final = 0.02
-_BATCH_SECONDS: Final = 0.05  # Nobody waits longer for the first change of a batch
-# Some systems let nobody interrupt a wait, so it is a row of short ones, between which places are looked at.
-_LOOK_SECONDS: Final = 0.5
+_BATCH_SECONDS: Final = 0.05  # largest delay of the first change of a batch
+# Waits are split, since some systems cannot interrupt one, and folders are checked in between.
+_CHECK_SECONDS: Final = 0.5
 
-# In place of what tells a folder from others: one that is made after it was deleted may be given its number.
+# Identity of a deleted folder: a new one may get the same inode.
 _GONE: Final = -1, -1
 
 
 _LIMITED: Final = (
-    "the system lets no more folders be watched: on Linux raise fs.inotify.max_user_watches and "
+    "too many watched folders for the system: on Linux raise fs.inotify.max_user_watches and "
     "fs.inotify.max_user_instances with sysctl"
 )
 
@@ -51,12 +51,11 @@ MakeBackend = Callable[[str, Report], Backend]
 
 
 class TreeWatch:
-    """Watches the sources below a folder, and the branches, index and head of its repository.
+    """Watcher of sources below a folder, and of its repository's branches, index and head.
 
-    Folders that ignore rules hide, that hold dependencies, outputs or caches, and ``.git`` but for what was said are
-    not watched; ``watch_files`` adds single files wherever they lie. The folder itself, and those of single files, may
-    come, go and be replaced: that is looked after while somebody waits. Where the system lets no more folders be
-    watched, that is a ``ConfigError``, also of a wait. It is a context, which ends with its threads.
+    Skips ignored folders, dependencies, outputs, caches and the rest of ``.git``; ``watch_files`` adds single files
+    anywhere. The folder, and those of single files, may be created, deleted and replaced: ``wait`` checks them. Raises
+    ``ConfigError`` if the system allows no more watches, also in ``wait``. A context manager that stops its threads.
     """
 
     def __init__(self, root: Path | str, *, make_backend: MakeBackend = system_backend) -> None:
@@ -67,8 +66,8 @@ class TreeWatch:
         self._is_closed = self._is_lost = False
         self._folders: dict[str, WatchedFolder] = {}
         self._below: dict[str, set[str]] = {}
-        self._places = {path: _identity(path) for path in (self._root, f"{self._root}/.git")}
-        self._looked = time.monotonic()
+        self._identities = {path: _identity(path) for path in (self._root, f"{self._root}/.git")}
+        self._checked = time.monotonic()
         self._is_limited = False
         folders = folders_of_project(self._root)
         try:
@@ -93,24 +92,26 @@ class TreeWatch:
             new = {str(path) for path in paths} - self._files
             for path in sorted(new):
                 self._files.add(path)
-                for place in {os.path.abspath(path), real_path(path)}:
-                    self._files.add(place)
-                    folder, watched = folder_of_file(place, self._folders)
-                    if watched.names is not None:  # nobody tells of it as of those of the tree
-                        self._places.setdefault(folder, _identity(folder))
+                for target in {os.path.abspath(path), real_path(path)}:
+                    self._files.add(target)
+                    folder, watched = folder_of_file(target, self._folders)
+                    if (
+                        watched.names is not None
+                    ):  # outside the tree, whose events cover its folders
+                        self._identities.setdefault(folder, _identity(folder))
                     self._watch({folder: watched})
 
     def wait(self, seconds: float | None = None) -> Changes | None:
-        """Return the next changes, at most 50 ms after the first of them; ``None`` where none came in that time."""
+        """Return the next batch, at most 50 ms after its first change; None after ``seconds``."""
         end = None if seconds is None else time.monotonic() + seconds
         while not self._is_closed:
-            left = _LOOK_SECONDS if end is None else max(0.0, end - time.monotonic())
+            remaining = _CHECK_SECONDS if end is None else max(0.0, end - time.monotonic())
             try:
-                return self._batch(self._changes.get(timeout=min(left, _LOOK_SECONDS)))
+                return self._batch(self._changes.get(timeout=min(remaining, _CHECK_SECONDS)))
             except Empty:
-                if not left:
+                if not remaining:
                     return None
-                self._look_at_places()
+                self._check_identities()
         return None
 
     def close(self) -> None:
@@ -122,30 +123,31 @@ class TreeWatch:
 
     def _batch(self, change: str | None) -> Changes:
         paths, end = {change}, time.monotonic() + _BATCH_SECONDS
-        while (left := end - time.monotonic()) > 0:
+        while (remaining := end - time.monotonic()) > 0:
             try:
-                paths.add(self._changes.get(timeout=min(left, _QUIET_SECONDS)))
+                paths.add(self._changes.get(timeout=min(remaining, _QUIET_SECONDS)))
             except Empty:
                 break
         if self._is_lost:
-            with self._lock:  # everything, whatever has become of the folders that were watched
+            with self._lock:  # watch everything again
                 self._is_lost = False
                 for folder in self._folders:
                     self._backend.discard(folder)
                 self._watch_by_new_rules()
         if self._is_limited:
             raise ConfigError(_LIMITED)
-        named = sorted(path for path in paths if path is not None)
-        return Changes(tuple(named), is_incomplete=None in paths)
+        changed = sorted(path for path in paths if path is not None)
+        return Changes(tuple(changed), is_incomplete=None in paths)
 
-    def _look_at_places(self) -> None:
-        """Have what lies in a folder watched and told of that has come, is gone, or has become another one."""
-        if time.monotonic() < self._looked + _LOOK_SECONDS:
+    def _check_identities(self) -> None:
+        """Check whether a base folder was replaced."""
+        if time.monotonic() < self._checked + _CHECK_SECONDS:
             return
-        self._looked = time.monotonic()
+        self._checked = time.monotonic()
         with self._lock:
-            before, self._places = self._places, {path: _identity(path) for path in self._places}
-            if before != self._places:
+            identities = {path: _identity(path) for path in self._identities}
+            if identities != self._identities:
+                self._identities = identities
                 self._on_entry(None)
 
     def _watch(self, folders: dict[str, WatchedFolder]) -> None:
@@ -159,18 +161,18 @@ class TreeWatch:
             except OSError as error:
                 if not is_limit(error):
                     raise
-                self._is_limited = True  # this may be a thread of the backend
+                self._is_limited = True  # raised later: this may be a backend's thread
                 self._changes.put(None)
 
     def _on_entry(self, entry: Entry | None) -> None:
         if entry is None:
-            self._is_lost = True  # folders that came may be among it
+            self._is_lost = True  # new folders may be missing
             self._changes.put(None)
             return
         with self._lock:
             watched = self._folders.get(entry.folder)
-            if not entry.name and entry.folder in self._places:
-                self._places[entry.folder] = _GONE
+            if not entry.name and entry.folder in self._identities:
+                self._identities[entry.folder] = _GONE
             path = os.path.join(entry.folder, entry.name)
             if watched is None or not entry.name or self._is_closed:
                 return
@@ -178,7 +180,7 @@ class TreeWatch:
             if not counts and path not in self._files:
                 return
             if entry.is_folder and not entry.is_gone and watched.names is None:
-                # First, so that what it holds is told of with it, however long that takes.
+                # First, to report its content in the same batch.
                 self._watch_new(watched, entry.name)
             self._changes.put(path)
             if entry.is_folder and entry.is_gone:
@@ -194,7 +196,7 @@ class TreeWatch:
         try:
             new = dict(folders_below(parent.tree, parent.rules, f"{parent.prefix}{name}/"))
         except ConfigError:
-            return  # of ignore rules; composing tells of it
+            return  # invalid ignore rules, reported when composing
         self._watch(new)
         for folder, watched in new.items():
             with suppress(OSError):  # gone again
@@ -216,7 +218,7 @@ class TreeWatch:
         try:
             folders = folders_of_project(self._root)
         except ConfigError:
-            return  # while it is edited; composing tells of it
+            return  # while it is edited; reported when composing
         for folder in self._folders.keys() - folders.keys():
             self._backend.discard(folder)
         self._folders, self._below = {}, {}
@@ -227,7 +229,7 @@ class TreeWatch:
 
 def _identity(path: str) -> tuple[int, int] | None:
     try:
-        info = os.stat(path)  # noqa: PTH116 - looked at again and again
+        info = os.stat(path)  # noqa: PTH116 - called often
     except (OSError, ValueError):
         return None
     return info.st_dev, info.st_ino

@@ -21,7 +21,7 @@ from aggregate.base.request import (
     Reason,
     Task,
 )
-from aggregate.prompt.document import Cut, Prompt, Section, SourceMap, pack_map, unpack_map
+from aggregate.prompt.document import END, Cut, Prompt, Section, SourceMap, pack_map, unpack_map
 from aggregate.prompt.numbered_output import audit_path, numbered_files
 from aggregate.prompt.request import Request
 
@@ -150,8 +150,10 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
     from aggregate.prompt.token_counts import count_prompt
 
     size = sum(map(len, prompt.pieces()))
-    source_map = map_sources(prompt.segments)
-    audit = audit_of(request, decided, count_prompt(prompt), size=size, source_map=source_map)
+    source_map = map_sources(prompt.segments, is_written=True)
+    audit = audit_of(
+        request, decided, count_prompt(prompt, end=END), size=size, source_map=source_map
+    )
     write_audit(path, audit)
 
 

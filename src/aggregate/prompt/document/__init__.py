@@ -10,6 +10,6 @@ else:
         __name__,
         {
             "source_map": "Label Origin OriginKind PackedRuns SourceMap pack_map unpack_map",
-            "document": "Cut Image Prompt SEPARATOR Screenshot Section Segment Stability",
+            "document": "Cut END Image Prompt SEPARATOR Screenshot Section Segment Stability",
         },
     )

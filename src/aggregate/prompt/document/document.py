@@ -82,6 +82,7 @@ class Segment:
 
 
 SEPARATOR = "\n\n"  # between two segments
+END = "\n"  # behind the last segment of a written prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +93,24 @@ class Prompt:
 
     @property
     def markdown(self) -> str:
+        """The text as it is sent."""
         return SEPARATOR.join(segment.text for segment in self.segments)
 
-    def pieces(self) -> Iterator[bytes]:
+    @property
+    def written(self) -> str:
+        """The text of a prompt's file, which ends with a line feed."""
+        return f"{self.markdown}{END}" if self.segments else ""
+
+    def pieces(self, end: str = END) -> Iterator[bytes]:
+        """Yield the text as UTF-8, with ``end`` behind the last segment."""
         # One character outside of the basic plane makes Python keep the whole text in four bytes a character; the
         # pieces around it stay small, and quick to encode.
         for i, segment in enumerate(self.segments):
             if i:
                 yield SEPARATOR.encode()
             yield segment.text.encode()
+        if self.segments:
+            yield end.encode()
 
 
 class Cut(NamedTuple):

@@ -16,7 +16,7 @@ from aggregate.base.request import FileChoice, Level, SentFile
 # A file stays unless its score is below this part of that of what would enter instead (rule B-9).
 BELOW: Final = 0.5
 # The part of the room that a new question may have for itself. With it four fifths of a prompt and more stay, and three
-# quarters or more are shown of what a fit for the question alone shows (four projects, docs/performance.md).
+# quarters or more are shown of what a fit for the question alone shows (four projects, simulation/JOURNAL.md).
 FRESH: Final = 0.16
 # While this part of that is left, no file leaves: what leaves takes all that stands behind it along, so that it pays to
 # make room seldom, and for several turns.

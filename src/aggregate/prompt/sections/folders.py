@@ -1,11 +1,11 @@
-"""Folders of an overview: which are large enough for a share, and what each holds in a sentence (rule T-12)."""
+"""Folders of an overview: their shares of the budget, and a sentence that describes each (rule T-12)."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-# Files that say what their folder holds, the first that there is.
+# Files that describe their folder, the best first.
 DESCRIBING: Final = (
     "__init__.py", "README.md", "readme.md", "README.rst", "mod.rs", "lib.rs", "doc.go", "package-info.java",
     "package.json", "index.ts", "index.js", "main.rs", "main.go", "__main__.py", "main.py",
@@ -21,9 +21,18 @@ _COMMENT: Final = re.compile(
     r"\A(?:#![^\n]*\n|\s)*(?P<text>(?:[ \t]*(?://[/!]?|#)[^\n]*\n)+|/\*.*?\*/)", re.DOTALL
 )
 _MARKS: Final = re.compile(r"^[ \t]*(?:/\*+!?|//[/!]?|\*/|\*|#)[ \t]?|\*/", re.MULTILINE)
-_LEGAL: Final = re.compile(
-    r"copyright|licen[cs]e|SPDX|eslint|@ts-|prettier|go:build", re.IGNORECASE
+# Comments for lawyers and tools.
+_NOT_DESCRIBING: Final = re.compile(
+    r"copyright|licen[cs]e|SPDX|go:build|"
+    r"@ts-|@jsx|@flow|eslint|tslint|jshint|prettier|biome-ignore|(?:istanbul|c8|v8) ignore|"
+    r"pylint|flake8|noqa|mypy:|ruff:|pyright:|coding[:=]",
+    re.IGNORECASE,
 )
+_HTML: Final = re.compile(
+    r"<!--.*?-->|</?(?:a|b|br|center|div|em|h\d|i|img|p|picture|source|span|strong|su[bp]|table|t[dr])\b[^>]*>",
+    re.DOTALL | re.IGNORECASE,
+)
+_LINK: Final = re.compile(r"\[([^\]\[]+)\]\([^)\s]*\)")
 _NOT_PROSE: Final = re.compile(r"^(?:[#=<\[!>|-]|\*\*\*|```|\s*$)")
 _END: Final = re.compile(r"(?<=[.!?])\s")
 
@@ -50,15 +59,16 @@ def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
 
 
 def first_sentence(path: str, text: str) -> str:
-    """Return the sentence in which a file says what it is, ``""`` where it does not."""
+    """Return the sentence by which a file describes itself, or an empty string."""
     text = text[:_LOOKED_AT]
     if path.endswith(".json"):
         return _description(text)
     if path.endswith((".md", ".rst")):
-        lines = (line.strip() for line in text.split("\n"))
-        return _shortened(next((line for line in lines if not _NOT_PROSE.match(line)), ""))
+        lines = (line.strip() for line in _HTML.sub("", text).split("\n"))
+        prose = next((line for line in lines if not _NOT_PROSE.match(line)), "")
+        return _shortened(_LINK.sub(r"\1", prose))
     match = _DOCSTRING.match(text) or _COMMENT.match(text)
-    if match is None or _LEGAL.search(match["text"]):
+    if match is None or _NOT_DESCRIBING.search(match["text"]):
         return ""
     words = _MARKS.sub("", match["text"]).strip()
     return _shortened(words.partition("\n\n")[0])
@@ -82,13 +92,14 @@ def _shortened(text: str) -> str:
     return f"{sentence[:_LONGEST].rpartition(' ')[0]} ..."
 
 
-def describing_files(paths: Sequence[str]) -> dict[str, str]:
-    """Return for each folder the file that says what it holds."""
+def describing_files(paths: Sequence[str]) -> dict[str, list[str]]:
+    """Return for each folder the files that may describe it, the best first."""
     ranks = {name: rank for rank, name in enumerate(DESCRIBING)}
-    found: dict[str, str] = {}
+    by_folder: dict[str, list[str]] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
-        best = found.get(folder, "").rpartition("/")[2]
-        if folder and name in ranks and ranks[name] < ranks.get(best, len(ranks)):
-            found[folder] = path
-    return {f"{folder}/": path for folder, path in found.items()}
+        if folder and name in ranks:
+            by_folder.setdefault(f"{folder}/", []).append(path)
+    for described_by in by_folder.values():
+        described_by.sort(key=lambda path: ranks[path.rpartition("/")[2]])
+    return by_folder

@@ -1,4 +1,4 @@
-"""What is known of each file before anything is asked: its words, definitions and pieces, packed to be kept."""
+"""Per-file data, independent of questions: words, definitions and pieces, packed for the index."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""What analysing one file found, as the index keeps it and as it is read again."""
+"""The analysis of one file, and its packed form."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,72 +13,72 @@ from aggregate.ranking.files.term_tables import MOST_MEMBERS, TermTable
 
 
 class Piece(NamedTuple):
-    """A run of at most some dozen lines that belongs to one definition, or to none; the pieces of a file cover it."""
+    """Up to some dozen lines of one definition or of none."""
 
     first: int
     last: int
-    definition: int  # place of its innermost one in ``Analysis.definitions``, ``-1`` for none
+    definition: int  # innermost, an index into ``Analysis.definitions``; ``-1`` for none
     characters: int
-    comments: int = 0  # characters of those that are comments, docstrings or a licence
-    preamble: int = 0  # characters of those that are imports or a licence
+    comments: int = 0  # characters of comments, docstrings and a licence
+    preamble: int = 0  # characters of imports and a licence
 
 
 class DefinedName(NamedTuple):
-    """A definition of a file."""
+    """A definition of a file, with line numbers."""
 
     kind: str
-    path: tuple[str, ...]  # its name below the names of what it stands in
-    first: int  # comments and decorators above it included
+    path: tuple[str, ...]  # names of enclosing definitions, then its own
+    first: int  # with comments and decorators above
     signature: int
-    body: int  # the first line that holds nothing of its signature
+    body: int  # the first line after the signature
     last: int
-    outer: int
+    outer: int  # index of the enclosing definition, ``-1`` for none
 
 
 class Reference(NamedTuple):
-    """A name that a file uses and may define elsewhere."""
+    """A use of a name that another file may define."""
 
     name: str
     kind: str
-    line: int  # where it is first used so in its definition; 1-based
+    line: int  # 1-based line of the first use in its definition
     definition: int
-    scope: str = ""  # what stands before the name; of an import the module as written
+    scope: str = ""  # the qualifier before the name; for an import the module as written
 
 
 class FileFacts(NamedTuple):
-    """What is known of each candidate without loading its analysis."""
+    """Facts of a candidate that need no analysis."""
 
-    path: str  # as the prompt shows it: relative to the base directory, with ``/``
+    path: str  # as shown in the prompt: relative to the base directory, with ``/``
     language: str
-    is_code: bool  # whether that is a programming language; prose, data and markup are none
+    is_code: bool  # a programming language, not prose, data or markup
     characters: int
-    pieces: int  # about, by its lines
+    pieces: int  # estimated from the lines
     is_generated: bool = False
 
 
 _DEFINED_NAME: Final = row_maker(DefinedName)
 _PIECE: Final = row_maker(Piece)
 _REFERENCE: Final = row_maker(Reference)
-# Last lines, definitions, and characters of three kinds; first lines follow from the last ones.
+# Last lines, definitions, and characters of three kinds; first lines follow from last lines.
 _PIECE_COLUMNS: Final = 5
 
 
 class Analysis:
-    """What ``analyse`` found in a file, of its name and its bytes alone; decoded as far as it is asked for."""
+    """Definitions, pieces and terms of a file's name and bytes, decoded lazily."""
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
 
     @property
     def problem(self) -> str:
-        """Why its grammar was not asked, ``""`` where it was, or there is none."""
+        """Why the file was not parsed, ``""`` for none."""
         return self._sections[0].decode()
 
     @cached_property
     def definitions(self) -> Sequence[DefinedName]:
         paths: list[tuple[str, ...]] = []
         rows = _rows(self._sections[1])
-        for row in rows:  # a loop for the ten thousand definitions of a question's candidates
+        for row in rows:  # hot loop: a question's candidates have ten thousand definitions
             shared, names, outer = row[1], row[2], row[-1]
             path = (*paths[outer][:shared], *names) if shared else tuple(names)
             paths.append(path)
@@ -87,12 +87,12 @@ class Analysis:
 
     @cached_property
     def named(self) -> Mapping[str, Sequence[int]]:
-        """The places of the definitions by their own names."""
-        places: dict[str, list[int]] = {}
-        for place, definition in enumerate(self.definitions):
+        """Indices of definitions by name."""
+        by_name: dict[str, list[int]] = {}
+        for index, definition in enumerate(self.definitions):
             if definition.path:
-                places.setdefault(definition.path[-1], []).append(place)
-        return places
+                by_name.setdefault(definition.path[-1], []).append(index)
+        return by_name
 
     @cached_property
     def pieces(self) -> Sequence[Piece]:
@@ -104,7 +104,7 @@ class Analysis:
 
     @property
     def has_references(self) -> bool:
-        """Whether references were looked for."""
+        """Whether references were collected."""
         return bool(self._sections[3])
 
     def with_references(self, packed: bytes) -> "Analysis":
@@ -113,21 +113,21 @@ class Analysis:
     @cached_property
     def references(self) -> Sequence[Reference]:
         if not self.has_references:
-            raise ValueError("references are asked for when an analysis is loaded")
+            raise ValueError("the analysis was loaded without references")
         return list(map(_REFERENCE, _rows(self._sections[3])))
 
     @cached_property
     def statements(self) -> Sequence[int]:
-        """For each line the first one of those that are shown with it or not at all; ``()`` where each is alone."""
+        """First line of each line's statement; ``()`` if each line is its own."""
         above = numbers("i", inflated(self._sections[4]))
         return list(map(sub, count(1), above))
 
     def pieces_with(self, term: str) -> Mapping[int, int]:
-        """Return the places of the pieces that hold a term, and how often each does."""
+        """Return the occurrences of a term by piece."""
         return {
-            number * MOST_MEMBERS + place: often
+            number * MOST_MEMBERS + piece: count
             for number, table in enumerate(self._terms)
-            for place, often in table.texts_with(term).items()
+            for piece, count in table.texts_with(term).items()
         }
 
     @cached_property
@@ -147,29 +147,29 @@ class Analysis:
 
 
 class Corpus(Protocol):
-    """The candidates; a file's number is its place in ``files``.
+    """The candidates; a file's number is its index in ``files``.
 
-    Terms are what ``ranking.terms`` makes of a text. All but ``analyses`` is known of each file by its words alone.
+    Terms are defined in ``ranking.terms``. Only ``analyses`` needs parsed files.
     """
 
     @property
     def files(self) -> Sequence[FileFacts]:
-        """All candidates, in the order of the prompt; what could not be read is left out."""
+        """All readable candidates, in the order of the prompt."""
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Find the files that hold some terms at once, for ``files_with``; what was not named here is found there."""
+        """Prefetch terms for ``files_with`` in one go; optional."""
 
     def files_with(self, term: str) -> Mapping[int, int]:
-        """Return how often a term occurs in each file that holds it."""
+        """Return the occurrences of a term by file."""
 
     def files_defining(self, name: str) -> Sequence[int]:
-        """Return the files in which ``name``, as written, stands where a definition has its name."""
+        """Return the files likely to define a name, by pattern."""
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
-        """Load the analyses of some files at once; what was loaded before is kept. Only some have references."""
+        """Load analyses, reusing those in memory; references are optional."""
 
 
 def _rows(section: bytes) -> list[Any]:
-    # As a text: of bytes the library guesses the encoding, which takes a sixth of its time.
+    # Decoded here: guessing the encoding takes the library a sixth of its time.
     rows: list[Any] = json.loads(inflated(section).decode())
     return rows

@@ -1,4 +1,4 @@
-"""Numbers as bytes, and bytes in less room: how what is known of files lies in the index."""
+"""Encode numbers as bytes, and compress bytes, for the index."""
 
 import zlib
 from array import array
@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 Code = Literal["I", "i"]
-_WORTH_BYTES: Final = 200  # shorter ones hardly get smaller
-_LEVEL: Final = 1  # of zlib: sorted hashes do not get smaller by trying longer
+_WORTH_BYTES: Final = 200  # shorter data hardly shrink
+_LEVEL: Final = 1  # of zlib: higher levels do not shrink sorted hashes
 _PLAIN, _DEFLATED = b"\0", b"\1"
 
 
 def column(code: Code, values: Iterable[int]) -> bytes:
-    """Return numbers as bytes in this machine's order."""
+    """Encode numbers in this machine's byte order."""
     return array(code, values).tobytes()
 
 

@@ -1,4 +1,4 @@
-"""Cutting a text into pieces: runs of lines that belong to one definition and are short enough to be chosen alone."""
+"""Cut a text into pieces: short runs within definitions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from aggregate.ranking.files.analysis import DefinedName
 
 
 class LineKind(IntEnum):
-    """What a line is."""
+    """The kind of a line."""
 
     CODE = 0
     BLANK = 1
@@ -31,31 +31,32 @@ _IMPORT: Final = (
 _LEGAL: Final = re.compile(
     r"licen[cs]e|copyright|\(c\)|all rights reserved|warrant(?:y|ies)|redistribut", re.IGNORECASE
 )
-# A licence begins in one of so many lines, behind ``#!``, ``<?php`` and an encoding.
-_HEAD: Final = 4
+_HEAD: Final = 4  # lines in which a licence begins, after ``#!``, ``<?php`` and an encoding
 _OPENING_BRACKETS: Final = "([{"
 _CLOSING_BRACKETS: Final = ")]}"
-# Lines of one import; where more go by, a bracket in a string was taken for one.
-_MOST_IMPORTED: Final = 200
+# Lines of one import; in a longer one a bracket in a string was miscounted.
+_MOST_IMPORT_LINES: Final = 200
 
 
 def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
     family = _FAMILIES.get(language) or comment_of(language)
     begins = _PATTERNS.get(family, _PATTERNS["//"])
     kinds: list[LineKind] = []
-    end = ""  # of the comment or string that goes on, whose lines are of the kind ``within``
-    within = LineKind.COMMENT
-    open_brackets = imported = 0  # of the import that goes on, and its lines so far
-    for line in lines:  # a loop for all lines of a project
+    end = ""  # end mark of the current comment or string
+    block_kind = LineKind.COMMENT  # of its lines
+    open_brackets = import_lines = 0  # of the current import
+    for line in lines:  # hot loop over all lines of a project
         if end:
-            kinds.append(within)
+            kinds.append(block_kind)
             if end in line:
                 end = ""
             continue
         if open_brackets > 0:
             kinds.append(LineKind.IMPORT)
-            imported += 1
-            open_brackets = open_brackets + _balance(line) if imported < _MOST_IMPORTED else 0
+            import_lines += 1
+            open_brackets += _balance(line)
+            if import_lines >= _MOST_IMPORT_LINES:
+                open_brackets = 0
             continue
         match = begins.match(line)
         kind = LineKind.CODE if match is None else _KINDS[match.lastgroup or ""]
@@ -63,14 +64,16 @@ def line_kinds(lines: Sequence[str], language: str) -> Sequence[LineKind]:
         if match is None:
             if language == "python" and ('"""' in line or "'''" in line):
                 end = next((quotes for quotes in _QUOTES if line.count(quotes) % 2), "")
-                within = LineKind.CODE
+                block_kind = LineKind.CODE
         elif match.lastgroup == "block":
             mark = _ENDS.get(match["block"], match["block"])
-            end, within = "" if mark in line[match.end() :] else mark, LineKind.COMMENT
+            end = "" if mark in line[match.end() :] else mark
+            block_kind = LineKind.COMMENT
         elif kind is LineKind.IMPORT:
-            open_brackets, imported = _balance(line), 0
-    comments = (place for place, kind in enumerate(kinds[:_HEAD]) if kind is LineKind.COMMENT)
-    first = last = next(comments, len(kinds))
+            open_brackets, import_lines = _balance(line), 0
+    head = kinds[:_HEAD]
+    first = head.index(LineKind.COMMENT) if LineKind.COMMENT in head else len(kinds)
+    last = first
     while last < len(kinds) and kinds[last] is LineKind.COMMENT:
         last += 1
     if first < last and _LEGAL.search("\n".join(lines[first:last])):
@@ -93,7 +96,7 @@ _PATTERNS: Final = {
     ";": _pattern(";", r"#\|"),
     "%": _pattern("%", r"/\*"),
 }
-# Languages whose comments are of more than one kind.
+# Languages with more than one kind of comment.
 _FAMILIES: Final = {"python": '#"""', "php": "#//"}
 _KINDS: Final = {
     "blank": LineKind.BLANK,
@@ -107,47 +110,44 @@ def _balance(line: str) -> int:
     return sum(map(line.count, _OPENING_BRACKETS)) - sum(map(line.count, _CLOSING_BRACKETS))
 
 
-# Of a piece: about a screen; swept with the method, shorter ones lose their context and longer ones waste tokens.
+# Lines of a piece: about a screen. Measured: shorter ones lose context, longer ones waste tokens.
 MOST_LINES: Final = 25
-# Of a piece that is cut off a longer run, so that the best place among fifteen is found.
-_FEWEST_LINES: Final = 10
-# Lines behind the last cut: the end of a function, such as ``return text``, tells nothing alone.
+_FEWEST_LINES: Final = 10  # of a cut piece, to choose the best of fifteen positions
+# Lines after the last cut: the end of a function, such as ``return text``, means nothing alone.
 _FEWEST_LEFT: Final = 4
-# A part of a document of data that is no longer is not taken apart: its keys alone tell nothing.
+# A data document's part of so many lines is not cut: single keys mean nothing.
 WHOLE_DATA_LINES: Final = 25
-# A definition without definitions in it that is no longer belongs to what stands around it, unless it is ``_APART``:
-# fields, prototypes and keys tell little alone.
+# Lines of a definition that belongs to its enclosing one (fields, prototypes, keys), unless it is ``_SEPARATE`` or
+# contains others.
 _SMALL_LINES: Final = 2
-_APART: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
-# Lines that only end what stands before them, or lead over to the next: alone they tell nothing.
+_SEPARATE: Final = frozenset({"class", "constructor", "function", "heading", "method", "test"})
+# Lines without content between two statements.
 _CLOSING: Final = re.compile(r"(?>(?:\W|\b(?:done|else|end|endif|fi)\b)*)")
-# How lines begin that go on with the statement before them, so that a piece is not to begin there.
-_GOES_ON: Final = re.compile(
+# Beginnings of lines inside a statement; no piece begins there.
+_CONTINUATION: Final = re.compile(
     r"\s*+(?:[)\]}.?:+]|&&|\|\||(?:and|catch|elif|else|elsif|elseif|ensure|except|finally|or|rescue|then)\b)"
 )
-# What a docstring, a comment of many lines or a block of code in prose ends with.
+# Ends of docstrings, block comments and code blocks in prose.
 _TEXT_ENDS: Final = ('"""', "'''", "*/", "```")
 _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
-# Lines of one kind that are a part of their own: a single import among constants stays with them.
+# Fewest lines of one kind for a part: a single import among constants stays with them.
 _FEWEST_ALIKE: Final = 2
 
 
 class Run(NamedTuple):
-    """Lines that belong to one definition."""
+    """Consecutive lines of one definition."""
 
     first: int
     last: int
-    owner: int  # place of the definition, -1 for none
+    owner: int  # index of the definition, -1 for none
 
 
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
-    """Return the runs of lines by their innermost definition, in order; together they are all lines."""
+    """Divide all lines into runs by innermost definition."""
     has_inner = {definition.outer for definition in definitions}
     whole_until = lines if not is_code and lines <= WHOLE_DATA_LINES else 0
     runs: list[Run] = []
-    around: list[
-        tuple[int, int]
-    ] = []  # places and last lines of the definitions that the present line stands in
+    around: list[tuple[int, int]] = []  # indices and last lines of enclosing definitions
     line = 1
 
     def run_to(last: int) -> None:
@@ -156,9 +156,10 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
             runs.append(Run(line, last, around[-1][0] if around else -1))
             line = last + 1
 
-    for place, definition in enumerate(definitions):
+    for index, definition in enumerate(definitions):
         length = definition.last - definition.first + 1
-        if length <= _SMALL_LINES and place not in has_inner and definition.kind not in _APART:
+        is_small = length <= _SMALL_LINES and index not in has_inner
+        if is_small and definition.kind not in _SEPARATE:
             continue
         if not is_code and definition.kind != "heading":
             if definition.first <= whole_until:
@@ -170,7 +171,7 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
             around.pop()
         run_to(definition.first - 1)
         last = min(definition.last, around[-1][1] if around else lines)
-        around.append((place, last))
+        around.append((index, last))
     while around:
         run_to(around[-1][1])
         around.pop()
@@ -185,11 +186,11 @@ def cut(
     kinds: Sequence[LineKind] = (),
     statements: Sequence[int] = (),
 ) -> Iterator[Run]:
-    """Yield the runs, those that are too long in parts, and what tells nothing alone with what stands before it.
+    """Cut long runs into parts, and join closing and blank lines with the run before.
 
-    A part ends where a statement does, unless that is longer than a part may be.
+    A part ends with a statement, unless that is longer than a part.
     """
-    whole: list[Run] = []  # runs of one owner as one, blank ones with what stands before
+    whole: list[Run] = []  # consecutive runs of one owner joined
     for run in runs:
         is_same = whole and whole[-1].owner == run.owner
         if whole and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
@@ -221,14 +222,14 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], statements: Sequence[int])
 
 
 def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
-    # Comments go with what follows them, blank lines with what stands before; a few lines of one kind among those of
-    # another stay there.
+    """Cut a run outside definitions between lines of different kinds.
+
+    Comments go with the next line, blank lines with the one before; single lines of a kind are not cut off.
+    """
     first = run.first
     if run.owner < 0:
-        telling = [
-            line for line in range(run.first, run.last + 1) if kinds[line - 1] not in _NEUTRAL
-        ]
-        groups = [[*group] for _, group in groupby(telling, key=lambda line: kinds[line - 1])]
+        lines = [line for line in range(run.first, run.last + 1) if kinds[line - 1] not in _NEUTRAL]
+        groups = [[*group] for _, group in groupby(lines, key=lambda line: kinds[line - 1])]
         for group, following in pairwise(groups):
             begin = following[0]
             while begin - 1 > group[-1] and kinds[begin - 2] is LineKind.COMMENT:
@@ -240,16 +241,17 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
 
 
 def _best_end(lines: Sequence[str], first: int, statements: Sequence[int]) -> int:
-    # The last blank line or end of a text between statements, else the one before the least indented that begins one.
+    """Return the last line of the best cut: at a blank line, a text's end, or before the least indented line."""
     best, least = 0, 1 << 30
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line, following = lines[last - 1], lines[last]
-        own = statements[last - 1] if statements else last
-        if statements and own == statements[last]:
+        statement = statements[last - 1] if statements else last
+        if statements and statement == statements[last]:
             continue
-        if not line or line.isspace() or (own < last and line.rstrip().endswith(_TEXT_ENDS)):
+        ends_text = statement < last and line.rstrip().endswith(_TEXT_ENDS)
+        if not line or line.isspace() or ends_text:
             return last
         indentation = len(following) - len(following.lstrip())
-        if following.strip() and indentation < least and not _GOES_ON.match(following):
+        if following.strip() and indentation < least and not _CONTINUATION.match(following):
             best, least = last, indentation
     return best or first + MOST_LINES - 1

@@ -1,4 +1,4 @@
-"""What a pass over a file's text tells before any grammar is asked: its words, and names that it seems to define."""
+"""Scan a file without parsing: words and likely definitions."""
 
 import re
 from collections.abc import Mapping, Set
@@ -17,41 +17,40 @@ from aggregate.code.syntax import (
 from aggregate.ranking.files.analysis import FileFacts
 from aggregate.ranking.terms import words_in
 
-# Of a text that is parsed: a larger one holds data, and no prompt has room for it.
+# Characters of a parsed text: a larger one contains data, and no prompt has room for it.
 _MOST_CHARACTERS: Final = 2_000_000
-# Of one that a program has written: tables and parsers, of which nobody reads more.
-_MOST_GENERATED: Final = 200_000
-# Characters that count of a text that is not parsed; what is behind them is one piece without terms.
+_MOST_GENERATED: Final = 200_000  # likewise of generated tables and parsers
+# Searched characters of an unparsed text; the rest is one piece without terms.
 SAMPLE: Final = 100_000
-# Lines that a piece has on average; in ten projects of seven languages it was 9 to 18.
-_LINES_PER_PIECE: Final = 12
+_LINES_PER_PIECE: Final = 12  # average; 9 to 18 in ten projects of seven languages
 _NOT_CODE: Final = frozenset(
     {"csv", "diff", "gitattributes", "gitignore", "ini", "rst", "text", "tsv", "xml"}
 )
 
 
 class TextTraits(NamedTuple):
-    """What a file's name and text say of its kind."""
+    """Traits of a file by its name and text."""
 
-    language: Language | None  # whose grammar is installed
+    language: Language | None  # None without an installed grammar
     name: str
     is_code: bool
-    is_parsed: bool  # whether a grammar is worth asking
-    has_data: bool = False  # whether long lines make it up, without which it may be a program
+    is_parsed: bool  # parsing is worthwhile
+    has_data: bool = False  # mostly long lines; the rest may be a program
 
 
 class RoughFile(NamedTuple):
-    """What is known of each file of a project, whatever is asked."""
+    """Facts, words and likely definitions of an unparsed file."""
 
     facts: FileFacts
-    words: Mapping[bytes, int]  # how often each occurs
-    names: Set[str]  # that stand where a definition has its name
+    words: Mapping[bytes, int]  # occurrences by word
+    names: Set[str]  # names in the position of a definition's
 
 
 def text_traits(path: str, text: str) -> TextTraits:
     language = language_of(path, text)
-    if known := language or uninstalled_language_of(path, text):
-        name, is_code = known.name, known.kind is not LanguageKind.DATA
+    syntax = language or uninstalled_language_of(path, text)
+    if syntax:
+        name, is_code = syntax.name, syntax.kind is not LanguageKind.DATA
     else:
         tag = fence_tag(path, text)
         name, is_code = "" if tag == "text" else tag, tag not in _NOT_CODE
@@ -67,26 +66,26 @@ def _size_of_long_lines(text: str) -> int:
 
 
 def look_roughly(path: str, text: str) -> RoughFile:
-    """Return what the file at ``path`` tells that holds ``text``, in about a tenth of the time of analysing it."""
-    shown, text = cells_in_place(path, text)
-    kind = text_traits(shown, text)
-    words = words_in(text if kind.is_parsed else text[:SAMPLE])
+    """Scan a file in about a tenth of the time of an analysis."""
+    virtual_path, text = cells_in_place(path, text)
+    traits = text_traits(virtual_path, text)
+    words = words_in(text if traits.is_parsed else text[:SAMPLE])
     lines = text.count("\n") + (not text.endswith("\n"))
     facts = FileFacts(
         path,
-        kind.name,
-        kind.is_code,
-        len(text) if shown == path else len(text.replace("\n", "")),
+        traits.name,
+        traits.is_code,
+        len(text) if virtual_path == path else len(text.replace("\n", "")),
         -(-lines // _LINES_PER_PIECE) if text else 0,
     )
-    is_named = kind.is_code and (kind.is_parsed or kind.has_data)
-    names = _names(kind.name, shorten_long_lines(text)) if is_named else frozenset()
+    has_names = traits.is_code and (traits.is_parsed or traits.has_data)
+    names = _names(traits.name, shorten_long_lines(text)) if has_names else frozenset()
     return RoughFile(facts, words, names)
 
 
 def _names(language: str, text: str) -> Set[str]:
     names: set[str] = set()
-    text = f"\n{text}"  # each expression begins with the break before a line
+    text = f"\n{text}"  # each expression begins with a line break
     for expression in _expressions(_FAMILIES.get(language, _BY_KEYWORD)):
         names.update(expression.findall(text))
     return names
@@ -102,24 +101,24 @@ _KEYWORDS: Final = (
     r"|interface|let|macro|macro_rules!|mod|module|namespace|object|proc|protocol|record|struct|sub|trait|type|typealias"
     r"|union|val|var)"
 )
-# What stands behind a keyword before the name: the receiver of a method in Go and in Kotlin, parameters of a type,
-# ``self.`` in Ruby, ``*`` of a generator, a macro in capitals in C++.
+# Between keyword and name: a method's receiver in Go and Kotlin, type parameters, ``self.`` in Ruby, ``*`` of a
+# generator, a macro in capitals in C++.
 _BEFORE_NAME: Final = (
     r"(?:[ \t]*+\([^()\n]*\)[ \t]*+|[ \t]*\*[ \t]*|[ \t]++)(?:<[^>\n]*>[ \t]*)?"
     r"(?:(?:[\w<>?]+\.)+|[A-Z_]{4,}[ \t]+)?"
 )
-_BEHIND_KEYWORD: Final = rf"\n[ \t]*+{_MODIFIERS}{_KEYWORDS}{_BEFORE_NAME}([\w$]+)"
-_NO_NAME: Final = (
+_AFTER_KEYWORD: Final = rf"\n[ \t]*+{_MODIFIERS}{_KEYWORDS}{_BEFORE_NAME}([\w$]+)"
+_NOT_STATEMENT: Final = (
     r"(?!(?:assert|await|case|catch|co_return|delete|do|else|for|foreach|goto|if|import|lock|new|not|package|return"
     r"|switch|throw|typeof|using|while|with|yield)\b)"
 )
-# A name with parameters: at the start of a line, or behind words that are a type, and no statement.
+# A name with parameters: at the start of a line or after a type, not a statement.
 _FUNCTION_HEAD: Final = (
-    rf"\n(?:[ \t]+(?=[^\s(]+[ \t*&]))?{_NO_NAME}(?:[\w:<>,.*&~?@\[\]]+[ \t]+[*&]*+){{0,8}}?"
+    rf"\n(?:[ \t]+(?=[^\s(]+[ \t*&]))?{_NOT_STATEMENT}(?:[\w:<>,.*&~?@\[\]]+[ \t]+[*&]*+){{0,8}}?"
     rf"(?:[\w<>]+::)*~?([\w$]+)[ \t]*\([^;{{}}\n]*(?:[;{{]|$)"
 )
 _METHOD_HEAD: Final = (
-    rf"\n[ \t]+(?:(?:async|get|private|protected|public|readonly|set|static)[ \t]+)*\*?{_NO_NAME}([\w$]+)"
+    rf"\n[ \t]+(?:(?:async|get|private|protected|public|readonly|set|static)[ \t]+)*\*?{_NOT_STATEMENT}([\w$]+)"
     r"\([^()'\"\n;]*\)[^;(\n]*\{[ \t]*$"
 )
 _ASSIGNED_FUNCTION: Final = (
@@ -132,16 +131,16 @@ _EXPRESSIONS: Final = {
         r"\n[ \t]*+(?:async[ \t]++)?(?:def|class)[ \t]++(\w+)",
         r"\n(\w+)[ \t]*(?::[^=\n]+)?=(?!=)",
     ),
-    _BY_KEYWORD: (_BEHIND_KEYWORD,),
+    _BY_KEYWORD: (_AFTER_KEYWORD,),
     _C: (
-        _BEHIND_KEYWORD,
+        _AFTER_KEYWORD,
         _FUNCTION_HEAD,
         r"\n[ \t]*#[ \t]*define[ \t]+(\w+)",
         r"\n\}[ \t]*(\w+)[ \t]*;",
     ),
     _SHELL: (r"\n[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)",),
-    _SCRIPT: (_BEHIND_KEYWORD, _METHOD_HEAD, _ASSIGNED_FUNCTION),
-}  # by the family of a language what stands before its names, behind a break: ``^`` takes twice as long to search for
+    _SCRIPT: (_AFTER_KEYWORD, _METHOD_HEAD, _ASSIGNED_FUNCTION),
+}  # by family of languages; a line break instead of ``^`` halves the time
 _FAMILIES: Final = {
     "python": _PYTHON,
     "bash": _SHELL,
@@ -150,6 +149,6 @@ _FAMILIES: Final = {
 }
 
 
-@cache  # a later question needs none of them, and compiling them takes 4 ms
+@cache  # compiling takes 4 ms, and a warm index needs none of them
 def _expressions(family: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(expression, re.MULTILINE) for expression in _EXPRESSIONS[family])

@@ -1,4 +1,4 @@
-"""A table over some files: what is told of each, and which of them seem to define a name."""
+"""Packed table of a group of files: facts and names of likely definitions."""
 
 import json
 from bisect import bisect_left, bisect_right
@@ -13,16 +13,13 @@ from aggregate.ranking.terms import term_hash
 
 _UNREADABLE: Final = FileFacts("", "", is_code=False, characters=0, pieces=0)
 _SIZE: Final = 4  # bytes of a number
-_COUNTS: Final = 2  # columns of numbers that are told of a file
+_COUNTS: Final = 2  # columns of numbers
 
 
 class FileTable:
-    """What is told of files and which names they seem to define, read where it lies.
+    """Facts of files and names of likely definitions, packed."""
 
-    Their terms are many times as much, and lie in a ``TermTable``.
-    """
-
-    __slots__ = ("_count", "_defining", "_languages", "_named", "_traits")
+    __slots__ = ("_count", "_defining", "_hashes", "_languages", "_traits")
 
     def __init__(self, data: bytes) -> None:
         view = memoryview(data)
@@ -30,14 +27,13 @@ class FileTable:
         self._count, self._languages = json.loads(data[_SIZE : _SIZE + size])
         start = _SIZE + size
         self._traits = view[start:]
-        named = view[start + (2 + _COUNTS * _SIZE) * self._count :]
-        names = len(named) // (_SIZE + 1)
-        # The hashes of the names, sorted: one that is not among them need not be asked for.
-        self._named = numbers("I", named[: _SIZE * names])
-        self._defining = named[_SIZE * names :]
+        names = view[start + (2 + _COUNTS * _SIZE) * self._count :]
+        count = len(names) // (_SIZE + 1)
+        self._hashes = numbers("I", names[: _SIZE * count])  # of names, sorted
+        self._defining = names[_SIZE * count :]  # file of each hash
 
     def columns(self) -> list[Sequence[Any]]:
-        """Return what ``FileFacts`` tells of each file behind its path, but for the last."""
+        """Return the columns of ``FileFacts`` except the first and last."""
         count = self._count
         names, flags = self._traits[:count], self._traits[count : 2 * count]
         counts = numbers("I", self._traits[2 * count :][: _COUNTS * _SIZE * count])
@@ -48,27 +44,27 @@ class FileTable:
         ]
 
     def files_defining(self, name: str) -> Sequence[int]:
-        """Return the places of the files that seem to define a name."""
+        """Return the indices of files likely to define a name."""
         hashed = term_hash(name)
-        start = bisect_left(self._named, hashed)
-        return self._defining[start : bisect_right(self._named, hashed, start)]
+        start = bisect_left(self._hashes, hashed)
+        return self._defining[start : bisect_right(self._hashes, hashed, start)]
 
 
 def pack_tables(files: Sequence[RoughFile | None]) -> tuple[bytes, bytes]:
-    """Return the table of files, ``None`` for one that cannot be read, and that of their terms."""
+    """Return the packed tables of facts and of terms; None is an unreadable file."""
     terms = pack_terms([file.words if file else {} for file in files])
     return _packed_traits(files) + _packed_names(files), terms
 
 
 def _packed_traits(files: Sequence[RoughFile | None]) -> bytes:
     traits = [file.facts if file else _UNREADABLE for file in files]
-    languages = sorted({each.language for each in traits})
+    languages = sorted({facts.language for facts in traits})
     head = json.dumps([len(files), languages]).encode()
     columns = (
-        bytes([languages.index(each.language) for each in traits]),
-        bytes([each.is_code for each in traits]),
-        column("I", [each.characters for each in traits]),
-        column("I", [each.pieces for each in traits]),
+        bytes([languages.index(facts.language) for facts in traits]),
+        bytes([facts.is_code for facts in traits]),
+        column("I", [facts.characters for facts in traits]),
+        column("I", [facts.pieces for facts in traits]),
     )
     return b"".join([column("I", [len(head)]), head, *columns])
 

@@ -122,7 +122,7 @@ def plan_request(
     tokens = tuple(outline.tokens)
     layout = layout_with_breakpoints(outline, policy, before)
     blocks = _blocks(prompt, layout, tokens, usual=policy.seconds)
-    if message:
+    if message.strip():
         text = SEPARATOR + message if prompt.segments else message
         blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
     if turns is not None:
@@ -141,7 +141,7 @@ def _blocks(
         behind = [place + 1 for place in turns]
         ends = sorted({*turns, *behind, len(prompt.segments) + 1, *image_ends(prompt)})
     blocks: list[RequestBlock] = []
-    if prompt.system:
+    if prompt.system.strip():
         lifetime = layout.lifetime(1, usual)
         blocks.append(
             RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints, lifetime)
@@ -193,38 +193,59 @@ def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
 class Message:
     is_assistant: bool
     parts: tuple[RequestBlock, ...]  # with their texts as they are sent
-
-    @property
-    def turn(self) -> LoopTurn | None:
-        """The turn of a loop that the message is of, whose calls or results it holds."""
-        turn = self.parts[-1].turn
-        return turn if turn and turn.results else None
+    turn: LoopTurn | None = None  # whose calls or results the message holds
 
     @property
     def text(self) -> str:
         return "".join(part.text for part in self.parts)
 
 
-def messages_of(plan: RequestPlan) -> tuple[Message, ...]:
-    """Return the messages of a plan, by turns the user's and the model's; the last one is always the user's.
+def _sent_blocks(
+    plan: RequestPlan, *, has_tools: bool
+) -> list[tuple[RequestBlock, LoopTurn | None]]:
+    """Return the blocks behind the instructions, each with the turn whose calls it holds.
 
-    Of a turn go the words alone, since the message itself says who speaks. Turns of the model that nothing follows are
-    shown as the prompt has them, with heading and role: an answer that ends a request would be continued, or refused.
+    Blank blocks are dropped: providers refuse them. Their breakpoints move to the block before.
     """
-    blocks = [block for block in plan.blocks if block.role is not BlockRole.SYSTEM]
+    blocks: list[tuple[RequestBlock, LoopTurn | None]] = []
+    for block in plan.blocks:
+        is_said = block.role in (BlockRole.USER, BlockRole.ASSISTANT)
+        text = block.words if is_said else block.text
+        turn = block.turn if has_tools and block.turn and block.turn.results else None
+        if block.role is BlockRole.SYSTEM:
+            continue
+        if text.strip() or block.image or turn:
+            blocks.append((block, turn))
+        elif block.has_breakpoint and blocks:
+            last, turn = blocks[-1]
+            blocks[-1] = replace(last, has_breakpoint=True, lifetime=block.lifetime), turn
+    return blocks
+
+
+def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message, ...]:
+    """Return a plan's messages; the last one is the user's.
+
+    A turn is sent without its heading, since the message itself says who speaks. Turns of the model at the end keep
+    heading and role: an answer that ends a request would be continued, or refused. With tools, calls and results of a
+    loop are messages of their own.
+    """
+    sent = _sent_blocks(plan, has_tools=has_tools)
+    blocks = [block for block, _ in sent]
     is_said = [block.role is BlockRole.ASSISTANT for block in blocks]
     while is_said and is_said[-1]:
         is_said.pop()
     is_said += [False] * (len(blocks) - len(is_said))
     messages = []
-    for is_assistant, said in groupby(zip(is_said, blocks, strict=True), key=lambda pair: pair[0]):
+    for (is_assistant, turn), group in groupby(
+        zip(is_said, sent, strict=True), key=lambda pair: (pair[0], pair[1][1])
+    ):
         parts: list[RequestBlock] = []
-        for _, block in said:
+        for _, (block, _) in group:
             is_plain = is_assistant or block.role is BlockRole.USER
             text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
             text = "" if block.image else SEPARATOR + text if parts else text
             parts.append(replace(block, text=text))
-        messages.append(Message(is_assistant, tuple(parts)))
+        messages.append(Message(is_assistant, tuple(parts), turn))
     return tuple(messages)
 
 

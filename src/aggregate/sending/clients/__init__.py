@@ -4,6 +4,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.clients.client import *
+    from aggregate.sending.clients.connection import refuses_tools
     from aggregate.sending.clients.own_models import *
     from aggregate.sending.clients.protocol import *
     from aggregate.sending.clients.providers import *
@@ -11,6 +12,7 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "connection": "refuses_tools",
             "client": "Client redacting scripted_client",
             "own_models": "cache_policy context_window cost exceeded_window shipped_ratio takes_tools",
             "protocol": "Ask ChatRequest OnText loop_texts",

@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
-from aggregate.sending.clients.connection import SdkApi, finish_reason
-from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.clients.connection import SdkApi, event_fields, finish_reason
+from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
 from aggregate.sending.models import (
     LONG_LIFETIME,
     FinishReason,
+    LoopTurn,
     Reply,
     Usage,
-    read_call,
+    read_calls,
     reported_fields,
     reported_tokens,
 )
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 PROVIDERS = frozenset({"anthropic", "minimax"})  # who speaks it
-_STOPS = {
-    "end_turn": FinishReason.END,
-    "stop_sequence": FinishReason.END,
-    "tool_use": FinishReason.END,
-    "max_tokens": FinishReason.LENGTH,
-    "model_context_window_exceeded": FinishReason.LENGTH,
-    "refusal": FinishReason.REFUSED,
-}
 
 
 class AnthropicApi(SdkApi):
@@ -42,14 +35,72 @@ class AnthropicApi(SdkApi):
     ) -> Reply:
         body = request_body(request)
         if on_text is None:
-            return parse_reply((await client.messages.create(**body)).model_dump(warnings=False))
-        async with client.messages.stream(**body) as stream:
-            async for piece in stream.text_stream:
+            return parse_reply(event_fields(await client.messages.create(**body)))
+        return parse_reply(await _streamed(client, body, on_text, request.meter))
+
+
+async def _streamed(
+    client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText, meter: Meter
+) -> dict[str, Any]:
+    """Return a streamed message as one; fields that a server leaves out are absent."""
+    message: dict[str, Any] = {}
+    blocks: list[dict[str, Any]] = []
+    by_index: dict[object, dict[str, Any]] = {}
+    usage: dict[str, Any] = {}
+    stream = await client.messages.create(**body, stream=True)
+    meter.begin()
+    async for event in stream:
+        fields = event_fields(event)
+        kind, index, delta = fields.get("type"), fields.get("index"), fields.get("delta")
+        if kind in ("content_block_start", "content_block_delta"):
+            is_new = index not in by_index and not (index is None and blocks)
+            if is_new or kind == "content_block_start":
+                by_index[index] = {}
+                blocks.append(by_index[index])
+            block = by_index.get(index, blocks[-1])
+            piece = _add_delta(block, reported_fields(fields.get("content_block") or delta))
+            meter.add(piece)
+            if piece and block["type"] == "text":
                 on_text(piece)
-            if not stream.response.num_bytes_downloaded:
-                # Not an answer of another form: worth another try.
-                raise ValueError("it broke off before its end")
-            return parse_reply((await stream.get_final_message()).model_dump(warnings=False))
+            continue
+        begun = reported_fields(fields.get("message"))
+        for part in (begun, reported_fields(delta)):
+            message |= {key: part[key] for key in ("model", "stop_reason") if part.get(key)}
+        if reported := reported_fields(begun.get("usage") or fields.get("usage")):
+            # A count of 0 behind another one comes from servers that count once.
+            usage |= {key: value for key, value in reported.items() if value}
+            meter.report(parse_usage(usage))
+    if not (blocks or message):
+        # Not an answer of another form: worth another try.
+        raise ValueError("it broke off before its end")
+    return {**message, "content": blocks, "usage": usage}
+
+
+# The type of a block by the type of what is added to it.
+_GROWS = {
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+    "input_json_delta": "tool_use",
+}
+
+
+def _add_delta(block: dict[str, Any], delta: dict[str, Any]) -> str:
+    """Add a piece to a block, or begin one with it; return the text in it."""
+    kind = str(delta.pop("type", ""))
+    is_first = not block
+    block.setdefault("type", _GROWS.get(kind, "text") if kind.endswith("_delta") else kind)
+    text = ""
+    if isinstance(citation := delta.pop("citation", None), dict):
+        block.setdefault("citations", []).append(citation)
+    for name, value in delta.items():
+        grows = "input" if name == "partial_json" else name
+        if isinstance(value, str) and (name in ("text", "thinking", "partial_json")):
+            earlier = block.get(grows)
+            block[grows] = (earlier if isinstance(earlier, str) else "") + value
+            text += value
+        elif is_first or value:
+            block[grows] = value
+    return text
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
@@ -70,51 +121,74 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     if request.tools:
         body["tools"] = [tool.declared("input_schema") for tool in request.tools]
     body["messages"] = [
-        {
-            "role": "assistant" if message.is_assistant else "user",
-            "content": _content(message, in_loop=bool(request.tools)),
-        }
-        for message in messages_of(request.plan)
+        {"role": "assistant" if message.is_assistant else "user", "content": _content(message)}
+        for message in messages_of(request.plan, has_tools=bool(request.tools))
     ]
     return body
 
 
-def _content(message: Message, *, in_loop: bool) -> list[dict[str, Any]]:
-    turn = message.turn if in_loop else None
+def _content(message: Message) -> list[dict[str, Any]]:
+    turn = message.turn
     if turn is None:
         return list(map(_part, message.parts))
     if message.is_assistant:
-        text = [{"type": "text", "text": turn.text}] if turn.text else []
-        calls = [
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
-            for call in turn.calls
-        ]
-        return list(turn.native or [*text, *calls])
+        return _said_blocks(turn)
     parts: list[dict[str, Any]] = [
-        {"type": "tool_result", "tool_use_id": result.call.id, "content": result.text}
+        {"type": "tool_result", "tool_use_id": result.call.id, "content": result.output}
         for result in turn.results
     ]
-    if turn.note:
+    if turn.note.strip():
         parts.append({"type": "text", "text": turn.note})
     return [*parts[:-1], parts[-1] | _mark(message.parts[-1])]
 
 
-def parse_reply(message: Mapping[str, Any]) -> Reply:
-    text = "".join(block["text"] for block in message["content"] if block.get("type") == "text")
-    stop = finish_reason(message.get("stop_reason"), _STOPS)
-    used, model = reported_fields(message.get("usage")), str(message.get("model") or "")
-    raw = {"usage": used, "stop_reason": message["stop_reason"]}
-    calls = tuple(
-        read_call(block.get("id"), block.get("name"), block.get("input"))
-        for block in message["content"]
-        if block.get("type") == "tool_use"
-    )
-    # With what it thought, which it wants back.
-    native = [
-        {key: value for key, value in block.items() if value is not None}
-        for block in message["content"]
+def _said_blocks(turn: LoopTurn) -> list[dict[str, Any]]:
+    """Return the model's blocks as it gave them, without blank texts and with readable arguments."""
+    calls = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
+        for call in turn.calls
     ]
+    if not turn.native:
+        text = [{"type": "text", "text": turn.text}] if turn.text.strip() else []
+        return [*text, *calls]
+    written = iter(calls)
+    blocks = (
+        block | next(written, {}) if block.get("type") == "tool_use" else block
+        for block in turn.native
+    )
+    return [block for block in blocks if block.get("type") != "text" or _text_of(block).strip()]
+
+
+def _text_of(block: Mapping[str, Any]) -> str:
+    text = block.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def parse_reply(message: Mapping[str, Any]) -> Reply:
+    content = message["content"]
+    content = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    blocks = [reported_fields(block) for block in content]
+    texts = [_text_of(block) for block in blocks if block.get("type") == "text"]
+    called = [block for block in blocks if block.get("type") == "tool_use"]
+    if blocks and not (called or "".join(texts)) and not all(map(_is_known, blocks)):
+        raise TypeError("content has no text")
+    reason = message.get("stop_reason")
+    stop = finish_reason(reason, has_answer=bool(called or "".join(texts)))
+    is_cut = stop is FinishReason.LENGTH or not reason
+    calls = read_calls(
+        ((block.get("id"), block.get("name"), block.get("input")) for block in called),
+        may_be_cut=is_cut and bool(called) and blocks[-1] is called[-1],
+    )
+    used, model = reported_fields(message.get("usage")), str(message.get("model") or "")
+    raw = {"usage": used, "stop_reason": reason}
+    # Thoughts go back with the results; null fields are of the SDK.
+    native = [{key: value for key, value in block.items() if value is not None} for block in blocks]
+    text = "".join(texts)
     return Reply(text, parse_usage(used), stop, model, raw, calls, native if calls else None)
+
+
+def _is_known(block: Mapping[str, Any]) -> bool:
+    return isinstance(block.get("text"), str) or block.get("type") not in (None, "text")
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:

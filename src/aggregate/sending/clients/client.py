@@ -6,6 +6,7 @@ import random
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from threading import RLock
@@ -19,7 +20,13 @@ from aggregate.base.tokens import count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.fingerprint import HashedPrompt
-from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge, plan_request
+from aggregate.sending.cache.request_plan import (
+    RequestPlan,
+    SimulatedCache,
+    charge,
+    messages_of,
+    plan_request,
+)
 from aggregate.sending.clients.own_models import (
     OWN_COUNT,
     TokenRatio,
@@ -77,16 +84,23 @@ class Retry:
     # that a provider's own delay is followed; beyond, the error is raised at once
     patience: float = 120.0
 
-    def wait(self, failed: int, error: ProviderError) -> float:
-        """Return the seconds until the next attempt, after so many failed ones; raise the error where there is none."""
+    def wait(self, failed: int, error: ProviderError, left: float | None = None) -> float:
+        """Return the seconds until the next attempt.
+
+        Args:
+            failed: Attempts so far.
+            error: The last one's failure, which is raised where no attempt follows.
+            left: Seconds until the request's time is over, ``None`` for no limit.
+        """
         asked = error.retry_after
-        if error.retryable and asked is not None and asked > self.patience:
-            limit = f"longer than the limit of {self.patience:,.0f} s"
+        limit = self.patience if left is None else min(self.patience, left)
+        if error.retryable and asked is not None and asked > limit:
+            later = f"{datetime.now().astimezone() + timedelta(seconds=asked):%Y-%m-%d %H:%M:%S}"
             raise ProviderError(
-                f"{error}; it asks to wait {asked:,.0f} s, {limit}: try again later",
+                f"{error}; it asks to wait {asked:,.0f} s, longer than the limit of {limit:,.0f} s: "
+                f"try again after {later}",
                 status=error.status,
                 retry_after=asked,
-                retryable=True,
             ) from None
         if not error.retryable or failed >= self.attempts:
             raise error
@@ -222,30 +236,34 @@ class Client:
             raise ClientSetupError(
                 f"{self.provider}: no model is named: add --model, or model in the persona"
             )
-        if not plan.blocks:
+        if not messages_of(plan):
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
         check_window(plan, model, request.max_output, ratio=self.ratio)
-        forwarder = StreamForwarder(on_text) if on_text else None
+        forwarder, meter = StreamForwarder(on_text) if on_text else None, request.meter
+        meter.is_open = False
         begun = monotonic()
         try:
             async with asyncio.timeout(seconds) as limit:
-                reply = await self._ask(request, forwarder)
+                deadline = None if seconds is None else begun + seconds
+                reply = await self._ask(request, forwarder, deadline)
         except TimeoutError:
             if not limit.expired():
                 raise
             raise ProviderError(f"{self.provider} did not answer within {seconds:g} s") from None
         except StreamCallbackError as failure:
             raise failure.args[0] from None
+        meter.report(reply.usage)
         is_known = self.provider != SCRIPTED  # where nobody was asked nothing was paid
         return replace(
             reply,
             text=_join(_new_joiner(), reply.text, is_last=True),
             price=cost(reply.usage, model, provider=self.provider) if is_known else Decimal(0),
-            read_price=plan.policy.read,
             first_piece=forwarder.first - begun if forwarder and forwarder.first else None,
         )
 
-    async def _ask(self, request: ChatRequest, forwarder: StreamForwarder | None) -> Reply:
+    async def _ask(
+        self, request: ChatRequest, forwarder: StreamForwarder | None, deadline: float | None
+    ) -> Reply:
         """Return the answer; a request that is refused as malformed is made once more with its text alone."""
         failed = 0
         while True:
@@ -255,15 +273,17 @@ class Client:
                 # The SDK's error, which holds the request with its headers and open streams.
                 error.__context__ = None
                 failed += 1
+                request.meter.end()
                 if forwarder and forwarder.first:
                     raise
                 is_sure = failed >= self.retry.attempts or not error.retryable
                 has_refused_images = error.status == NO_IMAGES and request.plan.has_images
                 is_refused = error.status in MALFORMED or (has_refused_images and is_sure)
                 if is_refused and request != request.text_only:
-                    reply = await self._ask(request.text_only, forwarder)
+                    reply = await self._ask(request.text_only, forwarder, deadline)
                     return replace(reply, raw={**reply.raw, TEXT_ALONE: True})
-                seconds = self.retry.wait(failed, error)
+                left = None if deadline is None else deadline - monotonic()
+                seconds = self.retry.wait(failed, error, left)
                 if self.on_wait:
                     self.on_wait(seconds, error)
             await asyncio.sleep(seconds)

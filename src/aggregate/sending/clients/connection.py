@@ -11,8 +11,10 @@ import re
 import socket
 import ssl
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib import import_module
 from types import TracebackType
@@ -22,7 +24,7 @@ from urllib.parse import quote, quote_plus
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.sending.clients.protocol import ChatRequest, OnText
-from aggregate.sending.models import FinishReason, Reply
+from aggregate.sending.models import FinishReason, Reply, reported_fields
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
@@ -108,6 +110,8 @@ class SdkApi:
             ) from None
         with SdkErrorTranslator(self.provider, self.key, getattr(module, self.error)):
             async with self.open(module) as client:
+                if on_text is None:
+                    request.meter.begin()
                 return await self.ask(client, request, on_text)
 
     async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
@@ -211,6 +215,35 @@ _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EA
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 
 
+_TOOLS = r"(?:tools|tool[ _-]?(?:use|usage|calls?|calling)|functions|function[ _-]?call(?:s|ing)?)"
+_ABLE = (
+    r"(?:support|available|enabled|implemented|(?:allowed|permitted)(?= (?:for|with|by|in)\b|\W*$))"
+)
+_PARAMETER = r"(?:the|param\w*|fields?|name|argument\w*|keyword|request|supplied|body|property|properties|option|key)"
+# The words of Ollama, OpenRouter, vLLM, llama.cpp, pydantic and others. Errors about the length of a prompt, about one
+# tool's schema or about the order of calls and results name tools too.
+_REFUSES_TOOLS: Final = re.compile(
+    # The tools are not supported
+    rf"\b{_TOOLS}\b['\"`]*(?: (?:{_PARAMETER}|is|are|was|has|have|been|be|currently|yet))*"
+    rf"(?:(?:n't| not| only)(?: \w+)? {_ABLE}| unsupported)"
+    # The model does not support tools, or no endpoint does
+    rf"|(?:(?:not|n't|no \w+(?: \w+)? that) support(?:ed|s)?|\bno support)"
+    rf"(?:\W+(?:{_PARAMETER}|this|any|for|using|of|native|openai|with))*\W+{_TOOLS}\b(?!\.\w|\[)"
+    # An unsupported parameter or unknown field of that name
+    rf"|\b(?:unknown|unrecogni[sz]ed|unsupported|unexpected)(?:\W+{_PARAMETER})*\W+tools\b(?!\.\w|\[)"
+    # A field of that name is not permitted
+    r"|\btools['\"`\])]*\W+(?:was unexpected|(?:msg\W+)?extra (?:inputs|fields))"
+    # A server that has to be started with an option for them
+    r"|\btools?\b[^.]{0,40}\brequires? --",
+    re.IGNORECASE,
+)
+
+
+def refuses_tools(error: ProviderError) -> bool:
+    """Return whether a server says that it, or its model, takes no tools."""
+    return error.status is not None and _REFUSES_TOOLS.search(str(error)) is not None
+
+
 class SdkErrorTranslator:
     """Turns the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``.
 
@@ -267,9 +300,11 @@ class SdkErrorTranslator:
     def _from_sdk(self, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
         status = getattr(error, "status_code", None) or getattr(error, "code", None)
         status = status if isinstance(status, int) else None
-        body = getattr(error, "body", None)
-        body = body.get("error", body) if isinstance(body, dict) else None
-        body = body if isinstance(body, dict) else {}
+        # Gemini's SDK keeps the body as ``details``, and a compatible server may send a list of one.
+        body = getattr(error, "body", None) or getattr(error, "details", None)
+        body = reported_fields(body[0] if isinstance(body, list) and body else body)
+        body = reported_fields(body.get("error")) or body
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
         kind = f"{body.get('type') or body.get('code') or ''} {getattr(error, 'status', '') or ''}"
         is_transient = (
             status is None
@@ -277,6 +312,8 @@ class SdkErrorTranslator:
             or status >= 500
             or bool(_TRANSIENT.search(kind.lower()))
         )
+        wishes = {"true": True, "false": False}
+        is_transient = wishes.get(headers.get("x-should-retry", "").lower(), is_transient)
         # The provider's own message, else what the connection said, else what the SDK made of it.
         said = body.get("message") or error.__cause__ or getattr(error, "message", "") or error
         said = "a web page instead of an answer" if _HTML.search(str(said)) else str(said)
@@ -285,10 +322,8 @@ class SdkErrorTranslator:
         return ProviderError(
             f"{self._provider} {what}{hint}: {self._reason(chain, said)}",
             status=status,
-            retry_after=retry_after(
-                getattr(getattr(error, "response", None), "headers", None) or {}
-            ),
-            retryable=is_transient,
+            retry_after=retry_after(headers, _mappings(body.get("details"))),
+            retryable=is_transient and not _is_lasting(kind, said, body),
         )
 
     def _reason(self, chain: Sequence[BaseException], said: str) -> str:
@@ -297,20 +332,97 @@ class SdkErrorTranslator:
         return _one_line(self._key.hide(said)) or type(chain[0]).__name__
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a ``retry-after`` header names, ``None`` where none does."""
+_LASTING: Final = re.compile(
+    r"insufficient[_ ](?:quota|balance|credit|funds)|billing|exceeded_current_quota|quota_exhausted"
+)
+
+
+def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
+    """Return whether waiting does not help: nothing is left to pay with, the quota is 0, or tools are refused."""
+    violations = (
+        violation
+        for detail in _mappings(body.get("details"))
+        for violation in _mappings(detail.get("violations"))
+    )
+    return (
+        _LASTING.search(f"{kind} {body.get('code') or ''}".lower()) is not None
+        or re.search(r"\blimit: 0\b", message) is not None
+        or any(str(violation.get("quotaValue")) == "0" for violation in violations)
+        or _REFUSES_TOOLS.search(message) is not None
+    )
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    items = value if isinstance(value, list) else ()
+    return [item for item in items if isinstance(item, Mapping)]
+
+
+def retry_after(
+    headers: Mapping[str, str], details: Sequence[Mapping[str, Any]] = ()
+) -> float | None:
+    """Return the seconds that a server asks to wait, ``None`` where it asks for nothing.
+
+    It says so in milliseconds, in seconds, as a date, or in Google's ``RetryInfo``.
+    """
+    named = headers.get("retry-after", "")
+    delays = (str(detail.get("retryDelay") or "").removesuffix("s") for detail in details)
+    texts = [
+        (headers.get("retry-after-ms", ""), 0.001),
+        (named, 1),
+        *((text, 1) for text in delays),
+    ]
+    for text, unit in texts:
+        try:
+            seconds = float(text) * unit
+        except ValueError:
+            continue
+        if 0 <= seconds < math.inf:
+            return seconds
     try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
+        return max(parsedate_to_datetime(named).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
         return None
-    return seconds if 0 <= seconds < math.inf else None
 
 
-def finish_reason(reason: str | None, stops: Mapping[str, FinishReason]) -> FinishReason:
-    """Return why a model stopped, by the provider's word for it; none means that the connection has ended before."""
-    if not reason:
+# Why an answer ended, in the words of all providers and of compatible servers.
+STOPS: Final = {
+    "stop": FinishReason.END,
+    "end": FinishReason.END,
+    "eos": FinishReason.END,
+    "eos_token": FinishReason.END,
+    "end_turn": FinishReason.END,
+    "stop_sequence": FinishReason.END,
+    "function_call": FinishReason.END,
+    "tool_calls": FinishReason.END,
+    "tool_use": FinishReason.END,
+    "length": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "model_length": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "content_filter": FinishReason.REFUSED,
+    "refusal": FinishReason.REFUSED,
+    "safety": FinishReason.REFUSED,
+    "recitation": FinishReason.REFUSED,
+    "blocklist": FinishReason.REFUSED,
+    "prohibited_content": FinishReason.REFUSED,
+    "spii": FinishReason.REFUSED,
+}
+
+
+def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
+    """Return why a model stopped, by the server's word for it.
+
+    Without a word the connection has ended early. The answer so far counts if there is one, as not complete.
+    """
+    if not reason and not has_answer:
         raise ValueError("it broke off before its end")
-    return stops.get(reason, FinishReason.OTHER)
+    return STOPS.get(str(reason).lower(), FinishReason.OTHER)
+
+
+def event_fields(event: object) -> dict[str, Any]:
+    """Return the fields of an SDK's object as they came, none for a value of another form."""
+    dump = getattr(event, "to_dict", None)
+    return reported_fields(dump(warnings=False) if callable(dump) else event)
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:

@@ -20,7 +20,8 @@ from aggregate.sending.models import (
     LoopTurn,
     Reply,
     Usage,
-    read_call,
+    read_calls,
+    reported_fields,
     reported_tokens,
 )
 
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
 PROVIDERS = frozenset({"gemini"})  # who speaks it
-_REFUSED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
-_STOPS = {"STOP": FinishReason.END, "MAX_TOKENS": FinishReason.LENGTH} | dict.fromkeys(
-    _REFUSED, FinishReason.REFUSED
-)
 
 
 class GeminiApi(SdkApi):
@@ -71,10 +68,15 @@ class GeminiApi(SdkApi):
             answer = await client.models.generate_content(**body)
             return parse_reply([answer.model_dump(mode="json")])
         parts = []
-        async for event in await client.models.generate_content_stream(**body):
+        stream = await client.models.generate_content_stream(**body)
+        request.meter.begin()
+        async for event in stream:
             part = event.model_dump(mode="json")
             parts.append(part)
-            if text := parse_text(part):
+            text = parse_text(part)
+            request.meter.add(text)
+            request.meter.report(parse_usage(reported_fields(part.get("usage_metadata"))))
+            if text:
                 on_text(text)
         return parse_reply(parts)
 
@@ -93,11 +95,9 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     contents = [
         {
             "role": "model" if message.is_assistant else "user",
-            "parts": _loop_parts(message, message.turn)
-            if request.tools and message.turn
-            else _parts(message.parts),
+            "parts": _loop_parts(message, message.turn) if message.turn else _parts(message.parts),
         }
-        for message in messages_of(request.plan)
+        for message in messages_of(request.plan, has_tools=bool(request.tools))
     ]
     if request.tools:
         declared = [tool.declared("parameters_json_schema") for tool in request.tools]
@@ -107,20 +107,34 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
 
 def _loop_parts(message: Message, turn: LoopTurn) -> list[dict[str, Any]]:
     if message.is_assistant:
-        if turn.native:
-            return [_with_bytes(part) for part in turn.native]
-        text = [{"text": turn.text}] if turn.text else []
-        calls = [
-            {"function_call": {"name": each.name, "args": dict(each.arguments)}}
-            for each in turn.calls
-        ]
-        return [*text, *calls]
+        return _said_parts(turn)
     parts: list[dict[str, Any]] = []
     for result in turn.results:
-        told: dict[str, Any] = {"name": result.call.name, "response": {"result": result.text}}
+        answer = {"name": result.call.name, "response": {"result": result.output}}
         known = {"id": result.call.id} if result.call.id else {}
-        parts.append({"function_response": told | known})
-    return [*parts, {"text": turn.note}] if turn.note else parts
+        parts.append({"function_response": answer | known})
+    return [*parts, {"text": turn.note}] if turn.note.strip() else parts
+
+
+def _said_parts(turn: LoopTurn) -> list[dict[str, Any]]:
+    """Return the model's parts as it gave them, signatures included, without blank texts."""
+    calls = [{"name": call.name, "args": dict(call.arguments)} for call in turn.calls]
+    if not turn.native:
+        text = [{"text": turn.text}] if turn.text.strip() else []
+        return [*text, *({"function_call": call} for call in calls)]
+    parts, written = [], iter(calls)
+    for given in turn.native:
+        part = _with_bytes(given)
+        if call := part.get("function_call"):
+            known = {"id": call["id"]} if call.get("id") else {}
+            part["function_call"] = next(written, call) | known
+        is_signed = "thought_signature" in part and "function_call" not in part
+        if not (part.get("text") or "").strip() and not is_signed:
+            # A part has one field of data: a blank text beside a call is none.
+            part.pop("text", None)
+        if part.keys() - {"thought", "thought_signature"} or is_signed:
+            parts.append(part)
+    return parts
 
 
 def _with_bytes(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,10 +172,12 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
         for piece in (_candidate(part).get("content") or {}).get("parts") or []
     ]
     made = [piece["function_call"] for piece in said if piece.get("function_call")]
-    calls = tuple(
-        read_call(call.get("id"), call.get("name"), call.get("args") or {}) for call in made
+    stop = finish_reason(reason, has_answer=bool(text.strip() or made))
+    is_cut = stop is FinishReason.LENGTH or not reason
+    calls = read_calls(
+        ((call.get("id"), call.get("name"), call.get("args")) for call in made),
+        may_be_cut=is_cut and bool(made) and said[-1].get("function_call") is made[-1],
     )
-    stop = finish_reason(reason, _STOPS)
     return Reply(text, parse_usage(usage), stop, model, raw, calls, said if calls else None)
 
 

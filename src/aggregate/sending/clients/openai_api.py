@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import (
@@ -14,8 +15,9 @@ from aggregate.sending.cache.request_plan import (
     messages_of,
 )
 from aggregate.sending.clients.anthropic_api import cache_control
-from aggregate.sending.clients.connection import SdkApi, finish_reason
-from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.clients.connection import SdkApi, event_fields, finish_reason
+from aggregate.sending.clients.deltas import LeadingThoughts, add_delta, content_text
+from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
@@ -24,8 +26,9 @@ from aggregate.sending.models import (
     FinishReason,
     LoopTurn,
     Reply,
+    ToolCall,
     Usage,
-    read_call,
+    read_calls,
     reported_fields,
     reported_tokens,
 )
@@ -35,13 +38,8 @@ if TYPE_CHECKING:
 
 PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})  # who speaks it
 BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-_NATIVE = ("content", "tool_calls", "reasoning_content")
-_STOPS = {
-    "stop": FinishReason.END,
-    "tool_calls": FinishReason.END,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.REFUSED,
-}
+# Fields of the model's message that go back with the results of its calls, thoughts included.
+_NATIVE = ("content", "tool_calls", "reasoning_content", "reasoning_details", "thinking_blocks")
 
 
 class OpenAiApi(SdkApi):
@@ -54,49 +52,43 @@ class OpenAiApi(SdkApi):
         self, client: "AsyncOpenAI", request: ChatRequest, on_text: OnText | None
     ) -> Reply:
         body = request_body(request, provider=self.provider)
+        # OpenAI sends no thoughts, and an answer about such a mark is an answer.
+        thinks = self.provider != "openai"
         if on_text is None:
             completion = await client.chat.completions.create(**body)
-            return parse_reply(completion.model_dump(warnings=False))
-        return parse_reply(await _streamed(client, body, on_text))
+            return parse_reply(event_fields(completion), may_think=thinks)
+        answer = await _streamed(client, body, on_text, request.meter, may_think=thinks)
+        return parse_reply(answer, may_think=thinks)
 
 
-async def _streamed(client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText) -> dict[str, Any]:
+async def _streamed(
+    client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText, meter: Meter, *, may_think: bool
+) -> dict[str, Any]:
+    """Return a streamed completion as one; fields that a server leaves out are absent."""
     message: dict[str, Any] = {}
-    usage: dict[str, Any] | None = None
+    usage: dict[str, Any] = {}
     model, reason = "", None
     stream = await client.chat.completions.create(
         **body, stream=True, stream_options={"include_usage": True}
     )
+    meter.begin()
+    thoughts = LeadingThoughts(is_open=not may_think)
     async for event in stream:
-        model = event.model or model
-        if event.usage:
-            usage = event.model_dump(warnings=False)["usage"]  # the event's own may be anything
-        for choice in event.choices[:1]:
-            reason = choice.finish_reason or reason
-            if choice.delta and choice.delta.content:
-                on_text(choice.delta.content)
-            if choice.delta:
-                _add_delta(message, choice.delta.model_dump(exclude_none=True, warnings=False))
-    return {
-        "usage": usage,
-        "model": model,
-        "choices": [{"finish_reason": reason, "message": message}],
-    }
-
-
-def _add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
-    """Add a piece to the message that comes in pieces: texts grow, and calls are told apart by their numbers."""
-    for name in ("content", "refusal", "reasoning_content"):
-        if piece := delta.get(name):
-            message[name] = message.get(name, "") + piece
-    for part in delta.get("tool_calls", ()):
-        calls = message.setdefault("tool_calls", [])
-        if part["index"] == len(calls):
-            calls.append({"type": "function", "function": {"arguments": ""}})
-        call, said = calls[part["index"]], part.get("function", {})
-        call |= {"id": part["id"]} if part.get("id") else {}
-        call["function"] |= {"name": said["name"]} if said.get("name") else {}
-        call["function"]["arguments"] += said.get("arguments", "")
+        fields = event_fields(event)
+        choice = next(map(reported_fields, fields.get("choices") or ()), {})
+        model, reason = fields.get("model") or model, choice.get("finish_reason") or reason
+        delta = reported_fields(choice.get("delta") or choice.get("message"))
+        meter.add(add_delta(message, delta))
+        for place in (choice, fields, reported_fields(fields.get("x_groq"))):
+            if reported := reported_fields(place.get("usage")):
+                usage = reported
+                meter.report(parse_usage(usage))
+        if text := thoughts.without(content_text(delta.get("content"))):
+            on_text(text)
+    if text := thoughts.rest(is_cut=finish_reason(reason, has_answer=True) is FinishReason.LENGTH):
+        on_text(text)
+    choice = {"finish_reason": reason, "message": message}
+    return {"usage": usage, "model": model, "choices": [choice]}
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
@@ -121,8 +113,8 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
     in_parts = bool(plan.layout.breakpoints)
     mark = cache_control(SHORT_LIFETIME) if provider == GATEWAY else BREAKPOINT
     messages: list[dict[str, Any]] = []
-    for message in messages_of(plan):
-        if request.tools and message.turn:
+    for message in messages_of(plan, has_tools=bool(request.tools)):
+        if message.turn:
             messages += _loop_messages(message, message.turn, mark)
         else:
             role = "assistant" if message.is_assistant else "user"
@@ -172,57 +164,89 @@ def _loop_messages(
     message: Message, turn: LoopTurn, mark: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     if message.is_assistant:
-        calls = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
-            }
-            for call in turn.calls
-        ]
-        said = turn.native or {"content": turn.text or None, "tool_calls": calls}
-        return [{"role": "assistant", **said}]
-    told: list[dict[str, Any]] = [
-        {"role": "tool", "tool_call_id": result.call.id, "content": result.text}
+        return [_said(turn)]
+    replies: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": result.call.id, "content": result.output}
         for result in turn.results
     ]
-    if turn.note:
-        told.append({"role": "user", "content": turn.note})
+    if turn.note.strip():
+        replies.append({"role": "user", "content": turn.note})
     if message.parts[-1].has_breakpoint:
-        told[-1]["content"] = [{"type": "text", "text": told[-1]["content"], **mark}]
-    return told
+        replies[-1]["content"] = [{"type": "text", "text": replies[-1]["content"], **mark}]
+    return replies
 
 
-def parse_reply(answer: Mapping[str, Any]) -> Reply:
+def _said(turn: LoopTurn) -> dict[str, Any]:
+    """Return the model's message as it gave it, without blank texts and with readable arguments."""
+    native = reported_fields(turn.native)
+    written = chain(native.get("tool_calls") or (), repeat({}))
+    calls = [_written(call, given) for call, given in zip(turn.calls, written, strict=False)]
+    content = native.get("content", turn.text)
+    if isinstance(content, list):
+        content = [part for part in content if content_text([part]).strip()]
+    elif not content_text(content).strip():
+        content = None
+    return {"role": "assistant", **native, "content": content or None, "tool_calls": calls}
+
+
+def _written(call: ToolCall, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call as it came, but for arguments that are no JSON object: servers parse them."""
+    more = {name: value for name, value in given.items() if name != "index" and value is not None}
+    function = reported_fields(given.get("function"))
+    arguments = function.get("arguments")
+    if not (call.arguments and isinstance(arguments, str)):
+        arguments = json.dumps(dict(call.arguments))
+    function |= {"name": call.name, "arguments": arguments}
+    return {**more, "id": call.id, "type": "function", "function": function}
+
+
+def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
     """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
     choice, used = answer["choices"][0], reported_fields(answer.get("usage"))
     message, reason = choice["message"], choice.get("finish_reason")
     raw = {"usage": used, "finish_reason": reason}
     if refusal := message.get("refusal"):
         raw["refusal"] = refusal
-    stop = FinishReason.REFUSED if refusal else finish_reason(reason, _STOPS)
-    text, model = message.get("content") or "", str(answer.get("model") or "")
-    if not isinstance(text, str):
-        raise TypeError("content is no text")
-    calls = tuple(
-        read_call(call.get("id"), call["function"].get("name"), call["function"].get("arguments"))
-        for call in message.get("tool_calls") or []
-        if isinstance(call.get("function"), Mapping)
+    content, model = message.get("content"), str(answer.get("model") or "")
+    called = [call for call in message.get("tool_calls") or () if isinstance(call, Mapping)]
+    called = [call for call in called if isinstance(call.get("function"), Mapping)]
+    text = content_text(content)
+    if not (text or called) and not isinstance(content, str | list | None):
+        raise TypeError("content is not text")
+    has_answer = bool(refusal or text.strip() or called)
+    stop = finish_reason(reason, has_answer=has_answer)
+    is_cut = stop is FinishReason.LENGTH or not reason
+    thoughts = LeadingThoughts(is_open=not may_think)
+    text = thoughts.without(text) + thoughts.rest(is_cut=stop is FinishReason.LENGTH)
+    functions = ((call.get("id"), call["function"]) for call in called)
+    calls = read_calls(
+        ((identity, each.get("name"), each.get("arguments")) for identity, each in functions),
+        may_be_cut=is_cut,
     )
-    # With what it thought, which some want back.
     native = {key: message[key] for key in _NATIVE if message.get(key)}
+    if called:
+        native["tool_calls"] = called
+    stop = FinishReason.REFUSED if refusal else stop
     return Reply(text, parse_usage(used), stop, model, raw, calls, native if calls else None)
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
     """Return the usage; ``prompt_tokens`` includes what was read and written, which some name otherwise."""
-    details = reported_fields(usage.get("prompt_tokens_details"))
+    details = reported_fields(
+        usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    )
     hit = reported_tokens(usage.get("prompt_cache_hit_tokens"))
     read = hit or reported_tokens(details.get("cached_tokens"))
     written = details.get("cache_write_tokens") or usage.get("cache_creation_input_tokens")
     write = reported_tokens(written)
-    fresh = max(reported_tokens(usage.get("prompt_tokens")) - read - write, 0)
-    return Usage(fresh, write, read, reported_tokens(usage.get("completion_tokens")))
+    sent, output = (
+        reported_tokens(usage.get(name) or usage.get(other))
+        for name, other in (
+            ("prompt_tokens", "input_tokens"),
+            ("completion_tokens", "output_tokens"),
+        )
+    )
+    return Usage(max(sent - read - write, 0), write, read, output)
 
 
 def _part(block: RequestBlock, mark: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.request_plan import UNPLANNED, RequestPlan
-from aggregate.sending.models import LoopTurn, OfferedTool, Reply
+from aggregate.sending.models import LoopTurn, OfferedTool, Reply, Usage
 
 
 class Effort(StrEnum):
@@ -17,6 +17,32 @@ class Effort(StrEnum):
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
+
+
+@dataclass(slots=True)
+class Meter:
+    """What an answer has used so far, for requests that end early."""
+
+    usage: Usage = field(default_factory=Usage)  # as last reported
+    # Written since then, with thoughts and arguments of calls
+    pieces: list[str] = field(default_factory=list)
+    is_open: bool = False  # whether the provider works on the request
+
+    def begin(self) -> None:
+        """Count anew: the provider works on a request."""
+        self.usage, self.pieces, self.is_open = Usage(), [], True
+
+    def add(self, text: str) -> None:
+        self.pieces.append(text)
+
+    def report(self, usage: Usage) -> None:
+        """Take what the provider reports of the answer so far; a report of nothing is none."""
+        if usage != Usage():
+            self.usage, self.pieces = usage, []
+
+    def end(self) -> None:
+        """The request has failed: it costs nothing if nothing came of it."""
+        self.is_open = self.is_open and bool(self.usage.input or any(self.pieces))
 
 
 OnText = Callable[[str], None]  # called with each piece of the answer as it comes
@@ -41,6 +67,7 @@ class ChatRequest:
         turns: What was said and called since the message, of a loop with tools; ``None`` where there is no loop.
         plan: The blocks that are sent, which the client makes where there are none yet; the provider takes all else
             that a planned request holds.
+        meter: Filled while the answer comes.
     """
 
     prompt: Prompt = Prompt(())  # noqa: RUF009 - an immutable value
@@ -55,6 +82,7 @@ class ChatRequest:
     tools: tuple[OfferedTool, ...] = ()
     turns: tuple[LoopTurn, ...] | None = None
     plan: RequestPlan = UNPLANNED
+    meter: Meter = field(default_factory=Meter, compare=False, repr=False)
 
     @property
     def is_planned(self) -> bool:

@@ -1,4 +1,4 @@
-"""What was fetched before, and whether it may be used again."""
+"""Fetched files, and whether they may be used again."""
 
 import json
 import time
@@ -10,7 +10,7 @@ from ferry.transport import Response
 
 @dataclass(frozen=True)
 class Entry:
-    """A file that was fetched.
+    """A fetched file.
 
     Attributes:
         etag: The version that the server has named, or an empty text.
@@ -23,7 +23,7 @@ class Entry:
     name: str
 
     def is_fresh(self, now: float) -> bool:
-        """Tell whether the file may be used without asking the server."""
+        """Return whether the file may be used without asking the server."""
         return now < self.expires
 
 
@@ -34,7 +34,7 @@ class Cache:
         self._path = folder / ".ferry.json"
 
     def entries(self) -> dict[str, Entry]:
-        """Return what is known; a damaged file is as good as none."""
+        """Return the entries; a damaged file counts as empty."""
         try:
             table = json.loads(self._path.read_text(encoding="utf-8"))
             return {address: Entry(**row) for address, row in table.items()}
@@ -42,7 +42,7 @@ class Cache:
             return {}
 
     def put(self, address: str, name: str, response: Response) -> None:
-        """Note a file that was fetched just now."""
+        """Record a file that was just fetched."""
         entries = self.entries()
         expires = time.time() + max_age(response)
         entries[address] = Entry(response.headers.get("etag", ""), expires, name)
@@ -51,7 +51,7 @@ class Cache:
 
 
 def max_age(response: Response) -> float:
-    """Return for how many seconds the server allows to keep the file; 0 where it says nothing."""
+    """Return the seconds that the server allows to keep the file, by default 0."""
     for part in response.headers.get("cache-control", "").split(","):
         name, _, value = part.strip().partition("=")
         if name == "max-age" and value.isdigit():

@@ -10,7 +10,7 @@ from ferry.errors import FerryError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fetch what is asked for and return the exit code."""
+    """Fetch the addresses and return the exit code."""
     parser = argparse.ArgumentParser(prog="ferry")
     commands = parser.add_subparsers(dest="command", required=True)
     fetch = commands.add_parser("fetch", help="fetch files into a folder")

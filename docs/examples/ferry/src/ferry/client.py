@@ -30,7 +30,7 @@ class Client:
     transport: Transport = field(default_factory=lambda: UrllibTransport(AGENT))
 
     def fetch(self, address: str) -> Path:
-        """Return the path of the file, fetched if it is not fresh.
+        """Return the path of the file, fetched unless it is fresh.
 
         Raises:
             ForbiddenError: The server's robots.txt does not allow it.
@@ -59,5 +59,5 @@ class Client:
 
 
 def file_name(address: str) -> str:
-    """Return the name of the file that an address is kept in."""
+    """Return the file name for an address."""
     return urlsplit(address).path.rpartition("/")[2] or "index.html"

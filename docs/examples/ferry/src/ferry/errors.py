@@ -1,8 +1,8 @@
-"""What can go wrong in a transfer."""
+"""Errors of a transfer."""
 
 
 class FerryError(Exception):
-    """A transfer failed; the text says which, and why."""
+    """A transfer failed; the message names the address and the reason."""
 
 
 class GaveUpError(FerryError):

@@ -1,4 +1,4 @@
-"""When a failed request is sent again, and how long to wait before that."""
+"""When to send a failed request again, and how long to wait."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from ferry.errors import GaveUpError
 from ferry.transport import Response, Timeout, Transport
 
 BUSY = frozenset({429, 502, 503, 504})
-"""Answers of a server that may do better a little later."""
+"""Answers of a server that is busy for a moment."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _attempt(transport: Transport, address: str, timeout: float) -> Response | N
 
 
 def retry_after(response: Response | None) -> float | None:
-    """Return the seconds that the server asks to wait, or nothing where it names none."""
+    """Return the seconds that the server asks to wait, if it names any."""
     if response is None:
         return None
     value = response.headers.get("retry-after", "")

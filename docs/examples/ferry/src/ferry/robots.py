@@ -1,4 +1,4 @@
-"""What a server's robots.txt allows."""
+"""Rules of a server's robots.txt."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -6,12 +6,12 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Rules:
-    """Beginnings of paths that are not to be fetched."""
+    """Path prefixes that must not be fetched."""
 
     disallowed: tuple[str, ...]
 
     def allow(self, address: str) -> bool:
-        """Tell whether an address may be fetched."""
+        """Return whether an address may be fetched."""
         path = urlsplit(address).path or "/"
         return not any(path.startswith(start) for start in self.disallowed)
 

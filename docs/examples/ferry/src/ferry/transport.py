@@ -13,7 +13,7 @@ class Timeout(Exception):  # noqa: N818 - the name that the standard library use
 
 @dataclass(frozen=True)
 class Response:
-    """What a server answered.
+    """A server's answer.
 
     Attributes:
         status: The number of the answer, such as 200.
@@ -27,7 +27,7 @@ class Response:
 
 
 class Transport(Protocol):
-    """Whatever can send a request."""
+    """Anything that sends requests."""
 
     def get(self, address: str, *, timeout: float) -> Response:
         """Ask for an address once.

@@ -1,0 +1,173 @@
+"""The commit that a run's tickets start from: the project's files as the user sees them.
+
+In a git repository these are the checked out files, with changes that are not committed and with new files that git
+does not ignore. The user's index, stash, references and objects stay as they are: the commit is made with an index and
+an object folder of our own.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from stat import S_ISLNK, S_ISREG
+from typing import Final, NamedTuple
+
+from aggregate.agents.tracks.trees import Depot, Pack, depot
+from aggregate.base.errors import StateError
+from aggregate.project.files import FolderListing, is_history
+from aggregate.project.git import IDENTITY, OWN_LIMITS, git, without_filters
+from aggregate.project.paths import is_secret
+
+MOST_BYTES: Final = 200_000_000  # of a pack, which the database holds in memory
+LARGE_BYTES: Final = 10_000_000  # of a file that is not committed
+# Reading the files must neither fail on their line ends nor write into the repository.
+_SETTINGS: Final = (
+    "-c", "core.safecrlf=false", "-c", "core.splitIndex=false", "-c", "i18n.commitEncoding=UTF-8",
+)  # fmt: skip
+
+RunGit = Callable[..., bytes]
+
+
+class ProjectTop(NamedTuple):
+    """The folder that paths of trees are relative to: the repository's top, or the project's folder without git."""
+
+    folder: Path
+    inside: str  # the project's folder in it
+    is_git: bool
+
+    @property
+    def head(self) -> str:
+        """The commit that is checked out, ``""`` for none."""
+        if not self.is_git:
+            return ""
+        head = git(str(self.folder), "rev-parse", "--verify", "-q", "HEAD^{commit}")
+        return (head or b"").decode().strip()
+
+
+def locate_top(folder: Path) -> ProjectTop:
+    real = folder.resolve()
+    top = next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), real)
+    inside = "" if top == real else real.relative_to(top).as_posix()
+    named = git(str(real), "rev-parse", "--show-toplevel")
+    # A repository's configuration may name another folder, whose files are not the project's.
+    is_git = named is not None and Path(os.fsdecode(named).rstrip("\r\n")).resolve() == top
+    if is_git and inside and not git(str(real), "ls-files", "-z", "--cached"):
+        is_git = git(str(top), "check-ignore", "-q", inside) is None
+    return ProjectTop(top, inside, is_git=True) if is_git else ProjectTop(real, "", is_git=False)
+
+
+def snapshot(
+    top: ProjectTop,
+    *,
+    is_own: Callable[[str], bool] = lambda _path: False,
+    tell: Callable[[str], None] = lambda _sentence: None,
+) -> list[Pack]:
+    """Return the packs of the commit that tickets start from, which is the last one's.
+
+    Of what is not committed, secrets, discussions, large files and what ``is_own``, the program's output, are left out.
+    """
+    with depot() as repository:
+        run = _git_of(top, repository)
+        packs: list[Pack] = []
+        if head := top.head:
+            run("read-tree", "--reset", head)
+            packs.append(_pack(run, head))
+        _update_index(run, top, is_own, tell)
+        tree = run("write-tree").decode().strip()
+        if head and tree == run("rev-parse", f"{head}^{{tree}}").decode().strip():
+            return packs
+        parents = ("-p", head) if head else ()
+        message = b"Changes that are not committed\n" if head else b"The project's files\n"
+        commit = run("commit-tree", tree, *parents, stdin=message).decode().strip()
+        return [*packs, _pack(run, commit, head)]
+
+
+def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
+    """Return git on the files of ``top``, which writes into ``repository`` alone."""
+    index = repository.folder / "project.index"
+    variables = {"GIT_INDEX_FILE": str(index)}
+    if not top.is_git:
+        variables["GIT_WORK_TREE"] = str(top.folder)
+        return partial(repository.git, "-C", str(top.folder), variables=variables)
+    folder = str(top.folder)
+    paths = git(folder, "rev-parse", "--git-path", "index", "--git-path", "objects")
+    filters = without_filters(folder)
+    if paths is None or filters is None:
+        raise StateError(f"{folder}: its git repository cannot be used: look at its configuration")
+    user_index, user_objects = (
+        top.folder / os.fsdecode(path) for path in paths.removesuffix(b"\n").split(b"\n")
+    )
+    # With the times of files that were not changed, so that these need not be read.
+    with suppress(FileNotFoundError):
+        shutil.copy2(user_index, index)
+    objects = repository.folder / "git" / "objects"
+    (objects / "info" / "alternates").write_bytes(os.fsencode(f"{user_objects}\n"))
+    variables |= {**IDENTITY, "GIT_OBJECT_DIRECTORY": str(objects)}
+
+    def run(*arguments: str, stdin: bytes = b"") -> bytes:
+        command = (*_SETTINGS, *filters, *arguments)
+        answer = git(folder, *command, stdin=stdin, variables=variables, limits=OWN_LIMITS)
+        if answer is None:
+            raise StateError(f"{folder}: git {arguments[0]} has failed: look at git fsck")
+        return answer
+
+    return run
+
+
+def _update_index(
+    run: RunGit, top: ProjectTop, is_own: Callable[[str], bool], tell: Callable[[str], None]
+) -> None:
+    """Let the index have what is not committed."""
+    changed = _names(run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
+    new = {*FolderListing().files(str(top.folder))} - _names(run("ls-files", "-z", "--cached"))
+    gone, taken, large = [], [], []
+    for name in sorted(changed | new):
+        path = top.folder / name
+        try:
+            stat = path.lstat()
+            is_file = S_ISREG(stat.st_mode) or S_ISLNK(stat.st_mode)
+        except OSError:
+            is_file = False
+        if not is_file or path.parent.resolve() != path.parent:  # no file, or behind a link
+            gone.append(name)
+        elif is_secret(name) or is_history(name) or is_own(name):
+            continue
+        elif stat.st_size > LARGE_BYTES:
+            large.append(name)
+        else:
+            taken.append(name)
+    run("update-index", "-z", "--force-remove", "--stdin", stdin=_listed(gone))
+    run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(taken))
+    if large:
+        size = f"{LARGE_BYTES // 1_000_000:,} MB"
+        tell(f"work trees lack changes of files above {size}: {', '.join(large)}")
+
+
+def _names(listed: bytes) -> set[str]:
+    return {*filter(None, os.fsdecode(listed).split("\0"))}
+
+
+def _listed(names: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in names)
+
+
+def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
+    """Return the pack of a commit, without what its parent has; the parent's history is in none."""
+
+    def objects(of: str) -> dict[bytes, None]:
+        listed = run("rev-list", "--objects", "--no-walk", of).splitlines()
+        return dict.fromkeys(line.partition(b" ")[0] for line in listed)
+
+    known = objects(parent) if parent else {}
+    names = b"".join(name + b"\n" for name in objects(commit) if name not in known)
+    pack = Pack(
+        commit, (parent,) if parent else (), run("pack-objects", "-q", "--stdout", stdin=names)
+    )
+    if len(pack.data) > MOST_BYTES:
+        raise StateError(
+            f"the files of {commit[:12]} take {len(pack.data):,} bytes, and {MOST_BYTES:,} are the most that work "
+            "trees are made of: let a smaller project have the tickets that write"
+        )
+    return pack
