@@ -44,7 +44,7 @@ def test_parts_sum_to_the_whole(
     discussion = segments(history=[screenshots, *history])
     prompt = Prompt((*files_segments(rendered), *discussion))
     tokens = count_prompt(prompt)
-    assert tokens.document == plain_count(prompt.written)
+    assert tokens.document == plain_count(prompt.markdown)
     assert sum(tokens.segments) == tokens.document
     assert sum(tokens.sections.values()) == tokens.document
 
