@@ -1,8 +1,8 @@
 """Fold workers' results into the next worker's prompt: every item is named, and nothing is lost silently.
 
-Each run has tickets that return texts of one size and a last ticket that reads them within 16,000 tokens. Its prompt has
-each text whole, or its head, and its tail if there is room for one, with the number of characters left out, under its
-producer's name. Items without any room are listed by name.
+Each run has tickets that return texts of one size and a last ticket that reads them within 16,000 tokens. Its prompt
+has each text whole, or its head, and its tail if there is room for one, with the number of characters left out, under
+its producer's name. Items without any room are listed by name.
 """
 
 import re
